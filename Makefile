@@ -1,0 +1,79 @@
+# Everything a fresh machine needs is installed by the targets themselves; a second call skips what is there.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.taskloom-installed
+export TASKLOOM_DATA ?= taskloom
+TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
+PYTEST_WORKERS ?= 2
+# The main job takes five subtasks of each application, which two cores do in minutes; `taskloom build` takes all.
+RUN_SUBTASKS ?= 5
+
+##@ The two commands
+.PHONY: run
+run: setup  ## Set up, then build a dataset from real applications with the offline provider and print the funnel
+	@$(BIN)/taskloom install || [ $$? -eq 1 ]
+	@$(BIN)/taskloom build --set exploration.subtasks_per_application=$(RUN_SUBTASKS) $(ARGS)
+
+.PHONY: test
+test: setup  ## Set up what tests need, then run all tests
+	@$(BIN)/taskloom install --only $(TEST_APPLICATIONS) || [ $$? -eq 1 ]
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup $(ARGS)
+
+##@ Development
+.PHONY: check
+check: setup  ## Format, lint, types, import rules and tests: what must be green before a commit
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(MAKE) test
+
+.PHONY: format
+format: setup  ## Format the code and mend what ruff can mend
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+.PHONY: bench
+bench: setup  ## Run the benchmarks; prints ratios against named baselines and writes benchmarks/results
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: bench-calls
+bench-calls: setup  ## Benchmark model calls against a local server
+	@$(BIN)/python -m benchmarks model_calls $(ARGS)
+
+.PHONY: fuzz
+fuzz: setup  ## Fuzz everything that parses hostile text, for a bounded time
+	@HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest tests/fuzz $(ARGS)
+
+.PHONY: docs
+docs: setup  ## Write the generated pages under docs/
+	@$(BIN)/python -m flows.documentation
+
+##@ Housekeeping
+.PHONY: setup
+setup: $(STAMP)  ## Virtual environment with the locked dependencies
+
+$(STAMP): requirements.lock pyproject.toml
+	@scripts/create_venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.PHONY: lock
+lock: setup  ## Write requirements.lock anew from what is installed (names and versions only)
+	@$(BIN)/python -m pip freeze --exclude-editable --disable-pip-version-check | LC_ALL=C sort -f > requirements.lock
+	@! grep -E '://|@' requirements.lock
+
+.PHONY: clean
+clean:  ## Remove the virtual environment and caches; datasets and applications under $(TASKLOOM_DATA) stay
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	find . -name __pycache__ -not -path './$(TASKLOOM_DATA)/*' -prune -exec rm -rf {} +
+
+.PHONY: help
+help:  ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

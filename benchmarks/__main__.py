@@ -1,0 +1,8 @@
+"""`python -m benchmarks [NAME …] [-- ARGUMENTS]`: see `benchmarks.run`."""
+
+from __future__ import annotations
+
+from benchmarks.run import main
+
+if __name__ == "__main__":
+    main()

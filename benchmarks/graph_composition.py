@@ -1,0 +1,221 @@
+"""Graph mathematics and composition against networkx, in one run and one process, by processor time.
+
+The pool is synthetic and of the paper's size. Both composers select closed sets with their cells; the records that taskloom
+then builds (orders, coherency, capabilities, ids) are timed apart, because the baseline does not build them.
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import time
+from collections.abc import Callable
+
+import networkx
+
+from benchmarks.networkx_baseline import networkx_measures, random_growth
+from benchmarks.run import Figure
+from benchmarks.synthetic_pool import synthetic_pool
+from resources.catalog_loading import load_capabilities
+from synthesis.composing.building import TaskBuilder
+from synthesis.composing.compiled_pool import compile_pool
+from synthesis.composing.composer import Composer
+from synthesis.composing.request import CompositionRequest
+from synthesis.composition import compose
+from taskgraph.bitmasks import bits
+from taskgraph.coherency import maximum_coherency
+from taskgraph.complexity import shape_of
+from taskgraph.provenance import Provenance
+
+PAPER = 36_076
+MILLION = 1_000_000
+BASELINE_SECONDS = 60.0
+SIZE, COMPONENTS = 9, 4
+CELLS_WANTED = 59
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """All figures of the page."""
+    return [*metrics(), *composition(quick), *records(quick), *a_million(quick)]
+
+
+def metrics() -> list[Figure]:
+    """The five dimensions at n = 10, and the maximum coherency score at n = 20."""
+    generator = random.Random(0)
+    graphs = [random_dag(10, generator) for _ in range(200)]
+    ours = per_call(lambda: [shape_of(graph) for graph in graphs]) / len(graphs)
+
+    def by_networkx() -> None:
+        for graph in graphs:
+            networkx_measures(as_networkx(graph))
+
+    theirs = per_call(by_networkx) / len(graphs)
+    large = [random_dag(20, generator) for _ in range(100)]
+    applications = [[generator.choice("abcdef") for _ in range(20)] for _ in large]
+    times = sorted(
+        per_call(lambda graph=graph, names=names: maximum_coherency(graph, names))
+        for graph, names in zip(large, applications, strict=True)
+    )
+    median, worst = times[len(times) // 2] * 1e3, times[-1] * 1e3
+    return [
+        Figure(
+            "five dimensions, 10 subtasks",
+            theirs / ours,
+            "times faster",
+            "20 or more",
+            theirs / ours >= 20,
+            f"networkx {networkx.__version__}",
+            f"{ours * 1e6:.0f} µs against {theirs * 1e6:.0f} µs per graph",
+        ),
+        Figure(
+            "maximum coherency score, 20 subtasks",
+            median,
+            "ms (median)",
+            "under 1",
+            median < 1,
+            note=f"exact; the slowest of 100 random graphs took {worst:.2f} ms",
+        ),
+    ]
+
+
+def composition(quick: bool) -> list[Figure]:
+    """The paper's number of tasks, evenly over the cells, against random growth with rejection."""
+    wanted = 2_000 if quick else PAPER
+    nodes, intents, fixtures = synthetic_pool()
+    start = time.process_time()
+    pool = compile_pool(nodes, fixtures)
+    request = CompositionRequest(count=wanted, maximum_size=SIZE, maximum_components=COMPONENTS)
+    builder = TaskBuilder(pool, (), None, orders_listed=1, seed=0, provenance=Provenance())
+    composer = Composer(pool, intents, request, builder)
+    selected = {selection.members for selection in composer.selections()}
+    ours = time.process_time() - start
+    cells = len(composer.account().per_cell)
+    baseline = random_growth(
+        nodes,
+        intents,
+        fixtures,
+        wanted=wanted,
+        per_cell=wanted // cells + 1,
+        maximum_size=SIZE,
+        maximum_components=COMPONENTS,
+        seconds=6.0 if quick else BASELINE_SECONDS,
+    )
+    ours_rate, their_rate = len(selected) / ours, baseline.tasks / baseline.seconds
+    theirs = baseline.seconds + (wanted - baseline.tasks) / baseline.last_rate
+    return [
+        Figure(
+            f"{wanted:,} distinct tasks",
+            theirs / ours,
+            "times faster",
+            "50 or more",
+            theirs / ours >= 50,
+            "random growth with rejection on networkx",
+            f"{len(selected):,} in {ours:.1f} s of processor time; the baseline had {baseline.tasks:,} after"
+            f" {baseline.seconds:.0f} s ({ours_rate / their_rate:.0f} times fewer a second) and at the end made {baseline.last_rate:.0f} a second, ever fewer: at that rate it would"
+            f" take {theirs:.0f} s at least",
+        ),
+        Figure(
+            "cells reached",
+            cells,
+            "of 67",
+            f"{CELLS_WANTED} or more, and not fewer than the baseline",
+            cells >= CELLS_WANTED and cells >= len(baseline.per_cell),
+            f"the baseline reached {len(baseline.per_cell)}",
+        ),
+    ]
+
+
+def records(quick: bool) -> list[Figure]:
+    """Complete task records."""
+    wanted = 500 if quick else 2_000
+    seconds, _, account = composed(wanted)
+    return [
+        Figure(
+            "complete task records",
+            account / seconds,
+            "a second",
+            note="orders counted and listed, maximum coherency, capabilities, ids, validated records",
+        )
+    ]
+
+
+def a_million(quick: bool) -> list[Figure]:
+    """A million selections, streamed: processor time per task against the paper's number, and memory."""
+    few, many = (2_000, 20_000) if quick else (PAPER, MILLION)
+    small, _, small_count = selected(few)
+    large, distinct, large_count = selected(many)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    ratio = (large / large_count) / (small / small_count)
+    return [
+        Figure(
+            f"cost per task, {many:,} against {few:,}",
+            ratio,
+            "times",
+            "at most 2",
+            ratio <= 2,
+            "the same composer",
+            f"{large_count:,} tasks ({distinct:,} distinct) in {large:.0f} s of processor time",
+        ),
+        Figure(
+            f"memory for {many:,} tasks",
+            memory,
+            "GiB",
+            "under 2",
+            memory < 2,
+            note="peak of the whole process",
+        ),
+    ]
+
+
+def selected(wanted: int) -> tuple[float, int, int]:
+    """Processor seconds, distinct sets and sets for `wanted` selections that are not held."""
+    nodes, intents, fixtures = synthetic_pool()
+    start = time.process_time()
+    pool = compile_pool(nodes, fixtures)
+    request = CompositionRequest(count=wanted, maximum_size=SIZE, maximum_components=COMPONENTS)
+    builder = TaskBuilder(pool, (), None, orders_listed=1, seed=0, provenance=Provenance())
+    digests = set()
+    count = 0
+    for selection in Composer(pool, intents, request, builder).selections():
+        digests.add(hash(selection.members.to_bytes(128, "little")))
+        count += 1
+    return time.process_time() - start, len(digests), count
+
+
+def composed(wanted: int) -> tuple[float, int, int]:
+    """Processor seconds, distinct ids and number of complete task records."""
+    nodes, intents, fixtures = synthetic_pool()
+    start = time.process_time()
+    request = CompositionRequest(count=wanted, maximum_size=SIZE, maximum_components=COMPONENTS)
+    ids = [
+        task.task_id
+        for task in compose(nodes, intents, request, fixtures=fixtures, capabilities=load_capabilities())
+    ]
+    return time.process_time() - start, len(set(ids)), len(ids)
+
+
+def random_dag(size: int, generator: random.Random) -> tuple[int, ...]:
+    """A graph in which each pair is an edge with probability 2 / size, as in composed tasks."""
+    return tuple(
+        sum(1 << producer for producer in range(node) if generator.random() < 2 / size)
+        for node in range(size)
+    )
+
+
+def as_networkx(predecessors: tuple[int, ...]) -> networkx.DiGraph:
+    """The same graph for networkx."""
+    graph = networkx.DiGraph()
+    for node, mask in enumerate(predecessors):
+        graph.add_node(node, category=node % 4)
+        graph.add_edges_from((producer, node) for producer in bits(mask))
+    return graph
+
+
+def per_call(action: Callable[[], object], repeats: int = 5) -> float:
+    """Fewest processor seconds of one call, over some repeats."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.process_time()
+        action()
+        best = min(best, time.process_time() - start)
+    return best

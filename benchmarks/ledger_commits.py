@@ -1,0 +1,63 @@
+"""What durability costs: `python -m benchmarks.ledger_commits`.
+
+32 tasks record replies as fast as they can, first by the ledger as it is (every reply on the disk before it is used,
+waiting writes share a transaction), then one transaction per reply with the same synchronisation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.questions import Question, Verdict
+from model_clients.call_records import CallRecord
+from model_clients.conversation import first_request
+from model_clients.ledger import Ledger
+from model_clients.messages import ModelReply
+from model_clients.roles import ModelRole
+
+REPLIES = 2000
+TASKS = 32
+
+
+async def record_all(ledger: Ledger, tasks: int) -> float:
+    """Replies recorded per second."""
+    numbers = iter(range(REPLIES))
+
+    async def work() -> None:
+        for number in numbers:
+            request = first_request(
+                ModelRole.ACTOR, Question(f"item {number}"), Verdict, stage="s", item_id="i", attempt=0
+            )
+            call = CallRecord(
+                key=f"{number:064}",
+                outcome="answered",
+                model_role=ModelRole.ACTOR,
+                provider="openai",
+                model="m",
+                finished_at=datetime.now(UTC),
+            )
+            reply = ModelReply(text='{"answer": "x"}' * 20, provider="openai", model="m")
+            await ledger.record(call, request, reply)
+
+    started = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(tasks)))
+    return REPLIES / (time.perf_counter() - started)
+
+
+def main() -> None:
+    """Measure and print."""
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        with Ledger(Path(folder) / "shared.sqlite") as ledger:
+            shared = asyncio.run(record_all(ledger, TASKS))
+        with Ledger(Path(folder) / "single.sqlite") as ledger:
+            single = asyncio.run(record_all(ledger, 1))
+    print(f"{shared:.0f} replies/s by {TASKS} tasks that share transactions, {single:.0f} one after another")
+    print(f"ratio {shared / single:.1f}")
+
+
+if __name__ == "__main__":
+    main()

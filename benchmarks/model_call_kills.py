@@ -1,0 +1,185 @@
+"""Kills a run of model calls at random moments and starts it again: `python -m benchmarks.model_call_kills`.
+
+A run of chained calls against the local server is killed with SIGKILL at random moments and started again with the
+same ledger until it ends; then the next run begins, until there were as many kills as asked for. Every run's answers
+and ledger must equal an uninterrupted run's, no finished call may be sent again, and with `--processes 2` the same
+must hold for two processes that share one ledger. Prints what was found; exits with 1 when anything was lost, doubled
+or paid for again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from model_clients.ledger import Ledger
+from model_clients.local_server.behaviour import RandomScript, WireCall
+from model_clients.local_server.server import LocalModelServer
+
+ITEMS = 60
+CONCURRENCY = 16
+KEY_VARIABLE = "BENCHMARK_KEY"
+
+
+async def run_child(path: Path, url: str) -> None:
+    """One run: chains of two calls; prints the answers."""
+    from benchmarks.questions import Question, Verdict
+    from model_clients.asking import RoleModels
+    from model_clients.roles import ModelRole
+    from model_clients.settings import CallSettings
+
+    model = {"provider": "openai", "model": "m", "base_url": url, "api_key_variable": KEY_VARIABLE}
+    limits = {"openai": {"concurrency": CONCURRENCY}}
+    settings = CallSettings.model_validate({"default": model, "limits": limits})
+    with Ledger(path) as ledger:
+        async with RoleModels(settings, ledger) as models:
+
+            async def chain(number: int) -> str:
+                text = f"item {number}"
+                for _ in range(2):
+                    verdict = await models.ask(
+                        ModelRole.SUMMARIZER, Question(text), Verdict, stage="kills", item_id=str(number)
+                    )
+                    text = verdict.answer
+                return text
+
+            print("READY", flush=True)
+            print(json.dumps(await asyncio.gather(*(chain(number) for number in range(ITEMS)))))
+
+
+def answer(call: WireCall) -> str:
+    return json.dumps({"answer": f"about {call.turns[0]}"})
+
+
+@dataclass
+class Found:
+    """What went wrong, and how often what was done."""
+
+    kills: int = 0
+    runs: int = 0
+    sent: int = 0
+    sent_again_in_flight: int = 0
+    sent_again_finished: int = 0
+    wrong_answers: int = 0
+    wrong_ledgers: int = 0
+    kill_moments: list[float] = field(default_factory=list)
+
+
+def start(path: Path, url: str) -> subprocess.Popen[str]:
+    """Start a child and wait until its calls begin."""
+    environment = {**os.environ, KEY_VARIABLE: "sk-benchmark"}
+    command = [sys.executable, "-m", "benchmarks.model_call_kills", "--child", str(path), "--url", url]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    )
+
+
+def ledger_of(path: Path) -> dict[str, str]:
+    """Finished calls and their replies."""
+    with Ledger(path) as ledger:
+        rows = ledger.select("SELECT key, reply FROM calls WHERE outcome = 'answered'")
+    return {str(key): json.loads(str(reply))["text"] for key, reply in rows}
+
+
+async def kill_until_done(
+    path: Path,
+    server: LocalModelServer,
+    processes: int,
+    kills: int,
+    latest: float,
+    source: random.Random,
+    found: Found,
+) -> list[str]:
+    """One run with its kills; the answers of the processes that ended by themselves."""
+    while True:
+        children = [start(path, server.url) for _ in range(processes)]
+        for child in children:
+            assert child.stdout is not None
+            await asyncio.to_thread(child.stdout.readline)
+        moment = source.uniform(0, latest)
+        await asyncio.sleep(moment)
+        victim = source.choice(children)
+        if victim.poll() is None and found.kills < kills:
+            victim.send_signal(signal.SIGKILL)
+            found.kills += 1
+            found.kill_moments.append(moment)
+            latest *= 1.1
+        else:
+            latest *= 0.7
+        await asyncio.to_thread(victim.wait)
+        finished = {json.loads(reply)["answer"].removeprefix("about ") for reply in ledger_of(path).values()}
+        sent_before = len(server.calls)
+        print(f"{found.kills} kills, run {found.runs}", file=sys.stderr, flush=True)
+        outputs = [(await asyncio.to_thread(child.communicate))[0] for child in children]
+        found.sent_again_finished += sum(call.turns[0] in finished for call in server.calls[sent_before:])
+        done = [output for child, output in zip(children, outputs, strict=True) if child.returncode == 0]
+        if done:
+            return done
+
+
+async def measure(kills: int, processes: int, seed: int) -> Found:
+    """Kill that often; returns what was found."""
+    found, source = Found(), random.Random(seed)
+    whole = [f"about about item {number}" for number in range(ITEMS)]
+    with tempfile.TemporaryDirectory() as folder:
+        reference: dict[str, str] = {}
+        async with LocalModelServer(RandomScript(mean_seconds=0.1, seed=seed), answer) as server:
+            child = start(Path(folder) / "reference.sqlite", server.url)
+            assert child.stdout is not None
+            await asyncio.to_thread(child.stdout.readline)
+            began = time.monotonic()
+            await asyncio.to_thread(child.communicate)
+            latest = time.monotonic() - began
+            reference = ledger_of(Path(folder) / "reference.sqlite")
+            server.calls.clear()
+            while found.kills < kills:
+                path = Path(folder) / f"run-{found.runs}.sqlite"
+                done = await kill_until_done(path, server, processes, kills, latest, source, found)
+                found.runs += 1
+                found.wrong_answers += sum(json.loads(output.splitlines()[-1]) != whole for output in done)
+                kept = ledger_of(path)
+                found.wrong_ledgers += kept != reference
+                sent = Counter(json.dumps(call.body) for call in server.calls)
+                found.sent += sum(sent.values())
+                found.sent_again_in_flight += sum(sent.values()) - len(sent)
+                server.calls.clear()
+    return found
+
+
+def main() -> None:
+    """Read the options, kill, and print what was found."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--url", default="", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        asyncio.run(run_child(arguments.child, arguments.url))
+        return
+    found = asyncio.run(measure(arguments.kills, arguments.processes, arguments.seed))
+    print(
+        f"{found.kills} kills over {found.runs} runs of {ITEMS} chains by {arguments.processes} process(es):"
+        f" {found.wrong_answers} runs with other answers, {found.wrong_ledgers} ledgers unlike an uninterrupted run's,"
+        f" {found.sent} requests sent, {found.sent_again_in_flight} of them again after being in flight at a kill,"
+        f" {found.sent_again_finished} again although finished"
+    )
+    sys.exit(1 if found.wrong_answers or found.wrong_ledgers or found.sent_again_finished else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Recordings of curated subtasks by their worked examples, kept in the data folder: evidence for the benchmarks.
+
+`python -m benchmarks.recordings` records what is not recorded yet, in the installed applications; the simulated ones need
+neither a browser nor an installation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from environments.environment import Environment
+from environments.episode import run_episode
+from environments.errors import EnvironmentFailure
+from environments.installation import is_installed
+from environments.lookup import platform
+from environments.simulated.catalog_entries import simulated_applications
+from environments.worked_example_agent import WorkedExampleAgent
+from resources.applications import Application, ExampleSubtask
+from resources.catalog_loading import load_applications, load_resource_categories
+from resources.categories import ResourceKind
+from taskgraph.subtask import Subtask
+from taskgraph.trajectory import Trajectory
+
+DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
+SETS_PER_SUBTASK = 2
+STEP_LIMIT = 40
+
+
+@dataclass(frozen=True)
+class RecordedSubtask:
+    """A subtask with one recording per parameter set."""
+
+    subtask: Subtask
+    trajectories: tuple[Trajectory, ...]
+
+
+def simulated_recordings() -> list[RecordedSubtask]:
+    """Recordings of the simulated applications, made now."""
+
+    async def record() -> list[RecordedSubtask]:
+        module = platform("simulated")
+        environment = module.create(module.settings({"pictures": False}))
+        try:
+            return [
+                item
+                for application in simulated_applications()
+                for item in [
+                    await record_subtask(environment, application, example)
+                    for example in application.example_subtasks
+                ]
+                if item is not None
+            ]
+        finally:
+            await environment.close()
+
+    return asyncio.run(record())
+
+
+def stored_recordings(data: Path = DATA) -> list[RecordedSubtask]:
+    """Recordings of the installed applications that were made before."""
+    applications = load_applications()
+    return list(_read(data / "recordings", applications.values()))
+
+
+async def record_subtask(
+    environment: Environment, application: Application, example: ExampleSubtask
+) -> RecordedSubtask | None:
+    """Perform a subtask with its first parameter sets; None where a reset does not provide its inputs, or it fails."""
+    categories = load_resource_categories()
+    subtask = subtask_of(application, example)
+    there = {(fixture.category, fixture.value) for fixture in application.fixtures}
+    trajectories: list[Trajectory] = []
+    for parameters in example.parameter_sets:
+        instance = subtask.bind(parameters, categories)
+        if len(trajectories) >= SETS_PER_SUBTASK or any(
+            (item.category, item.value) not in there for item in instance.inputs
+        ):
+            continue
+        read = {item.value for item in instance.inputs}
+        made = {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
+        trajectory = await run_episode(
+            environment,
+            WorkedExampleAgent(example.worked_example, parameters),
+            instance=instance,
+            applications=[application],
+            step_limit=STEP_LIMIT,
+            without=made,
+        )
+        if trajectory.termination == "finished":
+            trajectories.append(trajectory)
+        else:
+            print(f"{subtask.subtask_id}: {trajectory.termination}: {trajectory.message}", file=sys.stderr)
+    return RecordedSubtask(subtask, tuple(trajectories)) if trajectories else None
+
+
+def subtask_of(application: Application, example: ExampleSubtask) -> Subtask:
+    """The subtask of a curated example."""
+    return Subtask(
+        subtask_id=f"{application.name}.{example.name}",
+        application=application.name,
+        application_category=application.category,
+        platform=application.platform,
+        instruction_template=example.instruction_template,
+        available_parameters=example.parameter_sets,
+        inputs=example.inputs,
+        outputs=example.outputs,
+        fresh=example.fresh,
+        origin="curated",
+    )
+
+
+def _read(folder: Path, applications: Iterable[Application]) -> Iterator[RecordedSubtask]:
+    for application in applications:
+        for example in application.example_subtasks:
+            subtask = subtask_of(application, example)
+            files = sorted(folder.glob(f"{subtask.subtask_id}.*.json.gz"))
+            texts = [gzip.decompress(path.read_bytes()) for path in files]
+            if texts:
+                yield RecordedSubtask(subtask, tuple(Trajectory.model_validate_json(text) for text in texts))
+
+
+async def record_missing(data: Path, names: Sequence[str]) -> None:
+    """Record what is not recorded yet, application by application."""
+    module = platform("web_browser")
+    environment = module.create(module.settings({"data_folder": data}))
+    folder = data / "recordings"
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        for application in load_applications().values():
+            if (names and application.name not in names) or not is_installed(application, data):
+                continue
+            for example in application.example_subtasks:
+                name = f"{application.name}.{example.name}"
+                if any(folder.glob(f"{name}.*.json.gz")):
+                    continue
+                try:
+                    recorded = await record_subtask(environment, application, example)
+                except EnvironmentFailure as error:
+                    print(f"{name}: {error}", file=sys.stderr)
+                    continue
+                for number, trajectory in enumerate(recorded.trajectories if recorded else ()):
+                    text = trajectory.model_dump_json().encode()
+                    (folder / f"{name}.{number}.json.gz").write_bytes(gzip.compress(text, 6))
+                print(f"{name}: {len(recorded.trajectories) if recorded else 0} recordings")
+    finally:
+        await environment.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(record_missing(DATA, sys.argv[1:]))

@@ -1,0 +1,122 @@
+"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine.
+
+A benchmark is a module of this package. One that has `figures(quick)` returns a list of `Figure`s, which are printed as a
+table; any other has `main()`, is run as a program, and its output is kept as text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+DEFAULT = ("graph_composition", "evaluation", "warehouse")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure beside its goal."""
+
+    name: str
+    """What was measured."""
+    value: float
+    """The figure."""
+    unit: str
+    """Its unit, such as `times faster`."""
+    goal: str = ""
+    """The goal in words, such as `50 or more`."""
+    met: bool | None = None
+    """Whether the goal was met; None without a goal."""
+    baseline: str = ""
+    """What it was compared with, in the same run."""
+    note: str = ""
+    """What a reader must know to judge it."""
+
+
+def machine() -> dict[str, str | int]:
+    """What the figures were measured on."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**30
+    model = platform.processor() or platform.machine()
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        names = [line for line in information.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].partition(":")[2].strip() if names else model
+    return {
+        "processor": model,
+        "cores": os.cpu_count() or 1,
+        "memory_gib": memory,
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "load_average": f"{os.getloadavg()[0]:.1f}",
+    }
+
+
+def names_of_benchmarks() -> list[str]:
+    """Modules of this package that are benchmarks."""
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py")}
+    marks = ("\ndef figures(", "\ndef main(")
+    return sorted(
+        name
+        for name, source in sources.items()
+        if name not in ("__main__", "run") and any(mark in source for mark in marks)
+    )
+
+
+def run(name: str, arguments: list[str], *, quick: bool) -> bool:
+    """Run one benchmark, print and keep its results; False when a goal was missed or it failed."""
+    module = importlib.import_module(f"benchmarks.{name}")
+    result: dict[str, object] = {
+        "benchmark": name,
+        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "quick": quick,
+    }
+    print(f"\n## {name}\n")
+    if hasattr(module, "figures"):
+        figures: list[Figure] = module.figures(quick)
+        print(table(figures))
+        result["figures"] = [asdict(figure) for figure in figures]
+        good = all(figure.met is not False for figure in figures)
+    else:
+        command = [sys.executable, "-m", f"benchmarks.{name}", *arguments]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        print(done.stdout)
+        result["output"] = done.stdout
+        good = done.returncode == 0
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+    return good
+
+
+def table(figures: list[Figure]) -> str:
+    """The figures as a Markdown table."""
+    lines = ["| figure | measured | goal | met | compared with |", "|--|--:|--|--|--|"]
+    for figure in figures:
+        met = {True: "yes", False: "**no**", None: ""}[figure.met]
+        lines.append(
+            f"| {figure.name} | {figure.value:,.4g} {figure.unit} | {figure.goal} | {met} | {figure.baseline} |"
+        )
+    notes = [f"- {figure.name}: {figure.note}" for figure in figures if figure.note]
+    return "\n".join([*lines, "", *notes])
+
+
+def main() -> None:
+    """Run the benchmarks named, or the default ones."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names_of_benchmarks())}")
+    parser.add_argument("--quick", action="store_true", help="smaller workloads; figures are not comparable")
+    arguments, rest = parser.parse_known_args()
+    unknown = sorted(set(arguments.names) - set(names_of_benchmarks()))
+    if unknown:
+        parser.error(f"no benchmark named {unknown[0]}; known: {', '.join(names_of_benchmarks())}")
+    print("Machine: " + ", ".join(f"{key} {value}" for key, value in machine().items()))
+    good = [run(name, rest, quick=arguments.quick) for name in arguments.names or DEFAULT]
+    sys.exit(0 if all(good) else 1)

@@ -1,0 +1,171 @@
+"""Annotated screenshots: a numbered box around every control, coloured by control type (App. E.1)."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+from collections.abc import Sequence
+
+from PIL import Image, ImageDraw, ImageFont
+
+from taskgraph.interaction import Control, Observation, Rectangle
+
+COLOURS = {
+    "Button": "#c62828",
+    "TaskBarButton": "#6d4c41",
+    "Hyperlink": "#1565c0",
+    "Edit": "#2e7d32",
+    "ComboBox": "#00838f",
+    "CheckBox": "#ad1457",
+    "RadioButton": "#ad1457",
+    "MenuItem": "#6a1b9a",
+    "TabItem": "#4527a0",
+    "ListItem": "#ef6c00",
+    "TreeItem": "#ef6c00",
+    "DataItem": "#558b2f",
+    "Slider": "#00695c",
+    "Spinner": "#00695c",
+    "Image": "#546e7a",
+    "Canvas": "#37474f",
+    "Custom": "#d84315",
+}
+"""Colour per control type; types not named here get one of their own from the name."""
+
+_QUIET = frozenset({"Text", "Heading", "Header"})
+_FONT_SIZE = 11
+_TAG_HEIGHT = 12
+_GAP = 12
+_UNIFORM = 40
+
+
+def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
+    """The screenshot with a numbered box around every control, as PNG.
+
+    A number stands at the box's upper left corner, or beside it where another number is there already. Plain texts
+    are boxed thinly and without a number's background unless `include_text` is off, which leaves them out.
+
+    Raises:
+        ValueError: the observation's picture has no bytes, because only its hash was read back.
+    """
+    picture = _open(observation)
+    pen = ImageDraw.Draw(picture, "RGBA")
+    shown = [
+        control for control in observation.controls if include_text or control.control_type not in _QUIET
+    ]
+    places = [control.rectangle for control in shown]
+    plain = picture.convert("L")
+    taken: list[Rectangle] = []
+    for control in shown:
+        place = control.rectangle
+        colour = colour_of(control.control_type)
+        width = 1 if control.control_type in _QUIET or place.bottom - place.top < 2 * _TAG_HEIGHT else 2
+        pen.rectangle((place.left, place.top, place.right - 1, place.bottom - 1), outline=colour, width=width)
+    for control in shown:
+        tag = _place_of_number(control, taken, places, plain)
+        taken.append(tag)
+        colour = colour_of(control.control_type)
+        pen.rectangle((tag.left, tag.top, tag.right - 1, tag.bottom - 1), fill=colour)
+        middle = ((tag.left + tag.right) / 2, (tag.top + tag.bottom) / 2)
+        pen.text(middle, control.label, fill="#ffffff", font=_font(), anchor="mm")
+    return _as_png(picture)
+
+
+def side_by_side(observation: Observation) -> bytes:
+    """The plain screenshot left and the annotated one right, as one PNG picture."""
+    plain = _open(observation)
+    with Image.open(io.BytesIO(annotate(observation))) as annotated:
+        joined = Image.new("RGB", (plain.width * 2 + _GAP, plain.height), "#808080")
+        joined.paste(plain, (0, 0))
+        joined.paste(annotated, (plain.width + _GAP, 0))
+    return _as_png(joined)
+
+
+def mark_click(observation: Observation, rectangle: Rectangle) -> bytes:
+    """The screenshot with a red box around the place of the last click, as PNG."""
+    picture = _open(observation)
+    edges = (rectangle.left - 2, rectangle.top - 2, rectangle.right + 1, rectangle.bottom + 1)
+    ImageDraw.Draw(picture).rectangle(edges, outline="#ff0000", width=3)
+    return _as_png(picture)
+
+
+def colour_of(control_type: str) -> str:
+    """The colour of a control type, the same everywhere.
+
+    >>> colour_of("Button"), colour_of("Text")
+    ('#c62828', '#5c6670')
+    """
+    if control_type in _QUIET:
+        return "#5c6670"
+    known = COLOURS.get(control_type)
+    if known is not None:
+        return known
+    red, green, blue = hashlib.sha256(control_type.encode()).digest()[:3]
+    return f"#{red // 2:02x}{green // 2:02x}{blue // 2:02x}"
+
+
+def _place_of_number(
+    control: Control, taken: Sequence[Rectangle], others: Sequence[Rectangle], plain: Image.Image
+) -> Rectangle:
+    """The place for a number at its control that hides least of other numbers, of other controls and of the picture.
+
+    `plain` is the picture in grey, before anything was drawn on it.
+    """
+    width = round(_font().getlength(control.label)) + 5
+    place = control.rectangle
+    middle = place.top + (place.bottom - place.top - _TAG_HEIGHT) // 2
+    candidates = (
+        (place.left, place.top),
+        (place.right - width, middle),
+        (place.left, middle),
+        (place.right - width, place.top),
+        (place.left, place.bottom - _TAG_HEIGHT),
+        (place.left - width // 2, place.top - _TAG_HEIGHT + 3),
+        (place.right - width // 2, place.top - _TAG_HEIGHT + 3),
+        (place.left, place.bottom - 3),
+        (place.left - width, middle),
+        (place.right, middle),
+    )
+    tags = []
+    for x, y in candidates:
+        left, top = max(0, min(x, plain.width - width)), max(0, min(y, plain.height - _TAG_HEIGHT))
+        tags.append(Rectangle(left=left, top=top, right=left + width, bottom=top + _TAG_HEIGHT))
+    area = width * _TAG_HEIGHT
+    around = [other for other in others if not _holds(other, place)]
+
+    def cost(tag: Rectangle) -> float:
+        shades = plain.crop((tag.left, tag.top, tag.right, tag.bottom)).tobytes()
+        busy = max(shades) - min(shades) > _UNIFORM
+        hidden = area if busy else 0.1 * (area - _common_area(tag, place))
+        numbers = sum(_common_area(tag, other) for other in taken)
+        return hidden + 20 * numbers + sum(_common_area(tag, other) for other in around)
+
+    return min(tags, key=cost)
+
+
+def _holds(outer: Rectangle, inner: Rectangle) -> bool:
+    return outer.contains(inner.left, inner.top) and outer.contains(inner.right - 1, inner.bottom - 1)
+
+
+def _common_area(one: Rectangle, other: Rectangle) -> int:
+    width = min(one.right, other.right) - max(one.left, other.left)
+    height = min(one.bottom, other.bottom) - max(one.top, other.top)
+    return width * height if width > 0 and height > 0 else 0
+
+
+def _open(observation: Observation) -> Image.Image:
+    if not observation.screenshot.png:
+        raise ValueError("This observation's screenshot has no picture, only a hash.")
+    with Image.open(io.BytesIO(observation.screenshot.png)) as picture:
+        return picture.convert("RGB")
+
+
+def _as_png(picture: Image.Image) -> bytes:
+    output = io.BytesIO()
+    picture.save(output, "PNG", compress_level=1)
+    return output.getvalue()
+
+
+@functools.cache
+def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(_FONT_SIZE)

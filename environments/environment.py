@@ -1,0 +1,62 @@
+"""The environment protocol, as in Gymnasium: reset, observe, act, and evidence beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from resources.applications import Application
+from taskgraph.evidence import Evidence
+from taskgraph.interaction import Action, Observation
+
+
+class Environment(Protocol):
+    """One isolated place where an agent acts.
+
+    Several environments run side by side; each has its own sandbox home and clipboard. Nothing is left running
+    or on disk after `close`, a crash of the caller, or Ctrl-C.
+    """
+
+    platform: str
+    """Name of the platform module."""
+    simulated: bool
+    """Whether applications are only simulated."""
+
+    async def reset(
+        self, applications: Sequence[Application], *, without: Collection[str] = ()
+    ) -> Observation:
+        """Return to the clean state of `applications` (the first in front) with exactly their fixtures.
+
+        File fixtures whose paths are in `without` are left out: a subtask or task starts without the files that it
+        makes itself, even where an application also has them as fixtures for others to read.
+
+        Raises:
+            ApplicationUnavailable: one of them is not installed.
+            ApplicationStartFailed: one of them did not come up in time.
+        """
+        ...
+
+    async def observe(self) -> Observation:
+        """The screen and its controls now, once the page has settled."""
+        ...
+
+    async def act(self, action: Action) -> Observation:
+        """Carry out `action` on the last observation, wait until the page settles and observe.
+
+        Raises:
+            ActionInvalid: the control label is unknown, or the keys do not parse.
+            EnvironmentBroken: the browser or application died.
+        """
+        ...
+
+    async def bring_to_front(self, application: str) -> Observation:
+        """Put an application of the last reset in front, as a click on the task bar does."""
+        ...
+
+    async def evidence(self) -> Evidence:
+        """Everything the checks may read, as of now."""
+        ...
+
+    async def close(self) -> None:
+        """Stop every process and remove every file of this environment. May be called twice."""
+        ...

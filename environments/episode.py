@@ -1,0 +1,168 @@
+"""The one agent-environment loop: reset, look, decide, act, record the evidence, and again."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from environments.agent import Agent, Decision
+from environments.environment import Environment
+from environments.errors import ActionInvalid, AgentFailure, EnvironmentFailure
+from resources.applications import Application
+from taskgraph.evidence import Evidence
+from taskgraph.grounding import describe_control
+from taskgraph.interaction import Action, Control, Observation, WaitInput
+from taskgraph.provenance import Provenance
+from taskgraph.subtask import BoundSubtask
+from taskgraph.trajectory import Termination, Trajectory, TrajectoryStep
+
+StepListener = Callable[[TrajectoryStep], Awaitable[None]]
+"""Called with every step once it is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What happened in a stretch of an episode."""
+
+    steps: tuple[TrajectoryStep, ...]
+    """The steps, in order."""
+    termination: Termination
+    """How it ended."""
+    message: str
+    """Why, for an end other than `finished`."""
+    observation: Observation
+    """The last screen."""
+
+
+async def run_episode(
+    environment: Environment,
+    agent: Agent,
+    *,
+    instance: BoundSubtask,
+    applications: Sequence[Application],
+    step_limit: int,
+    without: Collection[str] = (),
+    trajectory_id: str = "",
+    attempt: int = 0,
+    provenance: Provenance | None = None,
+    on_step: StepListener | None = None,
+) -> Trajectory:
+    """Let `agent` perform `instance` in `environment`, from a reset with `applications` (the first in front).
+
+    Always returns a trajectory: what the agent does wrong is told to it, and an environment that fails ends the
+    episode as `environment_error` with the steps recorded until then. The id is made from the instance and the
+    attempt unless it is given.
+
+    Raises:
+        Exception: whatever the agent raises other than AgentFailure, such as a budget that is spent.
+    """
+    steps: tuple[TrajectoryStep, ...] = ()
+    initial = Evidence(step=0)
+    termination: Termination
+    try:
+        observation = await environment.reset(applications, without=without)
+        initial = await environment.evidence()
+    except EnvironmentFailure as error:
+        termination, message = "environment_error", describe_failure(error)
+    else:
+        recording = await record_steps(
+            environment, agent, instance.instruction, observation, step_limit=step_limit, on_step=on_step
+        )
+        steps, termination, message = recording.steps, recording.termination, recording.message
+    return Trajectory(
+        trajectory_id=trajectory_id or f"{instance.instance_id}:{attempt}",
+        subtask_id=instance.subtask_id,
+        instance_id=instance.instance_id,
+        parameters=instance.parameters,
+        instruction=instance.instruction,
+        platform=environment.platform,
+        simulated=environment.simulated,
+        initial_evidence=initial,
+        steps=steps,
+        termination=termination,
+        message=message,
+        attempt=attempt,
+        provenance=provenance or Provenance(),
+    )
+
+
+async def record_steps(
+    environment: Environment,
+    agent: Agent,
+    instruction: str,
+    observation: Observation,
+    *,
+    step_limit: int,
+    history: Sequence[TrajectoryStep] = (),
+    on_step: StepListener | None = None,
+) -> Recording:
+    """Go on from `observation` without a reset until the agent ends it or made `step_limit` further steps.
+
+    Steps are numbered on from those in `history`, which the agent is shown too.
+    """
+    steps: list[TrajectoryStep] = []
+    while True:
+        try:
+            decision = await agent.decide(instruction, observation, (*history, *steps))
+        except AgentFailure as error:
+            return Recording(tuple(steps), "model_error", str(error), observation)
+        if decision.status == "finish":
+            return Recording(tuple(steps), "finished", "", observation)
+        if decision.status == "give_up":
+            return Recording(tuple(steps), "gave_up", decision.message, observation)
+        if len(steps) >= step_limit:
+            message = f"The agent wanted to go on after {step_limit} steps."
+            return Recording(tuple(steps), "step_limit", message, observation)
+        number = len(history) + len(steps) + 1
+        try:
+            step, observation = await _do(environment, decision, observation, number)
+        except EnvironmentFailure as error:
+            return Recording(tuple(steps), "environment_error", describe_failure(error), observation)
+        steps.append(step)
+        if on_step is not None:
+            await on_step(step)
+
+
+def describe_failure(error: EnvironmentFailure) -> str:
+    """The kind of a failure and its message, for a record."""
+    return f"{type(error).__name__}: {error}"
+
+
+async def _do(
+    environment: Environment, decision: Decision, seen: Observation, number: int
+) -> tuple[TrajectoryStep, Observation]:
+    """Carry out one decision; an action that cannot be carried out is a step with a problem."""
+    problem = ""
+    action: Action = decision.action if decision.action is not None else WaitInput(seconds=0)
+    if decision.action is None:
+        problem = "The decision was to continue, but it names no action."
+    try:
+        observation = await environment.act(action)
+    except ActionInvalid as error:
+        problem = str(error)
+        observation = await environment.observe()
+    target = _target(action, seen)
+    step = TrajectoryStep(
+        step=number,
+        observation_screenshot=seen.screenshot,
+        observation_controls=seen.controls,
+        description=decision.description,
+        thought=decision.thought,
+        action=action,
+        target=describe_control(target, seen.controls) if target is not None else None,
+        target_rectangle=_edges(target) if target is not None else None,
+        problem=problem,
+        evidence=await environment.evidence(),
+    )
+    return step, observation
+
+
+def _target(action: Action, seen: Observation) -> Control | None:
+    if isinstance(action, WaitInput) or not action.control_label:
+        return None
+    return seen.control(action.control_label)
+
+
+def _edges(control: Control) -> tuple[int, int, int, int]:
+    rectangle = control.rectangle
+    return (rectangle.left, rectangle.top, rectangle.right, rectangle.bottom)

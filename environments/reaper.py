@@ -1,0 +1,84 @@
+"""A small process that outlives its parent just long enough to stop and remove what the parent left.
+
+Run as a script with the path of a sandbox. It waits until its standard input closes, which the operating system
+does when the parent ends in whatever way, SIGKILL included. Then it kills every process that carries the mark of
+the sandbox in its environment, and removes the sandbox and the further folders it was told of, one per line of its
+input. It needs nothing but the standard library, so it starts in a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+MARK = "TASKLOOM_SANDBOX"
+"""Environment variable by which the processes of a sandbox are known; children inherit it."""
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Ids of the processes of this user whose environment carries `mark` (a `NAME=value` text), except this one."""
+    wanted = b"\0" + mark.encode() + b"\0"
+    found = []
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            environment = Path("/proc", entry.name, "environ").read_bytes()
+        except OSError:
+            continue
+        if wanted in b"\0" + environment + b"\0":
+            found.append(int(entry.name))
+    return found
+
+
+def kill_marked(mark: str, *, rounds: int = 40) -> bool:
+    """Kill the processes that carry `mark` until none is left; whether that was reached."""
+    for _ in range(rounds):
+        left = [process for process in marked_processes(mark) if not _is_dead(process)]
+        if not left:
+            return True
+        for process in left:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue
+        time.sleep(0.025)
+    return False
+
+
+def remove_folder(folder: Path, *, rounds: int = 20) -> None:
+    """Remove `folder`, again and again while something still writes into it."""
+    for _ in range(rounds):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+        time.sleep(0.05)
+
+
+def _is_dead(process: int) -> bool:
+    """Whether the process is gone or only waits for its parent to notice."""
+    try:
+        status = Path("/proc", str(process), "stat").read_text()
+    except OSError:
+        return True
+    return status.rpartition(")")[2].split()[0] in ("Z", "X")
+
+
+def main(sandbox: Path) -> None:
+    """Wait for the parent's end, then clean up."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    told = b""
+    while part := os.read(0, 4096):
+        told += part
+    kill_marked(f"{MARK}={sandbox}")
+    for folder in (sandbox, *(Path(os.fsdecode(line)) for line in told.splitlines())):
+        remove_folder(folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

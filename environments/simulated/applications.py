@@ -1,0 +1,155 @@
+"""Four small applications over real files: a notes editor, a table tool, a file manager and a mailer."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import ClassVar
+
+_OUTBOX = ".applications/simulated_mail/outbox"
+
+
+class SimulatedApplication:
+    """Buttons, fields, a list of files and a status line; its whole state is its fields and the files of the home."""
+
+    fields: ClassVar[tuple[str, ...]]
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    pasted_into: ClassVar[str] = "Text"
+
+    def __init__(self, home: Path, clipboard: list[str]) -> None:
+        """Begin with empty fields; the clipboard is a list of no text or one, shared by all applications."""
+        self.home, self.clipboard = home, clipboard
+        self.texts = dict.fromkeys(self.fields, "")
+        self.chosen, self.status = "", "Ready"
+
+    def _commands(self) -> dict[str, Callable[[], str]]:
+        raise NotImplementedError
+
+    def _listed(self) -> list[str]:
+        found = [path for path in sorted(self.home.glob("[!.]*/**/*")) if path.is_file()]
+        paths = [path.relative_to(self.home).as_posix() for path in found]
+        return [path for path in paths if not self.suffixes or path.endswith(self.suffixes)]
+
+    def _paste(self) -> str:
+        self.texts[self.pasted_into] += "".join(self.clipboard)
+        return "Pasted"
+
+    def _choose(self, path: str) -> str:
+        self.chosen = path
+        return f"Chosen: {path}"
+
+    def view(self) -> Iterator[tuple[str, str, str]]:
+        """Control type, text and value of what it shows now, in reading order."""
+        yield from (("Button", name, "") for name in self._commands())
+        yield from (("Edit", name, text) for name, text in self.texts.items())
+        yield from (("ListItem", path, "") for path in self._listed())
+        yield ("Text", self.status, "")
+
+    def click(self, control_type: str, text: str) -> None:
+        """React to a click on one of its controls; one that it does not have is no error."""
+        if control_type == "Button":
+            self.status = self._commands().get(text, lambda: self.status)()
+        elif control_type == "ListItem":
+            self.status = self._choose(text)
+
+    def inside(self, typed: str) -> Path | None:
+        """The path that a user typed, or None where it is empty or leads out of the home."""
+        path = (self.home / typed.strip()).resolve()
+        return path if typed.strip() and path != self.home and path.is_relative_to(self.home) else None
+
+
+class Notes(SimulatedApplication):
+    """Plain texts."""
+
+    fields: ClassVar[tuple[str, ...]] = ("File name", "Text")
+    suffixes: ClassVar[tuple[str, ...]] = (".txt", ".md")
+
+    def _commands(self) -> dict[str, Callable[[], str]]:
+        return {"New": self._new, "Save": self._save, "Copy text": self._copy, "Paste text": self._paste}
+
+    def _choose(self, path: str) -> str:
+        self.texts.update({"File name": path, "Text": (self.home / path).read_text(errors="replace")})
+        return f"Opened {path}"
+
+    def _new(self) -> str:
+        self.texts = dict.fromkeys(self.fields, "")
+        return "New document"
+
+    def _save(self) -> str:
+        path = self.inside(self.texts["File name"])
+        if path is None or not path.name.endswith(self.suffixes):
+            return f"Give a file name that ends in {' or '.join(self.suffixes)}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.texts["Text"])
+        return f"Saved {self.texts['File name']}"
+
+    def _copy(self) -> str:
+        self.clipboard[:] = [self.texts["Text"]]
+        return "Copied"
+
+
+class Tables(Notes):
+    """Tables of comma-separated values, changed row by row."""
+
+    fields: ClassVar[tuple[str, ...]] = ("File name", "Text", "Row")
+    suffixes: ClassVar[tuple[str, ...]] = (".csv",)
+
+    def _commands(self) -> dict[str, Callable[[], str]]:
+        return {"New": self._new, "Save": self._save, "Copy table": self._copy, "Add row": self._add_row}
+
+    def _add_row(self) -> str:
+        text = f"{self.texts['Text'].rstrip()}\n{self.texts['Row']}\n".lstrip()
+        self.texts.update({"Text": text, "Row": ""})
+        return "Row added"
+
+
+class Files(SimulatedApplication):
+    """A file manager: choose a file, name a target, then copy or move."""
+
+    fields: ClassVar[tuple[str, ...]] = ("Target",)
+
+    def _commands(self) -> dict[str, Callable[[], str]]:
+        moves: dict[str, Callable[[Path, Path], object]] = {
+            "Copy to target": shutil.copyfile,
+            "Move to target": shutil.move,
+        }
+        return {name: partial(self._transfer, work) for name, work in moves.items()}
+
+    def _transfer(self, work: Callable[[Path, Path], object]) -> str:
+        target = self.inside(self.texts["Target"])
+        if not self.chosen or target is None or target.exists():
+            return "Choose a file and give a new target"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work(self.home / self.chosen, target)
+        self.chosen = ""
+        return f"Done: {self.texts['Target']}"
+
+
+class Mail(SimulatedApplication):
+    """A mailer whose outbox is a folder of its state."""
+
+    fields: ClassVar[tuple[str, ...]] = ("To", "Subject", "Attachment", "Body")
+    pasted_into: ClassVar[str] = "Body"
+
+    def _commands(self) -> dict[str, Callable[[], str]]:
+        return {"Send": self._send, "Paste into body": self._paste}
+
+    def _listed(self) -> list[str]:
+        return sorted(path.stem for path in (self.home / _OUTBOX).glob("*.txt"))
+
+    def _send(self) -> str:
+        attachment = self.inside(self.texts["Attachment"])
+        missing = self.texts["Attachment"] and (attachment is None or not attachment.is_file())
+        path = self.inside(f"{_OUTBOX}/{self.texts['Subject']}.txt")
+        if not self.texts["To"] or not self.texts["Subject"] or missing or path is None:
+            return "Give a receiver, a subject and no attachment that does not exist"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{name}: {text}\n" for name, text in self.texts.items()))
+        self.texts = dict.fromkeys(self.fields, "")
+        return "Sent"
+
+
+APPLICATIONS = {f"simulated_{kind.__name__.lower()}": kind for kind in (Notes, Tables, Files, Mail)}
+"""The applications by catalogue name."""

@@ -1,0 +1,131 @@
+"""Starting and stopping the server process of one application."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+from environments.errors import ApplicationStartFailed, ApplicationUnavailable
+from environments.web.template_state import fill_placeholders
+from resources.applications import Application
+
+_POLL_SECONDS = 0.03
+
+
+class ApplicationServer:
+    """One running server, in a process group of its own."""
+
+    def __init__(
+        self, application: Application, process: asyncio.subprocess.Process, port: int, log: Path
+    ) -> None:
+        """Use `ApplicationServer.start`."""
+        self.application = application
+        self.port = port
+        self._process = process
+        self._log = log
+
+    @classmethod
+    async def start(
+        cls, application: Application, values: Mapping[str, str], environment: Mapping[str, str], log: Path
+    ) -> ApplicationServer:
+        """Start the application's command on a free loopback port and wait until the port is open.
+
+        `values` gives every placeholder but `port`.
+
+        Raises:
+            ApplicationUnavailable: the command does not exist.
+            ApplicationStartFailed: the process ended, or the port did not open in time; the message ends with what
+                the process printed.
+        """
+        port = free_port()
+        filled = {**values, "port": str(port)}
+        _fill_state_files(Path(values["state"]), port)
+        arguments = [fill_placeholders(argument, filled) for argument in application.launch.command]
+        extra = {
+            name: fill_placeholders(text, filled) for name, text in application.launch.environment.items()
+        }
+        try:
+            with log.open("wb") as output:
+                process = await asyncio.create_subprocess_exec(
+                    *arguments,
+                    cwd=values["state"],
+                    env={**environment, **extra},
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise ApplicationUnavailable(f"{application.title} cannot be started: {error}") from error
+        server = cls(application, process, port, log)
+        try:
+            await server._wait_until_open()
+        except BaseException:
+            await server.stop()
+            raise
+        return server
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.returncode is None
+
+    def printed(self) -> str:
+        """The end of what the process printed."""
+        try:
+            return self._log.read_bytes()[-1200:].decode(errors="replace").strip()
+        except OSError:
+            return ""
+
+    async def stop(self) -> None:
+        """Kill the process group and wait for its end."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        await self._process.wait()
+
+    async def _wait_until_open(self) -> None:
+        limit = self.application.launch.start_timeout_seconds
+        deadline = asyncio.get_running_loop().time() + limit
+        while not await _is_open(self.port):
+            if not self.is_running:
+                raise ApplicationStartFailed(
+                    f"{self.application.title} ended with {self._process.returncode} before its port opened: {self.printed()}"
+                )
+            if asyncio.get_running_loop().time() > deadline:
+                raise ApplicationStartFailed(
+                    f"{self.application.title} did not open its port within {limit:g} s: {self.printed()}"
+                )
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+def free_port() -> int:
+    """A loopback port that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _fill_state_files(state: Path, port: int) -> None:
+    """Put the port into files directly in the state folder: a prepared state cannot know it."""
+    for path in state.iterdir() if state.is_dir() else ():
+        if path.is_file() and not path.is_symlink() and path.stat().st_size < 100_000:
+            content = path.read_bytes()
+            if b"{port}" in content:
+                path.write_bytes(content.replace(b"{port}", str(port).encode()))
+
+
+async def _is_open(port: int) -> bool:
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 1)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True

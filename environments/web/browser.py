@@ -1,0 +1,170 @@
+"""The browser process of one environment, shut off from every other machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+from pathlib import Path
+
+from playwright.async_api import Browser, BrowserContext, Playwright, async_playwright
+from playwright.async_api import Error as BrowserError
+
+from environments import reaper
+from environments.browser_finding import BrowserInstallation, find_browser
+from environments.errors import BrowserMissing, EnvironmentBroken
+from environments.sandbox import Sandbox
+from environments.web.settings import WebBrowserSettings
+from environments.web.task_bar import HEIGHT
+
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-pings",
+    "--mute-audio",
+    "--autoplay-policy=no-user-gesture-required",
+    "--force-color-profile=srgb",
+    "--font-render-hinting=none",
+    "--disable-lcd-text",
+    "--disable-dev-shm-usage",
+    # Names and numbers of other machines lead nowhere, for the browser's own services as for pages.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+_NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
+_PROFILE = b"--user-data-dir="
+_PROFILE_IN_LOG = re.compile(r"--user-data-dir=(\S+/playwright_chromiumdev_profile-\w+)")
+_WITHOUT_NATIVE_DIALOGS = """
+for (const name of ['showSaveFilePicker', 'showOpenFilePicker', 'showDirectoryPicker']) { try { delete window[name]; } catch (_) {} }
+try { Object.defineProperty(window, 'print', {value: () => {}, configurable: true}); } catch (_) {}
+"""
+
+
+class BrowserProcess:
+    """One browser process; its clipboard belongs to one environment."""
+
+    def __init__(self, playwright: Playwright, browser: Browser, settings: WebBrowserSettings) -> None:
+        """Use `BrowserProcess.start`."""
+        self._playwright = playwright
+        self._browser = browser
+        self._settings = settings
+
+    @classmethod
+    async def start(cls, settings: WebBrowserSettings, sandbox: Sandbox) -> BrowserProcess:
+        """Start the browser.
+
+        Raises:
+            BrowserMissing: there is no browser, or it does not start.
+        """
+        if settings.browser_executable is None:
+            installation = find_browser(settings.data_folder)
+        else:
+            installation = BrowserInstallation(settings.browser_executable)
+            if not os.access(installation.executable, os.X_OK):
+                raise BrowserMissing(
+                    f"The browser {str(installation.executable)!r} of the settings is no program that can be run."
+                    " Correct the path, or leave it out to have one found."
+                )
+        environment: dict[str, str | float | bool] = {
+            **os.environ,
+            **sandbox.mark,
+            **installation.environment,
+        }
+        downloads = sandbox.root / "downloads"
+        downloads.mkdir(exist_ok=True)
+        playwright = await _start_driver()
+        try:
+            browser = await playwright.chromium.launch(
+                executable_path=installation.executable,
+                args=list(_ARGUMENTS),
+                env=environment,
+                headless=settings.headless,
+                downloads_path=downloads,
+                traces_dir=downloads,
+                chromium_sandbox=False,
+            )
+        except BrowserError as error:
+            await playwright.stop()
+            for folder in _PROFILE_IN_LOG.findall(error.message):
+                sandbox.also_remove(Path(folder))
+            lines = [line for line in error.message.splitlines() if line.strip()]
+            raise BrowserMissing(
+                f"The browser {str(installation.executable)!r} does not start: {' '.join(lines[:4])[:600]}"
+            ) from error
+        for profile in await asyncio.to_thread(_profiles, sandbox):
+            sandbox.also_remove(profile)
+        return cls(playwright, browser, settings)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the browser is still there."""
+        return self._browser.is_connected()
+
+    async def new_context(self) -> BrowserContext:
+        """A context with nothing in it: no cookies, no storage, no cache.
+
+        Raises:
+            EnvironmentBroken: the browser died.
+        """
+        settings = self._settings
+        try:
+            context = await self._browser.new_context(
+                viewport={"width": settings.screen_width, "height": settings.screen_height - HEIGHT},
+                device_scale_factor=1,
+                locale="en-US",
+                timezone_id="UTC",
+                permissions=["clipboard-read", "clipboard-write"],
+                accept_downloads=True,
+                service_workers="block",
+                reduced_motion="reduce",
+            )
+            await context.add_init_script(_WITHOUT_NATIVE_DIALOGS)
+        except BrowserError as error:
+            raise EnvironmentBroken(f"The browser died: {error.message.splitlines()[0]}") from error
+        context.set_default_timeout(settings.action_limit_seconds * 1000)
+        return context
+
+    async def close(self) -> None:
+        """End the browser; one that died already is no error."""
+        for end in (self._browser.close, self._playwright.stop):
+            try:
+                await end()
+            except (BrowserError, OSError):
+                continue
+
+
+def _profiles(sandbox: Sandbox) -> set[Path]:
+    """Folders that the driver made for the profile of the browser just started; it cannot be told where to make them."""
+    found = set()
+    for process in reaper.marked_processes(f"{reaper.MARK}={sandbox.root}"):
+        try:
+            words = Path("/proc", str(process), "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        found |= {Path(os.fsdecode(word[len(_PROFILE) :])) for word in words if word.startswith(_PROFILE)}
+    return {folder for folder in found if folder.name.startswith("playwright")}
+
+
+async def _start_driver() -> Playwright:
+    """The browser driver; where its own Node lacks a system library, another Node of this machine runs it.
+
+    Raises:
+        BrowserMissing: neither runs.
+    """
+    try:
+        return await async_playwright().start()
+    except Exception as error:  # the driver raises a bare Exception when its Node ends at once
+        other = shutil.which("node")
+        if other is not None and os.environ.get(_NODE_VARIABLE) != other:
+            os.environ[_NODE_VARIABLE] = other
+            return await _start_driver()
+        raise BrowserMissing(
+            f"The browser driver's Node does not run here: {error}. On Debian and Ubuntu: apt-get install libatomic1"
+            " (taskloom install does it with root or sudo), or put a Node of your own on the PATH."
+        ) from error

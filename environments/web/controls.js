@@ -1,0 +1,255 @@
+// One pass over a page: every visible control, in reading order, with open shadow roots and same-origin frames.
+// Returns {controls, editing}; rectangles are clipped to the viewport, [left, top, right, bottom] in CSS pixels.
+({valueLimit, textLimit}) => {
+  const BY_TAG = {A: 'Hyperlink', BUTTON: 'Button', SELECT: 'ComboBox', TEXTAREA: 'Edit', SUMMARY: 'Button', OPTION: 'ListItem',
+    LI: 'ListItem', IMG: 'Image', H1: 'Heading', H2: 'Heading', H3: 'Heading', H4: 'Heading', H5: 'Heading', H6: 'Heading',
+    LABEL: 'Text', TD: 'DataItem', TH: 'Header', VIDEO: 'Video', AUDIO: 'Audio', CANVAS: 'Canvas', PROGRESS: 'ProgressBar', METER: 'ProgressBar'};
+  const BY_ROLE = {button: 'Button', link: 'Hyperlink', textbox: 'Edit', searchbox: 'Edit', combobox: 'ComboBox', checkbox: 'CheckBox',
+    radio: 'RadioButton', tab: 'TabItem', menuitem: 'MenuItem', menuitemcheckbox: 'MenuItem', menuitemradio: 'MenuItem', option: 'ListItem',
+    listitem: 'ListItem', treeitem: 'TreeItem', slider: 'Slider', switch: 'CheckBox', cell: 'DataItem', gridcell: 'DataItem',
+    columnheader: 'Header', rowheader: 'Header', spinbutton: 'Spinner', img: 'Image', heading: 'Heading', progressbar: 'ProgressBar',
+    alert: 'Text', status: 'Text'};
+  const BY_INPUT = {checkbox: 'CheckBox', radio: 'RadioButton', button: 'Button', submit: 'Button', reset: 'Button', image: 'Button',
+    range: 'Slider', file: 'Button', color: 'Button', number: 'Spinner'};
+  const CONTAINERS = {dialog: 'Dialog', alertdialog: 'Dialog', menu: 'Menu', menubar: 'MenuBar', toolbar: 'ToolBar', tablist: 'Tab', tree: 'Tree',
+    grid: 'Table', treegrid: 'Table', table: 'Table', list: 'List', listbox: 'List', navigation: 'Navigation', form: 'Form', region: 'Region',
+    tabpanel: 'Region', radiogroup: 'Group', group: 'Group'};
+  const CONTAINER_TAGS = {DIALOG: 'Dialog', NAV: 'Navigation', FORM: 'Form', TABLE: 'Table', FIELDSET: 'Group', UL: 'List', OL: 'List'};
+  // What a control of these types shows is all in its own name, so plain text inside is not listed again.
+  const WHOLE = new Set(['Button', 'Hyperlink', 'MenuItem', 'TabItem', 'CheckBox', 'RadioButton', 'Heading', 'ListItem', 'TreeItem', 'Text', 'Header', 'Edit']);
+  const FIELDS = new Set(['INPUT', 'TEXTAREA', 'SELECT']);
+  const SKIPPED = new Set(['SCRIPT', 'STYLE', 'HEAD', 'TEMPLATE', 'NOSCRIPT', 'LINK', 'META', 'BR']);
+  const TOP = {left: 0, top: 0, right: innerWidth, bottom: innerHeight};
+  const found = [];
+
+  const clean = text => (text || '').replace(/[\u200b\ufeff]/g, '').replace(/\s+/g, ' ').trim();
+  // A field called `children` or `tagName` shadows these properties of its form, so they are read past the form.
+  const attribute = (e, name) => Element.prototype.getAttribute.call(e, name);
+  const getter = name => Object.getOwnPropertyDescriptor(Element.prototype, name).get;
+  const readTag = getter('tagName'), readChildren = getter('children');
+  const ownText = e => { let text = ''; for (const node of e.childNodes) if (node.nodeType === 3) text += node.data; return clean(text); };
+  const above = e => e.assignedSlot || e.parentElement || (e.getRootNode() instanceof ShadowRoot ? e.getRootNode().host : null);
+  const within = (inner, outer) => { for (let e = inner; e; e = above(e)) if (e === outer) return true; return false; };
+
+  const editor = e => {
+    const names = e.classList;
+    if (!names || !names.length) return null;
+    if (names.contains('CodeMirror') && e.CodeMirror) return () => e.CodeMirror.getValue();
+    if (names.contains('ace_editor') && e.env && e.env.editor) return () => e.env.editor.getValue();
+    if (names.contains('monaco-editor') && e.querySelector('.view-lines')) return () =>
+      [...e.querySelectorAll('.view-line')].sort((a, b) => a.offsetTop - b.offsetTop).map(line => line.textContent.replace(/\u00a0/g, ' ')).join('\n');
+    if (names.contains('cm-content')) return () => {
+      const view = (e.cmTile && e.cmTile.view) || (e.cmView && e.cmView.view);
+      return view ? view.state.doc.toString() : e.innerText;
+    };
+    return null;
+  };
+
+  const typeOf = e => {
+    const tag = e.tagName, role = clean(attribute(e, 'role')).split(' ')[0];
+    if (tag === 'INPUT') return role === 'combobox' ? 'Edit' : role === 'switch' ? 'CheckBox' : e.type === 'hidden' ? null : BY_INPUT[e.type] || 'Edit';
+    if (e.isContentEditable && !(e.parentElement && e.parentElement.isContentEditable)) return 'Edit';
+    if (e.isContentEditable) return null;
+    if (role && BY_ROLE[role]) return BY_ROLE[role];
+    if (tag === 'A' && !e.hasAttribute('href')) return 'Custom';
+    if (tag === 'svg' || tag === 'SVG') return null;
+    return BY_TAG[tag] || null;
+  };
+
+  const labelText = e => { for (const label of e.labels || []) {
+    let text = ''; const collect = node => { for (const child of node.childNodes) if (child.nodeType === 3) text += child.data + ' ';
+      else if (child.nodeType === 1 && !FIELDS.has(child.tagName) && child.tagName !== 'BUTTON') collect(child); };
+    collect(label); text = clean(text); if (text) return text; } return ''; };
+  const referenced = (e, name) => { const ids = attribute(e, name); if (!ids) return '';
+    const root = e.getRootNode(); return clean(ids.split(/\s+/).map(id => { const other = root.getElementById ? root.getElementById(id) : null; return other ? other.textContent : ''; }).join(' ')); };
+  const nameOf = (e, type) => {
+    const tag = e.tagName;
+    let name = referenced(e, 'aria-labelledby') || clean(attribute(e, 'aria-label'));
+    if (name) return name;
+    if (FIELDS.has(tag)) {
+      if (tag === 'INPUT' && ['button', 'submit', 'reset'].includes(e.type)) return clean(e.value) || {submit: 'Submit', reset: 'Reset'}[e.type] || clean(attribute(e, 'title'));
+      name = labelText(e); if (name) return name;
+      if (tag === 'INPUT' && e.type === 'file') return clean(attribute(e, 'title')) || 'Choose file';
+    } else if (tag === 'IMG') { name = clean(attribute(e, 'alt')); if (name) return name;
+    } else if (type !== 'Edit' && type !== 'Canvas') {
+      name = clean(e.innerText === undefined ? e.textContent : e.innerText); if (name) return name;
+      const picture = e.querySelector('img[alt], svg title, [aria-label]');
+      if (picture) { name = clean(attribute(picture, 'aria-label') || attribute(picture, 'alt') || picture.textContent); if (name) return name; }
+    }
+    name = clean(attribute(e, 'title') || attribute(e, 'placeholder') || attribute(e, 'aria-placeholder') || attribute(e, 'data-title') || attribute(e, 'data-tooltip'));
+    if (name) return name;
+    const titled = e.querySelector('[title]'); if (titled && type !== 'Edit') { name = clean(attribute(titled, 'title')); if (name) return name; }
+    if (FIELDS.has(tag)) {
+      if (type === 'CheckBox' || type === 'RadioButton') {
+        for (let next = e.nextSibling; next; next = next.nextSibling) { name = clean(next.textContent); if (name) return name.length <= 80 ? name : ''; }
+        return clean(e.parentElement ? e.parentElement.innerText : '').slice(0, 80);
+      }
+      const before = e.previousElementSibling; if (before && before.tagName === 'LABEL') { name = clean(before.textContent); if (name) return name; }
+      return clean(attribute(e, 'name'));
+    }
+    return '';
+  };
+
+  // Rows of a table often hold equal buttons; what names the row tells them apart.
+  const rowName = e => {
+    if (!e.querySelector('td, [role=cell], [role=gridcell]')) return '';
+    const naming = e.querySelector('th, [role=rowheader]') || e.querySelector('a[href]') || e.querySelector('td, [role=cell], [role=gridcell]');
+    return clean(naming.textContent).slice(0, 80);
+  };
+
+  const valueOf = (e, read) => {
+    try {
+      if (read) return String(read());
+      if (e.tagName === 'SELECT') return [...e.selectedOptions].map(option => clean(option.textContent)).join(', ');
+      if (e.tagName === 'INPUT' && ['checkbox', 'radio', 'button', 'submit', 'reset', 'image'].includes(e.type)) return '';
+      if (e.tagName === 'INPUT' && e.type === 'password') return '\u2022'.repeat(e.value.length);
+      if (FIELDS.has(e.tagName)) return String(e.value);
+      if (e.isContentEditable) return e.innerText.replace(/\n\n/g, '\n').trim();
+      return attribute(e, 'aria-valuetext') || attribute(e, 'aria-valuenow') || '';
+    } catch (_) { return ''; }
+  };
+  const checkedOf = e => {
+    if (e.tagName === 'INPUT' && (e.type === 'checkbox' || e.type === 'radio')) return e.checked;
+    for (const name of ['aria-checked', 'aria-pressed']) { const state = attribute(e, name); if (state === 'true' || state === 'false') return state === 'true'; }
+    const selected = attribute(e, 'aria-selected'); return selected === 'true' ? true : selected === 'false' ? false : null;
+  };
+  const disabledOf = e => (FIELDS.has(e.tagName) || e.tagName === 'BUTTON' || e.tagName === 'OPTION') && e.matches(':disabled') || attribute(e, 'aria-disabled') === 'true';
+
+  // The deepest element drawn at a point of one document (coordinates of that document's viewport).
+  const drawnAt = (doc, x, y) => { let e = doc.elementFromPoint(x, y);
+    while (e && e.shadowRoot) { const inner = e.shadowRoot.elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; } return e; };
+  const belongs = (hit, e, passThrough) => {
+    if (!hit) return false;
+    if (hit === e || within(hit, e)) return true;
+    // Text that lets clicks through is drawn over what gets them: an element around it, or a shape of the same drawing.
+    if (passThrough && (within(e, hit) || (hit.closest('svg') && hit.closest('svg') === e.closest('svg')))) return true;
+    const label = hit.closest && hit.closest('label'); return !!(label && label.control === e);
+  };
+  const SAMPLES = [[.5, .5], [.1, .5], [.9, .5], [.5, .1], [.5, .9], [.08, .1], [.92, .9], [.92, .1], [.08, .9], [.3, .3], [.7, .7]];
+  const pointOn = (e, box, frame, passThrough) => {
+    const width = box.right - box.left, height = box.bottom - box.top;
+    for (const [fx, fy] of SAMPLES) {
+      const x = box.left + width * fx, y = box.top + height * fy;
+      if (!belongs(drawnAt(frame.doc, x - frame.left, y - frame.top), e, passThrough)) continue;
+      // A frame may itself lie under something of the page around it.
+      let outer = frame, open = true;
+      while (outer.parent && open) { open = drawnAt(outer.parent.doc, x - outer.parent.left, y - outer.parent.top) === outer.element; outer = outer.parent; }
+      if (open) return [Math.round(x * 10) / 10, Math.round(y * 10) / 10];
+    }
+    return null;
+  };
+  const meet = (a, b) => ({left: Math.max(a.left, b.left), top: Math.max(a.top, b.top), right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom)});
+  const shifted = (r, frame) => ({left: r.left + frame.left, top: r.top + frame.top, right: r.right + frame.left, bottom: r.bottom + frame.top});
+
+  let focused = document.activeElement;
+  for (;;) {
+    let inner = null;
+    if (focused && focused.shadowRoot) inner = focused.shadowRoot.activeElement;
+    else if (focused && focused.tagName === 'IFRAME') { try { inner = focused.contentDocument.activeElement; } catch (_) { inner = null; } }
+    if (!inner) break; focused = inner;
+  }
+
+  const walk = (elements, frame, clip, parent, container) => {
+    for (const e of elements) {
+      const tag = readTag.call(e), form = tag === 'FORM';
+      if (SKIPPED.has(tag)) continue;
+      const style = getComputedStyle(e);
+      if (style.display === 'none' || (style.opacity === '0' && tag !== 'INPUT')) continue;
+      const outline = Element.prototype.getBoundingClientRect.call(e), box = meet(shifted(outline, frame), clip);
+      const sized = box.right - box.left > 2 && box.bottom - box.top > 2;
+      const inner = style.position === 'fixed' ? TOP : clip;
+      let mine = parent, inside = container, clickable = false;
+      const read = form ? null : editor(e);
+      let type = read ? 'Edit' : form ? null : typeOf(e);
+      const weak = !read && (tag === 'LI' || tag === 'TD' || tag === 'LABEL') && !attribute(e, 'role');
+      const shown = style.visibility !== 'hidden' && style.visibility !== 'collapse';
+      if (shown && sized && !type && !form) {
+        clickable = !!e.onclick || (style.cursor === 'pointer' && getComputedStyle(e.parentElement || e).cursor !== 'pointer');
+        if (tag !== 'BODY' && (clickable || (e.hasAttribute('tabindex') && e.tabIndex >= 0))) type = 'Custom';
+        else if (!e.isContentEditable && !(parent && WHOLE.has(parent.type)) && ownText(e)) type = 'Text';
+      }
+      if (type === 'Text' && parent && WHOLE.has(parent.type)) type = null;
+      if (type && shown) {
+        // A transparent file input laid over a button is what a click on the button hits.
+        let place = box, usable = sized && (style.opacity !== '0' || (tag === 'INPUT' && e.type === 'file'));
+        if (!usable && tag === 'INPUT' && (e.type === 'checkbox' || e.type === 'radio') && e.labels && e.labels.length) {
+          place = meet(shifted(e.labels[0].getBoundingClientRect(), frame), clip);
+          usable = place.right - place.left > 2 && place.bottom - place.top > 2;
+        }
+        const text = !usable ? '' : type === 'Text' && tag !== 'LABEL' ? (e.innerText !== undefined && clean(e.innerText).length <= textLimit && !e.querySelector('a,button,input,select,textarea') ? clean(e.innerText) : ownText(e)) : nameOf(e, type);
+        const silent = !text && (type === 'Text' || type === 'ListItem' || type === 'Image' || type === 'DataItem' || type === 'Header' || (type === 'Custom' && e.children.length > 3));
+        const point = usable && !silent ? pointOn(e, place, frame, style.pointerEvents === 'none') : null;
+        if (point) {
+          const size = (place.right - place.left) * (place.bottom - place.top);
+          if (!(type === 'Custom' && size > .9 * innerWidth * innerHeight)) {
+            const owner = parent || container;
+            mine = {type, text: text.slice(0, textLimit), value: read || FIELDS.has(tag) || type === 'Edit' || type === 'Slider' || type === 'ProgressBar' ? valueOf(e, read).slice(0, valueLimit) : '',
+              parent: owner, weak, clickable, field: FIELDS.has(tag), checked: checkedOf(e), disabled: disabledOf(e), multiple: tag === 'SELECT' && (e.multiple || e.size > 1),
+              focused: focused === e || !!(focused && read && within(focused, e)) || !!(type === 'Edit' && focused && focused !== document.body && within(focused, e)),
+              select: tag === 'SELECT', rectangle: [place.left, place.top, place.right, place.bottom].map(Math.round), point};
+            found.push(mine);
+          }
+        }
+      }
+      const group = CONTAINERS[attribute(e, 'role')] || CONTAINER_TAGS[tag];
+      if (group && mine === parent) {
+        const title = referenced(e, 'aria-labelledby') || clean(attribute(e, 'aria-label') || attribute(e, 'title'));
+        const legend = tag === 'FIELDSET' ? e.querySelector(':scope > legend') : null;
+        const heading = !title && group === 'Dialog' ? e.querySelector('h1,h2,h3,h4,header') : null;
+        const row = container ? container.row : '';
+        inside = {type: group, row, text: (title || (legend && clean(legend.textContent)) || (heading && clean(heading.textContent)) || row || '').slice(0, textLimit)};
+        mine = null;
+      } else if (tag === 'TR' || attribute(e, 'role') === 'row') {
+        const row = rowName(e);
+        if (row) { inside = {type: inside ? inside.type : 'Table', row, text: row}; mine = null; }
+      }
+      if (read || tag === 'SELECT' || tag === 'CANVAS') continue;
+      if (tag === 'IFRAME' || tag === 'FRAME') {
+        try {
+          const doc = e.contentDocument;
+          if (doc && doc.body && sized) walk([doc.body], {doc, element: e, parent: frame, left: frame.left + outline.left + e.clientLeft, top: frame.top + outline.top + e.clientTop}, box, mine, inside);
+        } catch (_) { /* a frame of another origin stays closed, as for any script */ }
+        continue;
+      }
+      const clips = style.overflowX !== 'visible' || style.overflowY !== 'visible';
+      // Content may overflow a box of no size, and absolutely placed content escapes a clip that is not its containing block.
+      const next = clips && style.display !== 'inline' && tag !== 'BODY' && tag !== 'HTML' && sized && style.position !== 'static' ? meet(box, inner) : inner;
+      if (!form && e.shadowRoot) walk(e.shadowRoot.children, frame, next, mine, inside);
+      walk(readChildren.call(e), frame, next, mine, inside);
+    }
+  };
+  const top = {doc: document, element: null, parent: null, left: 0, top: 0};
+  if (document.body) walk([document.body], top, TOP, null, null);
+
+  // Of several nested controls that say the same, one is kept: the one a person would name.
+  const dropped = new Set();
+  const owners = function* (item) { for (let owner = item.parent; owner && owner.point; owner = owner.parent) if (!dropped.has(owner)) yield owner; };
+  const INERT = new Set(['Text', 'Image']);
+  // List items that hold something to act on; beside a list item that does not, the items themselves are what is clicked.
+  const holders = new Set(found.filter(item => !INERT.has(item.type)).map(item => item.parent));
+  for (const item of found) {
+    for (const owner of owners(item)) {
+      if (owner.text !== item.text && !(item.type === 'Custom' && !item.text)) continue;
+      if (INERT.has(item.type) || item.type === 'Custom') { if (!owner.weak || INERT.has(item.type)) dropped.add(item); }
+      else if (owner.weak && owner.type === 'ListItem' && found.some(other => other.weak && other.type === 'ListItem' && other.parent === owner.parent && !holders.has(other))) dropped.add(item);
+      else if (owner.weak || owner.type === 'Custom') dropped.add(owner);
+      if (dropped.has(item)) break;
+    }
+  }
+  // The label of a field is listed as that field.
+  for (const item of found) if (item.weak && item.type === 'Text' && found.some(other => other.field && other.text === item.text)) dropped.add(item);
+  // A large area that can have the focus and holds many controls is a place, not a control.
+  for (const item of found) {
+    const [left, top, right, bottom] = item.rectangle;
+    if (item.type === 'Custom' && !item.clickable && (right - left) * (bottom - top) > .25 * innerWidth * innerHeight) {
+      const inside = found.filter(other => { for (let owner = other.parent; owner; owner = owner.parent) if (owner === item) return true; return false; });
+      if (inside.length > 4) dropped.add(item);
+    }
+  }
+  const kept = found.filter(item => !dropped.has(item));
+  return kept.map(item => {
+    let owner = item.parent; while (owner && dropped.has(owner) && owner.text === item.text) owner = owner.parent;
+    return {type: item.type, text: item.text, value: item.value, parent_text: owner ? owner.text : '', parent_type: owner ? owner.type : '',
+      rectangle: item.rectangle, point: item.point, checked: item.checked, disabled: item.disabled, focused: item.focused, select: item.select && !item.multiple};
+  });
+}

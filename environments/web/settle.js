@@ -1,0 +1,31 @@
+// Resolves when the page has not changed for `quiet` ms and two frames were drawn, or after `limit` ms.
+({quiet, limit}) => new Promise(resolve => {
+  const start = performance.now();
+  let last = start, frames = 0, over = false;
+  const observers = [];
+  const watch = root => {
+    const observer = new MutationObserver(() => { last = performance.now(); });
+    observer.observe(root, {subtree: true, childList: true, attributes: true, characterData: true});
+    observers.push(observer);
+    for (const e of root.querySelectorAll('*')) {
+      if (e.shadowRoot) watch(e.shadowRoot);
+      if (e.tagName === 'IFRAME') { try { if (e.contentDocument) watch(e.contentDocument); } catch (_) { /* of another origin */ } }
+    }
+  };
+  const finish = settled => { if (over) return; over = true; for (const observer of observers) observer.disconnect(); resolve(settled); };
+  const moving = () => document.getAnimations ? document.getAnimations().some(animation => {
+    if (animation.playState !== 'running' || !animation.effect) return false;
+    const end = animation.effect.getComputedTiming().endTime;
+    return end !== Infinity && end < 5000;
+  }) : false;
+  watch(document);
+  const look = () => {
+    const now = performance.now();
+    frames += 1;
+    if (now - start > limit) return finish(false);
+    if (frames > 2 && now - last >= quiet && document.readyState !== 'loading' && !moving()) return finish(true);
+    requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+  setTimeout(() => finish(false), limit + 50);
+})

@@ -1,0 +1,61 @@
+"""What the Code LLM and the type checker are told about the checks, generated from the code."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+
+from evaluators_api.registry import Check, checks
+from taskgraph.evaluation_function import ENTRY_POINT
+
+_RULES = f"""\
+Define `{ENTRY_POINT}` at the top level, with exactly the parameters of the subtask as arguments, each a `str`. Return
+`EvalResult(success, message, progress)`: success is True only if every condition holds, message says which condition failed,
+progress is the share of conditions that hold (0 to 1). EvalResult is a namedtuple with these three fields; define it or
+just use it.
+Use plain functions, if, for, while, try, comprehensions and f-strings. You may import collections, dataclasses, datetime,
+functools, itertools, json, math, re, typing, and from os.path only the functions on names (basename, dirname, join, split,
+splitext, normpath). No other imports, no inheritance, no yield, no async, no files, no reflection. Do not redefine a check.
+Prefer checks of state (files, controls, clipboard) to checks of the route (clicks, keys): another agent may get there
+another way, and a click alone proves nothing."""
+
+
+@cache
+def checks_reference() -> str:
+    """Signatures and docstrings of all checks, with the rules of the language, as text for the Code LLM."""
+    paper = [_entry(item) for item in checks().values() if item.in_paper]
+    beyond = [_entry(item) for item in checks().values() if not item.in_paper]
+    return "\n\n".join(
+        (
+            _RULES,
+            "```python\n" + "\n\n".join(paper) + "\n```",
+            "Checks of state (beyond the paper's eleven):",
+            "```python\n" + "\n\n".join(beyond) + "\n```",
+        )
+    )
+
+
+@cache
+def type_stubs() -> str:
+    """Declarations of the checks and of the functions on paths for the type checker inside the sandbox."""
+    from evaluators_api.path_functions import PATH_FUNCTIONS
+
+    paths = [f"def {name}({function.stub}: ..." for name, function in PATH_FUNCTIONS.items()]
+    return "\n".join([f"{signature(item)}: ..." for item in checks().values()] + paths) + "\n"
+
+
+def signature(item: Check) -> str:
+    """The `def` line of a check as generated code sees it, without the colon."""
+    parameters = ", ".join(_parameter(parameter) for parameter in item.parameters)
+    return f"def {item.name}({parameters}) -> {item.returns}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    default = "" if parameter.default is inspect.Parameter.empty else f" = {parameter.default!r}"
+    return f"{parameter.name}: {parameter.annotation}{default}"
+
+
+def _entry(item: Check) -> str:
+    documentation = inspect.getdoc(item.function) or ""
+    indented = "\n".join(f"    {line}".rstrip() for line in documentation.splitlines())
+    return f'{signature(item)}:\n    """{indented.strip()}\n    """'

@@ -1,0 +1,65 @@
+r"""File paths that evaluation functions may write, brought to the one form that evidence uses.
+
+Evidence knows files by their path relative to the sandbox home, with forward slashes. Parameters are written so; models
+also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://` addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from urllib.parse import unquote
+
+_HOME = re.compile(
+    r"^(?:~|\$home|\$\{home\}|%userprofile%|/home/[^/]+|/users/[^/]+|[a-z]:/users/[^/]+)(?:/|$)",
+    re.IGNORECASE,
+)
+_DRIVE = re.compile(r"^[a-z]:", re.IGNORECASE)
+
+
+@lru_cache(maxsize=65_536)
+def relative_to_home(path: str) -> str | None:
+    r"""The path below the sandbox home, or None for a place outside of it. The home itself is the empty text.
+
+    >>> relative_to_home("~/Documents/a.csv"), relative_to_home("/home/user/a.csv"), relative_to_home("./b//c/../d.txt")
+    ('Documents/a.csv', 'a.csv', 'b/d.txt')
+    >>> relative_to_home("C:\\Users\\user\\Desktop\\images\\cat.jpg"), relative_to_home("/etc/passwd"), relative_to_home("../x")
+    ('Desktop/images/cat.jpg', None, None)
+    """
+    text = path.strip().strip("\"'")
+    if text.lower().startswith("file://"):
+        text = unquote(text[7:])
+        text = text[1:] if _DRIVE.match(text[1:]) else text
+    text = text.replace("\\", "/")
+    home = _HOME.match(text)
+    if home:
+        text = text[home.end() :]
+    elif text.startswith("/") or _DRIVE.match(text):
+        return None
+    parts: list[str] = []
+    for part in text.split("/"):
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def is_windows_path(path: str) -> bool:
+    r"""Whether `path` is written as on Windows, where upper and lower case are the same.
+
+    >>> is_windows_path("C:/Users/user/a.txt"), is_windows_path("Documents\\a.txt"), is_windows_path("Documents/a.txt")
+    (True, True, False)
+    """
+    return "\\" in path or _DRIVE.match(path.strip()) is not None
+
+
+def last_part(path: str) -> str:
+    r"""The name at the end of a path of either system.
+
+    >>> last_part("C:\\a\\b.txt"), last_part("a/b/"), last_part("b.txt")
+    ('b.txt', 'b', 'b.txt')
+    """
+    return path.replace("\\", "/").rstrip("/").rpartition("/")[2]

@@ -1,0 +1,204 @@
+r"""The one definition of "this text is there", used by every check (method section 2).
+
+Exact after folding, on a whole text; in a long text, a phrase at word boundaries. Only text that was read from a
+picture tolerates a bounded edit distance, in letters of longer words only.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from taskgraph.text_folding import fold_label, fold_text, same_label
+
+LONG_TEXT_WORDS = 6
+"""From so many words on, a text is long: a phrase in it counts."""
+LONG_TEXT_CHARACTERS = 48
+"""From so many characters on, a text is long even if it has few words."""
+
+_JOINERS = "-.'@"
+_PUNCTUATION = ".,;:!?()[]\"'"
+_SHORTEST_FORGIVEN = 4
+_ESCAPES = re.compile(r"\\(u[0-9a-fA-F]{4}|[\"\\/nrt])")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+def same_name(wanted: str, shown: str) -> bool:
+    """Whether a control that shows `shown` is the one called `wanted`: the whole label, nothing less.
+
+    >>> same_name("File", "&File"), same_name("Copy", "Crop"), same_name("Save", "Save As...")
+    (True, False, False)
+    """
+    return same_label(wanted, shown)
+
+
+def shown_in(wanted: str, shown: str) -> bool:
+    """Whether `wanted` can be read in `shown`: the whole of it, or a phrase when `shown` is long.
+
+    >>> shown_in("Save", "Save As"), shown_in("meeting notes", "Your meeting notes were saved to the server.")
+    (False, True)
+    """
+    return (
+        same_label(wanted, shown)
+        or same_content(wanted, shown)
+        or (is_long(shown) and has_phrase(wanted, shown))
+    )
+
+
+def same_content(wanted: str, content: str) -> bool:
+    """Whether `content` is `wanted` but for encoding and typesetting; ornaments count.
+
+    >>> same_content("Total:", "total:"), same_content("Total:", "Total")
+    (True, False)
+    """
+    folded = fold_text(wanted)
+    return bool(folded) and folded == fold_text(content)
+
+
+def is_long(text: str) -> bool:
+    """Whether `text` is prose or a document rather than a label."""
+    if "\n" in text.strip() or len(text) >= LONG_TEXT_CHARACTERS:
+        return True
+    return len(text.split()) >= LONG_TEXT_WORDS
+
+
+def has_phrase(wanted: str, text: str) -> bool:
+    """Whether `wanted` stands in `text` as whole words.
+
+    A hyphen, dot, apostrophe or at sign that joins two words is inside a word, a separator between digits is inside
+    a number; scripts without spaces have a boundary everywhere.
+
+    >>> has_phrase("cat.jpg", "Moved cat.jpg."), has_phrase("cat.jpg", "cat.jpg.bak"), has_phrase("art", "start")
+    (True, False, False)
+    >>> has_phrase("10", "at 10:30"), has_phrase("10", "10, 20")
+    (False, True)
+    """
+    return find_phrase(fold_text(wanted), fold_text(text)) >= 0
+
+
+def document_contains(wanted: str, text: str) -> bool:
+    r"""Whether a saved document holds `wanted`, whatever its length, and however its format writes the characters.
+
+    XML and HTML entities, JSON escapes, escaped newlines and doubled SQL quotation marks are undone.
+
+    >>> document_contains('He said "hi"', '{"a": "He said \\"hi\\""}'), document_contains("R&D", "<p>R&amp;D</p>")
+    (True, True)
+    """
+    folded = fold_text(wanted)
+    return bool(folded) and any(find_phrase(folded, reading) >= 0 for reading in _readings(text))
+
+
+def find_phrase(wanted: str, text: str) -> int:
+    """Where the folded phrase `wanted` starts in the folded `text` as whole words, or -1."""
+    if not wanted:
+        return -1
+    position = text.find(wanted)
+    while position >= 0:
+        end = position + len(wanted)
+        if _boundary(text, position) and _boundary(text, end):
+            return position
+        position = text.find(wanted, position + 1)
+    return -1
+
+
+def read_in_picture(wanted: str, reading: str) -> bool:
+    """Whether `wanted` can be made out in `reading`, a text that OCR read: whole, or a phrase when it is long.
+
+    One wrong letter in eight is forgiven, in words of at least four letters; numbers, signs and short words must be exact.
+
+    >>> read_in_picture("Import tasks from CSV", "lmport tasks from CSV"), read_in_picture("Copy", "Crop")
+    (True, False)
+    >>> read_in_picture("Quarterly report 1", "Quarterly report 2")
+    False
+    """
+    if shown_in(wanted, reading):
+        return True
+    wanted_words = fold_label(wanted).split(" ")
+    allowed = sum(map(len, wanted_words)) // 8
+    if not allowed:
+        return False
+    words, length = (
+        [word.strip(_PUNCTUATION) or word for word in fold_text(reading).split(" ")],
+        len(wanted_words),
+    )
+    if not is_long(reading) and len(words) != length:
+        return False
+    windows = (words[start : start + length] for start in range(len(words) - length + 1))
+    return any(_misread_letters(wanted_words, window, allowed) <= allowed for window in windows)
+
+
+def _boundary(text: str, position: int) -> bool:
+    if position in (0, len(text)):
+        return True
+    before, after = text[position - 1], text[position]
+    if _spaceless(before) or _spaceless(after):
+        return True
+    if _wordlike(before) and _wordlike(after):
+        return False
+    if before in _JOINERS and position > 1:
+        return not (_wordlike(after) and _wordlike(text[position - 2]))
+    if after in _JOINERS and position + 1 < len(text):
+        return not (_wordlike(before) and _wordlike(text[position + 1]))
+    if before in ",:" and position > 1:
+        return not (after.isdigit() and text[position - 2].isdigit())
+    if after in ",:" and position + 1 < len(text):
+        return not (before.isdigit() and text[position + 1].isdigit())
+    return True
+
+
+def _wordlike(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _spaceless(character: str) -> bool:
+    code = ord(character)
+    return 0x0E00 <= code <= 0x0EFF or 0x3040 <= code <= 0x30FF or 0x3400 <= code <= 0x9FFF or code >= 0x20000
+
+
+@lru_cache(maxsize=256)
+def _readings(text: str) -> tuple[str, ...]:
+    readings = [text]
+    if "&" in text and ";" in text:
+        readings.append(html.unescape(text))
+    if "\\" in text:
+        readings.append(_ESCAPES.sub(_unescape, text))
+    if "''" in text:
+        readings.append(text.replace("''", "'"))
+    return tuple(dict.fromkeys(fold_text(reading) for reading in readings))
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match.group(1)
+    return chr(int(code[1:], 16)) if code[0] == "u" else _ESCAPED.get(code, code)
+
+
+def _misread_letters(wanted: Sequence[str], read: Sequence[str], limit: int) -> int:
+    """Letters in which the words differ; `limit + 1` where they differ in anything but letters of longer words."""
+    wrong = 0
+    for first, second in zip(wanted, read, strict=True):
+        if first != second:
+            if (
+                not (first.isalpha() and second.isalpha())
+                or min(len(first), len(second)) < _SHORTEST_FORGIVEN
+            ):
+                return limit + 1
+            wrong += _distance(first, second, limit)
+        if wrong > limit:
+            return limit + 1
+    return wrong
+
+
+def _distance(first: str, second: str, limit: int) -> int:
+    """Edit distance; anything over `limit` is reported as `limit + 1`."""
+    if abs(len(first) - len(second)) > limit:
+        return limit + 1
+    row = list(range(len(second) + 1))
+    for index, letter in enumerate(first, start=1):
+        previous, row = row, [index]
+        for column, other in enumerate(second, start=1):
+            row.append(min(previous[column] + 1, row[-1] + 1, previous[column - 1] + (letter != other)))
+        if min(row) > limit:
+            return limit + 1
+    return min(row[-1], limit + 1)

@@ -1,0 +1,85 @@
+"""The program that sandbox workers run: the interpreter, silenced, and inside bubblewrap where the machine has it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import stat
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic_monty._binary import find_monty_binary
+
+from evaluators_api.errors import SandboxUnavailable
+
+Isolation = Literal["automatic", "bubblewrap", "none"]
+"""`automatic` takes bubblewrap where it works."""
+
+_INSIDE = "/sandbox/monty"
+_BUBBLEWRAP = (
+    "bwrap",
+    "--unshare-all",
+    "--die-with-parent",
+    "--new-session",
+    "--clearenv",
+    *("--cap-drop", "ALL"),
+    *("--proc", "/proc"),
+    *("--dev", "/dev"),
+    *("--tmpfs", "/tmp"),  # noqa: S108 - a path inside the sandbox's own file system
+    *("--ro-bind-try", "/lib", "/lib"),
+    *("--ro-bind-try", "/lib64", "/lib64"),
+    *("--ro-bind-try", "/usr/lib", "/usr/lib"),
+    *("--ro-bind-try", "/usr/lib64", "/usr/lib64"),
+)
+
+
+# The shell stays as the parent: bubblewrap asks to be killed when the *thread* that started it ends, and pools start
+# workers from whichever thread needs one. When the shell is killed, everything below it dies with it.
+_SCRIPT = """#!/bin/sh
+ulimit -t 3600
+ulimit -c 0
+{command} "$@" 2>/dev/null
+exit $?
+"""
+
+
+def write_worker_program(folder: Path, isolation: Isolation) -> tuple[Path, bool]:
+    """Write the start script of the workers into `folder`; return its path and whether bubblewrap is in it.
+
+    Raises:
+        SandboxUnavailable: the interpreter is not installed, or bubblewrap was demanded and does not work here.
+    """
+    try:
+        interpreter = Path(find_monty_binary()).resolve(strict=True)
+    except OSError as error:
+        raise SandboxUnavailable(
+            "The sandbox's interpreter is missing; install the package pydantic-monty==1.4.0."
+        ) from error
+    confined = isolation != "none" and bubblewrap_works()
+    if isolation == "bubblewrap" and not confined:
+        raise SandboxUnavailable(
+            "bubblewrap (bwrap) is not installed or not permitted on this machine; install it, or set the sandbox's"
+            " isolation to 'automatic'."
+        )
+    command = (
+        [*_BUBBLEWRAP, "--ro-bind", str(interpreter), _INSIDE, _INSIDE] if confined else [str(interpreter)]
+    )
+    script = folder / "worker"
+    script.write_text(_SCRIPT.format(command=shlex.join(command)), encoding="utf-8")
+    script.chmod(stat.S_IRWXU)
+    return script, confined
+
+
+@cache
+def bubblewrap_works() -> bool:
+    """Whether bubblewrap is installed and may create its namespaces here."""
+    probe = shutil.which("true")
+    if shutil.which("bwrap") is None or probe is None:
+        return False
+    try:
+        command = [*_BUBBLEWRAP, "--ro-bind", probe, "/sandbox/probe", "/sandbox/probe"]
+        return subprocess.run(command, capture_output=True, timeout=10, check=False).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False

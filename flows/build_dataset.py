@@ -1,0 +1,81 @@
+"""The whole chain: explore, verify, compose, validate, replay, publish."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import prefect
+
+from flows import steps
+from flows.current import Work, timed, working_for
+from flows.growing import EXPLORATION, VERIFICATION
+from flows.making import REPLAY, VALIDATION
+from flows.settings import Settings, load_settings
+from flows.summary import RunSummary, publish_artifacts, summarise
+from flows.together import together
+from flows.wiring import open_run
+
+
+@prefect.flow(name="build_dataset", validate_parameters=False)
+async def build_dataset(
+    settings_file: str = "", settings: Settings | None = None, quiet: bool = True
+) -> RunSummary:
+    """Grow the pool, make tasks from it and publish the next dataset version.
+
+    Args:
+        settings_file: settings of a scheduled run; ignored where `settings` are given.
+        settings: settings of a run started from Python or the command line.
+        quiet: no progress on standard error.
+    """
+    chosen = settings or load_settings(Path(settings_file) if settings_file else None)
+    async with open_run(chosen, "build_dataset", quiet=quiet) as run:
+        with working_for(run) as work:
+            await grow_pool(work)
+            await make_tasks(work)
+            summary = await summarise(work)
+            await publish_artifacts(summary)
+    return summary
+
+
+async def grow_pool(work: Work) -> None:
+    """Explore all applications side by side; what they propose is verified as it comes."""
+    run, growth = work.run, work.growth
+    unexplored = set(run.applications)
+
+    async def application(name: str) -> None:
+        await steps.explore(name)
+        unexplored.discard(name)
+        if not unexplored:
+            run.progress.end(EXPLORATION)
+            await growth.pool.complete()
+        await steps.verify(name)
+
+    with timed(run, "exploration and verification"):
+        await together(application(name) for name in run.applications)
+    run.progress.end(VERIFICATION)
+
+
+async def make_tasks(work: Work) -> None:
+    """Find goals, compose tasks, validate and replay them, and publish what came of it.
+
+    A batch is validated, and its chosen tasks replayed, while other batches are still under way.
+    """
+    run, making = work.run, work.making
+    if not work.growth.verified:
+        return
+    with timed(run, "intents"):
+        await steps.extract_intents()
+    with timed(run, "composition"):
+        batches = await steps.compose()
+
+    async def batch(number: int) -> None:
+        await steps.validate(number)
+        await steps.replay(number)
+
+    with timed(run, "validation and replay"):
+        await together(batch(number) for number in range(batches))
+    run.progress.end(VALIDATION)
+    run.progress.end(REPLAY)
+    if making.validated:
+        with timed(run, "publishing"):
+            await steps.publish()

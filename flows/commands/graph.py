@@ -1,0 +1,114 @@
+"""`taskloom graph`: measure and draw a task graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from taskgraph.graph import TaskGraph
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("graph")(graph)
+
+
+def graph(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input.",
+            show_default=False,
+        ),
+    ],
+    subtasks: Annotated[
+        Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write the drawing to this SVG file.")] = None,
+    graphml: Annotated[Path | None, typer.Option(help="Write the graph to this GraphML file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print a task graph's five complexity dimensions, its orders, its capabilities, and a drawing of it."""
+    import json
+
+    from flows.graph_files import graph_in
+    from taskgraph.drawing import draw_svg, draw_text
+
+    found = graph_in(file, subtasks)
+    facts = measures(found)
+    if svg is not None:
+        svg.write_text(draw_svg(found), encoding="utf-8")
+    if graphml is not None:
+        import networkx
+
+        networkx.write_graphml(found.to_networkx(), graphml)
+    if as_json:
+        typer.echo(json.dumps(facts | {"drawing": draw_text(found)}, indent=2, ensure_ascii=False))
+        return
+    typer.echo(draw_text(found) + "\n")
+    typer.echo(_table(facts))
+
+
+def measures(found: TaskGraph) -> dict[str, object]:
+    """All that `taskloom graph` says of a graph, ready for JSON."""
+    from resources.catalog_loading import load_capabilities
+    from synthesis.composing.building import describe_clash
+    from taskgraph.capabilities import capabilities_met
+    from taskgraph.coherency import maximum_coherency_of
+    from taskgraph.complexity import cell_of, complexity_of
+    from taskgraph.interference import clash_of, orders_of
+
+    complexity = complexity_of(found)
+    orders = orders_of(found, cap=1)
+    capabilities = load_capabilities()
+    cell = cell_of(complexity)
+    return {
+        "subtasks": [node.instance_id for node in found.nodes],
+        "edges": [list(pair) for pair in found.pairs],
+        "complexity": complexity.model_dump(),
+        "orders": orders.count,
+        "successful_orders": orders.successful_count,
+        "first_successful_order": [
+            found.nodes[index].instance_id for order in orders.successful[:1] for index in order
+        ],
+        "clash": describe_clash(clash_of(found)) if not orders.successful_count else "",
+        "maximum_coherency": maximum_coherency_of(found),
+        "applications_known": all(node.application for node in found.nodes),
+        "capabilities": {
+            "repaired": list(capabilities_met(cell, capabilities, "repaired")),
+            "as_printed": list(capabilities_met(cell, capabilities, "as_printed")),
+        },
+    }
+
+
+def _table(facts: dict[str, object]) -> str:
+    complexity, capabilities = facts["complexity"], facts["capabilities"]
+    assert isinstance(complexity, dict)
+    assert isinstance(capabilities, dict)
+    rows = [
+        ("dependency", f"{complexity['edges']} edges", complexity["dependency_level"]),
+        ("instruction", f"{complexity['nodes']} subtasks", complexity["instruction_level"]),
+        (
+            "knowledge",
+            f"{complexity['application_categories']} application categories",
+            complexity["knowledge_level"],
+        ),
+        ("hierarchy", f"depth {complexity['depth']}", complexity["hierarchy_level"]),
+        ("branch", f"width {complexity['width']}", complexity["branch_level"]),
+        ("largest layer", str(complexity["largest_layer"]), ""),
+        ("components", str(complexity["components"]), ""),
+        ("orders", str(facts["orders"]), ""),
+        ("successful orders", str(facts["successful_orders"]), ""),
+        ("clash", str(facts["clash"]), ""),
+        ("maximum coherency", str(facts["maximum_coherency"]), ""),
+        ("capabilities (repaired)", ", ".join(capabilities["repaired"]) or "none", ""),
+        ("capabilities (as printed)", ", ".join(capabilities["as_printed"]) or "none", ""),
+    ]
+    if not facts["applications_known"]:
+        rows.append(("note", "some applications are not given: knowledge and coherency say little", ""))
+    return "\n".join(
+        f"{name:26}{value}{'  ' + level if level else ''}" for name, value, level in rows if value
+    )

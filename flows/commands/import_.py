@@ -1,0 +1,56 @@
+"""`taskloom import`: other people's tasks in, all of them or none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.command_errors import CommandError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("import")(import_data)
+
+
+def import_data(
+    format_name: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="Import format; --list names them.")
+    ] = "",
+    path: Annotated[Path | None, typer.Argument(help="File or folder to import.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Import tasks. A file that breaks its format is refused with file, field and reason, and nothing is stored."""
+    from warehouse.lookup import import_formats
+
+    if show_list or not format_name:
+        typer.echo("\n".join(import_formats()))
+        return
+    if path is None:
+        raise CommandError("name the file or folder to import.")
+    from flows.settings import load_settings
+    from warehouse.importing import read_import, run_import
+    from warehouse.store import Warehouse
+
+    if dry_run:
+        records = read_import(format_name, path)
+        typer.echo(f"{len(records)} records are in order; nothing was stored.")
+        return
+    with Warehouse(load_settings(warehouse=warehouse).warehouse_location) as opened:
+        summary = run_import(opened, format_name, path)
+    if as_json:
+        typer.echo(summary.model_dump_json(indent=2))
+        return
+    for table, count in summary.counts.items():
+        typer.echo(f"{table}: {count}")
+    if summary.infeasible:
+        typer.echo(f"infeasible by declaration: {summary.infeasible}")
+    for rejection in summary.rejected[:20]:
+        typer.echo(f"rejected: {rejection.message}")
+    if len(summary.rejected) > 20:
+        typer.echo(f"… and {len(summary.rejected) - 20} more; `taskloom sql rejections` counts them")

@@ -1,0 +1,128 @@
+"""`taskloom plan`: how many tasks of wanted levels the pool can supply, and what to explore for more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.command_errors import NEGATIVE_ANSWER, CommandError
+
+if TYPE_CHECKING:
+    from synthesis.composing.request import CompositionAccount, Quota
+    from taskgraph.subtask import Subtask
+    from taskgraph.task import Intent
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("plan")(plan)
+
+
+def plan(
+    want: Annotated[
+        str, typer.Option(help="Levels, such as hierarchy=hard,branch=medium|hard.", show_default=False)
+    ] = "",
+    capability: Annotated[
+        list[str] | None,
+        typer.Option(help="A capability of Table 12, such as long_range_planning. Repeatable."),
+    ] = None,
+    preset: Annotated[str, typer.Option(help="Reading of Table 12: repaired or as_printed.")] = "repaired",
+    cells: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV table with the columns dependency, instruction, knowledge, hierarchy, branch and count.",
+            show_default=False,
+        ),
+    ] = None,
+    count: Annotated[int, typer.Option(help="Tasks wanted (per capability).", min=1)] = 1000,
+    maximum_size: Annotated[int, typer.Option(help="Most subtasks of a task.", min=1, max=30)] = 9,
+    maximum_components: Annotated[int, typer.Option(help="Most components of a task.", min=1, max=30)] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of all choices.")] = 0,
+    pool: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON lines of subtask records instead of the warehouse's pool.", show_default=False
+        ),
+    ] = None,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print how many tasks of wanted levels the pool can supply, the bottleneck, and what to explore next.
+
+    Without --want, --capability and --cells the plan is for an even spread over all cells. The exit code is 1 when the
+    pool cannot supply what is wanted.
+    """
+    from flows.composition_planning import (
+        plan_composition,
+        quota_of_levels,
+        quotas_from_table,
+        quotas_of_capabilities,
+    )
+
+    if sum([bool(want), bool(capability), cells is not None]) > 1:
+        raise CommandError("give one of --want, --capability and --cells.")
+    quotas: tuple[Quota, ...] = ()
+    if want:
+        quotas = (quota_of_levels(want, count),)
+    elif capability:
+        quotas = quotas_of_capabilities(capability, preset, count)
+    elif cells is not None:
+        quotas = quotas_from_table(cells)
+    subtasks, intents = _pool(pool, warehouse)
+    if not subtasks:
+        raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
+    account = plan_composition(
+        subtasks,
+        intents,
+        quotas,
+        count=count,
+        maximum_size=maximum_size,
+        maximum_components=maximum_components,
+        seed=seed,
+    )
+    typer.echo(
+        account.model_dump_json(indent=2) if as_json else _described(account, len(subtasks), len(intents))
+    )
+    if account.shortfalls:
+        raise typer.Exit(NEGATIVE_ANSWER)
+
+
+def _pool(file: Path | None, warehouse: str | None) -> tuple[list[Subtask], list[Intent]]:
+    if file is not None:
+        from flows.composition_planning import subtasks_in
+
+        return subtasks_in(file), []
+    from flows.settings import load_settings
+    from taskgraph.subtask import Subtask
+    from taskgraph.task import Intent
+    from warehouse.store import Warehouse
+
+    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+        return list(opened.read(Subtask)), list(opened.read(Intent))
+
+
+def _described(account: CompositionAccount, subtasks: int, intents: int) -> str:
+    lines = [
+        f"pool              {subtasks} subtasks, {intents} intents",
+        f"wanted            {account.wanted} tasks",
+        f"can be supplied   {account.composed}{'' if account.shortfalls else ' or more'}",
+        f"cells             {len(account.per_cell)} (dependency/instruction/knowledge/hierarchy/branch)",
+        *(f"  {cell:42}{number:>7}" for cell, number in account.per_cell.items()),
+    ]
+    if account.without_successful_order:
+        lines.append(
+            f"left out          {account.without_successful_order} groups without a successful order,"
+            f" such as: {account.example_clash}"
+        )
+    for item in account.shortfalls:
+        lines += [
+            f"missing           {item.missing} of {item.wanted} ({item.kind.replace('_', ' ')})",
+            f"  reason          {item.reason}",
+        ]
+        if item.bottleneck:
+            lines.append(f"  explore next    {item.bottleneck}")
+        if item.nearest:
+            lines.append(f"  nearest cell    {'/'.join(item.nearest)}")
+    return "\n".join(lines)

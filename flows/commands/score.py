@@ -1,0 +1,60 @@
+"""`taskloom score`: score an execution sequence on a task graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.command_errors import CommandError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("score")(score)
+
+
+def score(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input.",
+            show_default=False,
+        ),
+    ],
+    completed: Annotated[
+        str,
+        typer.Option(
+            help="Ids of the completed subtasks in order, separated by commas; empty for none.",
+            show_default=False,
+        ),
+    ],
+    subtasks: Annotated[
+        Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print coverage rate and logical consistency (section 4.1) of the completed subtasks."""
+    from flows.graph_files import graph_in
+    from omnieval.errors import SequenceImpossible
+    from omnieval.metrics import score_of
+
+    graph = graph_in(file, subtasks)
+    sequence = [name.strip() for name in completed.split(",") if name.strip()]
+    try:
+        found = score_of(graph, sequence)
+    except SequenceImpossible as error:
+        raise CommandError(str(error)) from None
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+        return
+    consistency = (
+        "undefined (no two subtasks of one application can be neighbours)"
+        if found.logical_consistency is None
+        else f"{found.logical_consistency:.4f}"
+    )
+    typer.echo(f"{'coverage rate':22}{found.coverage_rate:.4f}")
+    typer.echo(f"{'logical consistency':22}{consistency}")
+    typer.echo(f"{'coherency score':22}{found.coherency_score} of at most {found.maximum_coherency}")
+    typer.echo(f"{'completed':22}{len(sequence)} of {len(graph.nodes)} subtasks")

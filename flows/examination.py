@@ -1,0 +1,200 @@
+"""Examines evaluation functions again, from recorded evidence alone: no browser, no model call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from evaluators_api.sandbox import EvaluationSandbox
+from flows.command_errors import CommandError
+from flows.evidence_folder import EvidenceFolder
+from resources.categories import ResourceCategory
+from resources.record import Record
+from synthesis.negatives import NegativeThresholds, build_negatives, examine, feedback, unacceptable
+from taskgraph.errors import TaskGraphError
+from taskgraph.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
+from taskgraph.subtask import BoundSubtask, Subtask
+from taskgraph.trajectory import Trajectory
+from warehouse.errors import ScreenshotMissing
+from warehouse.store import Warehouse
+
+_MOST_OTHERS = 5
+_READS_PICTURES = ("check_text_exists(", "check_text_exists_via_ocr")
+
+
+class Examined(Record):
+    """One evaluation function, examined."""
+
+    function_id: str
+    """The function, or the file it stands in."""
+    subtask_id: str
+    """The subtask it judges."""
+    quality: FunctionQuality
+    """Its kill matrix and mutation score."""
+    reasons: tuple[str, ...]
+    """Why it is not acceptable; empty when it is."""
+    feedback: str
+    """What its writer would be told."""
+
+    @property
+    def acceptable(self) -> bool:
+        """Whether it tells right from wrong well enough."""
+        return not self.reasons
+
+
+class StoredFunction(Record):
+    """A stored evaluation function with the evidence it can be held against."""
+
+    function: EvaluationFunction
+    """The function."""
+    subtask: Subtask
+    """Its subtask."""
+    positive: Trajectory
+    """The recording it was accepted with."""
+    others: tuple[Trajectory, ...]
+    """Further recordings, of this subtask and of others."""
+
+
+def examine_file(
+    function: Path,
+    evidence: EvidenceFolder,
+    sandbox: EvaluationSandbox,
+    thresholds: NegativeThresholds,
+    categories: Mapping[str, ResourceCategory],
+) -> Examined:
+    """Examine a user's own function against a folder of evidence.
+
+    Raises:
+        CommandError: the file cannot be read.
+    """
+    try:
+        source = function.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{function} cannot be read: {error}.") from error
+    return _examined(
+        str(function),
+        source,
+        evidence.positive,
+        evidence.others,
+        evidence.subtask,
+        sandbox,
+        thresholds,
+        categories,
+    )
+
+
+def examine_stored(
+    stored: StoredFunction,
+    sandbox: EvaluationSandbox,
+    thresholds: NegativeThresholds,
+    categories: Mapping[str, ResourceCategory],
+) -> Examined:
+    """Examine a stored function against the recordings stored with it."""
+    return _examined(
+        stored.function.function_id,
+        stored.function.source,
+        stored.positive,
+        stored.others,
+        stored.subtask,
+        sandbox,
+        thresholds,
+        categories,
+    )
+
+
+def stored_functions(
+    warehouse: Warehouse, subtask_id: str = "", *, pictures: bool = False
+) -> Iterator[StoredFunction]:
+    """Accepted functions with their evidence, all of them or those of one subtask.
+
+    Pictures are read where the function reads them, and always with `pictures`; a recording whose pictures were not kept
+    comes without.
+    """
+    subtasks = {item.subtask_id: item for item in warehouse.read(Subtask)}
+    rounds = [item for item in warehouse.read(VerificationRound, "accepted") if item.trajectory_id]
+    accepted: dict[str, list[str]] = {}
+    for item in rounds:
+        accepted.setdefault(item.function_id or "", []).append(item.trajectory_id or "")
+    by_subtask = {item.subtask_id: item.trajectory_id or "" for item in rounds}
+
+    @lru_cache(maxsize=64)
+    def recording(trajectory_id: str, with_pictures: bool) -> Trajectory | None:
+        found: list[Trajectory] = []
+        for pictures_too in dict.fromkeys((with_pictures, False)):
+            with suppress(ScreenshotMissing):
+                found = found or list(
+                    warehouse.read(
+                        Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures_too
+                    )
+                )
+        return found[0] if found else None
+
+    condition, parameters = (
+        ("accepted AND subtask_id = $id", {"id": subtask_id}) if subtask_id else ("accepted", {})
+    )
+    for function in warehouse.read(EvaluationFunction, condition, parameters):
+        subtask = subtasks.get(function.subtask_id)
+        wanted = pictures or any(name in function.source for name in _READS_PICTURES)
+        own = [recording(item, wanted) for item in dict.fromkeys(accepted.get(function.function_id, ()))]
+        recordings = [item for item in own if item is not None]
+        if subtask is None or not recordings:
+            continue
+        others = [
+            recording(by_subtask[other], wanted) for other in _others(subtask, subtasks.values(), by_subtask)
+        ]
+        yield StoredFunction(
+            function=function,
+            subtask=subtask,
+            positive=recordings[0],
+            others=(*recordings[1:], *(item for item in others if item is not None)),
+        )
+
+
+def _others(subtask: Subtask, subtasks: Iterable[Subtask], recorded: Mapping[str, str]) -> list[str]:
+    candidates = [
+        item for item in subtasks if item.subtask_id != subtask.subtask_id and item.subtask_id in recorded
+    ]
+    candidates.sort(key=lambda item: (item.application != subtask.application, item.subtask_id))
+    return [item.subtask_id for item in candidates[:_MOST_OTHERS]]
+
+
+def _examined(
+    name: str,
+    source: str,
+    positive: Trajectory,
+    others: Sequence[Trajectory],
+    subtask: Subtask | None,
+    sandbox: EvaluationSandbox,
+    thresholds: NegativeThresholds,
+    categories: Mapping[str, ResourceCategory],
+) -> Examined:
+    negatives = build_negatives(
+        positive,
+        instance=_instance(subtask, positive, categories),
+        other_parameter_sets=subtask.available_parameters if subtask else (),
+        other_trajectories=others,
+        fresh=subtask.fresh if subtask else (),
+    )
+    quality = examine(source, positive, negatives, sandbox)
+    available = len({item.subtask_id for item in others} - {positive.subtask_id})
+    limits = thresholds.model_copy(
+        update={"least_other_subtasks": min(thresholds.least_other_subtasks, available)}
+    )
+    return Examined(
+        function_id=name,
+        subtask_id=positive.subtask_id,
+        quality=quality,
+        reasons=unacceptable(quality, limits),
+        feedback=feedback(quality, limits),
+    )
+
+
+def _instance(
+    subtask: Subtask | None, positive: Trajectory, categories: Mapping[str, ResourceCategory]
+) -> BoundSubtask | None:
+    try:
+        return subtask.bind(positive.parameters, categories) if subtask else None
+    except TaskGraphError as error:
+        raise CommandError(f"The recording does not fit its subtask: {error}") from error

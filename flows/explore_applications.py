@@ -1,0 +1,31 @@
+"""Exploration alone: proposals go into the warehouse and wait there to be verified."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import prefect
+
+from flows import steps
+from flows.current import timed, working_for
+from flows.growing import EXPLORATION
+from flows.settings import Settings, load_settings
+from flows.summary import RunSummary, publish_artifacts, summarise
+from flows.together import together
+from flows.wiring import open_run
+
+
+@prefect.flow(name="explore_applications", validate_parameters=False)
+async def explore_applications(
+    settings_file: str = "", settings: Settings | None = None, quiet: bool = True
+) -> RunSummary:
+    """Explore applications and keep well-formed proposals; see `build_dataset` for the arguments."""
+    chosen = settings or load_settings(Path(settings_file) if settings_file else None)
+    async with open_run(chosen, "explore_applications", quiet=quiet) as run:
+        with working_for(run) as work:
+            with timed(run, EXPLORATION):
+                await together(steps.explore(name) for name in run.applications)
+            run.progress.end(EXPLORATION)
+            summary = await summarise(work)
+            await publish_artifacts(summary)
+    return summary

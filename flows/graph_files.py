@@ -1,0 +1,68 @@
+"""Reading a task graph from a user's file, and what the catalogue knows about its applications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from flows.command_errors import CommandError
+from taskgraph.errors import TaskGraphError
+from taskgraph.graph import TaskGraph
+from taskgraph.reading import CategoryOf, read_task_graph
+
+
+def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
+    """The task graph in a JSON file, in any of the three forms; `-` reads standard input.
+
+    Args:
+        file: The file.
+        subtasks: For the paper's task metadata: a file with the list of its subtasks' metadata.
+
+    Raises:
+        CommandError: the file cannot be read, is no JSON, or holds no sound task graph.
+    """
+    from resources.catalog_loading import load_resource_categories
+
+    document = _json_in(file)
+    if subtasks is not None:
+        if not isinstance(document, Mapping):
+            raise CommandError(f"{file}: --subtasks goes with a JSON object, the paper's task metadata.")
+        document = {**document, "subtasks": _json_in(subtasks)}
+    try:
+        return read_task_graph(document, load_resource_categories(), application_categories())
+    except TaskGraphError as error:
+        raise CommandError(f"{file}: {error}") from None
+
+
+def application_categories() -> CategoryOf:
+    """Names the category of an application, by its name or title, from the catalogue and the paper's Table 11.
+
+    An application that neither knows is a category of its own.
+    """
+    from resources.catalog_loading import load_applications, load_paper_applications
+
+    printed = {
+        name.casefold(): row.category for row in load_paper_applications() for name in row.applications
+    }
+
+    @cache
+    def own() -> dict[str, str]:
+        applications = load_applications().items()
+        names = {name.casefold(): application.category for name, application in applications}
+        return names | {application.title.casefold(): application.category for _, application in applications}
+
+    return lambda name: printed.get(name.casefold()) or own().get(name.casefold(), name)
+
+
+def _json_in(file: Path) -> object:
+    try:
+        text = Path("/dev/stdin").read_text() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise CommandError(f"{file} cannot be read: {reason}.") from None
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise CommandError(f"{file} is no JSON: {error}.") from None

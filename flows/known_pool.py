@@ -1,0 +1,55 @@
+"""Verified subtasks of earlier runs: read back from the warehouse, and used again where nothing changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from resources.applications import Application
+from synthesis.verified_subtasks import VerifiedSubtask
+from taskgraph.evaluation_function import EvaluationFunction
+from taskgraph.subtask import Subtask
+from taskgraph.trajectory import Trajectory
+from warehouse.store import Warehouse
+
+_ACCEPTED = "trajectory_id IN (SELECT trajectory_id FROM verifications WHERE accepted)"
+
+
+def load_verified(
+    warehouse: Warehouse, applications: Mapping[str, Application]
+) -> dict[str, VerifiedSubtask]:
+    """Verified subtasks of `applications` by id, as far as they were verified with the same version.
+
+    A subtask whose application has another version by now is left out: it must be verified anew.
+    """
+    same = {
+        stored.name
+        for stored in warehouse.read(Application)
+        if stored.name in applications and stored.version == applications[stored.name].version
+    }
+    functions = {item.subtask_id: item for item in warehouse.read(EvaluationFunction, "accepted")}
+    trajectories: dict[str, dict[str, Trajectory]] = {}
+    for trajectory in warehouse.read(Trajectory, _ACCEPTED):
+        trajectories.setdefault(trajectory.subtask_id, {})[trajectory.instance_id] = trajectory
+    found = {}
+    for subtask in warehouse.read(Subtask):
+        function = functions.get(subtask.subtask_id)
+        performed = trajectories.get(subtask.subtask_id, {})
+        if subtask.application not in same or function is None or not performed:
+            continue
+        wanted = [item for item in performed.values() if item.parameters in subtask.available_parameters]
+        if len(wanted) == len(subtask.available_parameters):
+            found[subtask.subtask_id] = VerifiedSubtask(
+                subtask=subtask, function=function, trajectories=tuple(wanted)
+            )
+    return found
+
+
+def is_unchanged(proposed: Subtask, verified: VerifiedSubtask, parameter_sets: int) -> bool:
+    """Whether a proposal asks for exactly what was verified, so that it need not be verified again."""
+    known = verified.subtask
+    return (
+        proposed.instruction_template == known.instruction_template
+        and proposed.inputs == known.inputs
+        and proposed.outputs == known.outputs
+        and proposed.available_parameters[:parameter_sets] == known.available_parameters[:parameter_sets]
+    )

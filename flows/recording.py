@@ -1,0 +1,90 @@
+"""Writes records to the warehouse in batches while items flow, without making them wait."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from resources.record import Record
+
+
+class RecordSink(Protocol):
+    """Anything that stores records in one atomic commit."""
+
+    def write(self, records: Sequence[Record], replace: bool = False) -> None:
+        """Store all of them or none; with `replace`, rows of the same id are exchanged."""
+        ...
+
+
+class Recorder:
+    """Collects records and commits them every few seconds, or when many have gathered.
+
+    A failed commit (full disk, lost folder) is raised at the next `record` or `flush`, and its records are kept for
+    another try, so nothing is lost and no item goes on without its predecessors being safe.
+    """
+
+    def __init__(self, sink: RecordSink, *, batch_size: int = 500, interval_seconds: float = 2.0) -> None:
+        """Write to `sink` after `batch_size` records or `interval_seconds`."""
+        self._sink = sink
+        self._batch_size = batch_size
+        self._interval = interval_seconds
+        self._waiting: list[tuple[Record, bool]] = []
+        self._commit_lock = asyncio.Lock()
+        self._failure: Exception | None = None
+        self._ticker: asyncio.Task[None] | None = None
+
+    async def record(self, *records: Record, replace: bool = False) -> None:
+        """Take records for the next commit; with `replace` they take the place of rows with their ids."""
+        self._raise_failure()
+        self._waiting.extend((record, replace) for record in records)
+        if self._ticker is None:
+            self._ticker = asyncio.create_task(self._tick())
+        if len(self._waiting) >= self._batch_size:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Commit everything taken so far."""
+        async with self._commit_lock:
+            batch, self._waiting = self._waiting, []
+            if not batch:
+                return
+            try:
+                await asyncio.to_thread(self._write, batch)
+            except Exception:
+                self._waiting = batch + self._waiting
+                raise
+            self._failure = None
+
+    async def close(self) -> None:
+        """Commit what is left and stop."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+            self._ticker = None
+        await self.flush()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(self._interval)
+            try:
+                await self.flush()
+            except Exception as error:
+                self._failure = error
+
+    def _write(self, batch: Sequence[tuple[Record, bool]]) -> None:
+        """Two commits: what is new, then what takes the place of something, each id as it was recorded last."""
+        new = [record for record, replace in batch if not replace]
+        if new:
+            self._sink.write(new)
+        latest = {_identity(record): record for record, replace in batch if replace}
+        if latest:
+            self._sink.write(list(latest.values()), True)
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+
+def _identity(record: Record) -> tuple[str, object]:
+    """Class and id; every record that is ever replaced has its id as first field."""
+    return (type(record).__name__, getattr(record, next(iter(type(record).model_fields))))

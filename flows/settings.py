@@ -1,0 +1,200 @@
+"""All settings of a run: one YAML file, then `TASKLOOM_` variables, then options of the command.
+
+Nothing else in taskloom reads a file of settings or a variable of the environment, except that model clients read
+their keys from the variables that `models` names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from flows.command_errors import CommandError
+from model_clients.settings import CallSettings
+from synthesis.composing.request import CompositionRequest
+from synthesis.cross_verification import VerificationSettings
+from synthesis.exploration import ExplorationSettings
+from synthesis.intents import IntentSettings
+from synthesis.replay import ReplaySettings
+from synthesis.trajectories import TrajectorySettings
+from synthesis.validation import ValidationSettings
+
+PREFIX = "TASKLOOM_"
+DEFAULT_FILE = Path("taskloom.yaml")
+_OTHER_VARIABLES = frozenset({"TASKLOOM_DEBUG", "TASKLOOM_SETTINGS"})
+_file_values: ContextVar[dict[str, Any]] = ContextVar("file_values", default={})  # noqa: B039 - never changed
+
+
+class Settings(BaseSettings):
+    """Settings of a run. Unknown names are errors that name the nearest known one."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        protected_namespaces=(),
+    )
+
+    data: Path = Path("taskloom")
+    """Folder of applications, ledger, warehouse and everything else that a run keeps."""
+    warehouse: str = ""
+    """Where datasets are kept: a folder, or a catalogue address; `<data>/warehouse` when empty."""
+    browser: Path | None = None
+    """Browser executable; found on the machine when left out."""
+    catalog: Path | None = None
+    """Folder with further applications, beside the built-in ones."""
+    applications: tuple[str, ...] = ()
+    """Applications to use; all installed ones when empty."""
+    simulated: bool = False
+    """Use the few simulated applications instead of real ones: for tests and trials; every record says so."""
+    environments: int = Field(default=2, ge=1, le=64)
+    """Environments used side by side."""
+    seed: int = 0
+    """Seed of every random choice."""
+    offline_mistakes: float = Field(default=0.0, ge=0, le=1)
+    """Share of its answers in which the offline provider makes a mistake on purpose."""
+    models: CallSettings = CallSettings()
+    """Which model plays which role, at what speed and cost."""
+    exploration: ExplorationSettings = ExplorationSettings()
+    """How applications are explored."""
+    trajectories: TrajectorySettings = TrajectorySettings()
+    """How subtasks are performed."""
+    verification: VerificationSettings = VerificationSettings()
+    """How trajectories and evaluation functions prove each other."""
+    intents: IntentSettings = IntentSettings()
+    """How goals are found."""
+    composition: CompositionRequest = CompositionRequest(count=1200)
+    """Which tasks are composed; its seed is the run's."""
+    validation: ValidationSettings = ValidationSettings()
+    """How instructions are judged."""
+    replay: ReplaySettings = ReplaySettings()
+    """How tasks are replayed."""
+    replay_share: float = Field(default=0.01, ge=0, le=1)
+    """Share of the validated tasks that is replayed."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Options win over variables, and variables over the file, which `load_settings` hands in last."""
+        file_settings = InitSettingsSource(settings_cls, init_kwargs=_file_values.get())
+        return (init_settings, env_settings, file_settings)
+
+    @property
+    def warehouse_location(self) -> str:
+        """Where the warehouse is."""
+        return self.warehouse or str(self.data / "warehouse")
+
+
+def load_settings(
+    file: Path | None = None, *, assignments: Iterable[str] = (), **options: object
+) -> Settings:
+    """The settings of `file` (or of `TASKLOOM_SETTINGS`, or of `taskloom.yaml` where there is one).
+
+    `assignments` are texts such as `composition.tasks=500`; `options` are top-level fields, of which None means not
+    given. Both win over variables of the environment, and these over the file.
+
+    Raises:
+        CommandError: unreadable file, unknown name, or value out of range; all problems are listed.
+    """
+    named = file or (Path(os.environ["TASKLOOM_SETTINGS"]) if os.environ.get("TASKLOOM_SETTINGS") else None)
+    if named is None and DEFAULT_FILE.is_file():
+        named = DEFAULT_FILE
+    _refuse_unknown_variables()
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    for assignment in assignments:
+        _assign(given, assignment)
+    token = _file_values.set(_read(named) if named else {})
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        source = f" (settings file {named})" if named else ""
+        raise CommandError(f"the settings are not valid{source}:\n{describe_problems(error)}") from None
+    finally:
+        _file_values.reset(token)
+
+
+def describe_problems(error: ValidationError) -> str:
+    """One line for each problem: field, value, what is allowed, and the nearest known name of an unknown one."""
+    lines = []
+    for problem in error.errors():
+        place = ".".join(str(part) for part in problem["loc"])
+        if problem["type"] == "extra_forbidden":
+            known = _known_names(problem["loc"][:-1])
+            near = get_close_matches(str(problem["loc"][-1]), known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            lines.append(f"  {place}: there is no such setting{hint} Known here: {', '.join(known)}")
+        else:
+            lines.append(f"  {place}: {problem['msg']}, not {problem['input']!r}")
+    return "\n".join(lines)
+
+
+def _known_names(path: tuple[int | str, ...]) -> list[str]:
+    """Names of the fields of the record at `path`, sorted."""
+    model: Any = Settings
+    for part in path:
+        field = getattr(model, "model_fields", {}).get(part)
+        if field is None:
+            return []
+        model = field.annotation
+    return sorted(getattr(model, "model_fields", {}))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        values = YAML(typ="safe").load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CommandError(f"cannot read the settings file {file}: {error.strerror}") from None
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise CommandError(f"the settings file {file} is not valid YAML: {error}") from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise CommandError(
+            f"the settings file {file} must hold names and values, not a {type(values).__name__}"
+        )
+    return values
+
+
+def _refuse_unknown_variables() -> None:
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | _OTHER_VARIABLES
+    for variable in sorted(os.environ):
+        if variable.startswith(PREFIX) and variable.split("__")[0] not in known:
+            near = get_close_matches(variable, known, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise CommandError(
+                f"the environment variable {variable} is no setting of taskloom.{hint} Known: {', '.join(sorted(known))}"
+            )
+
+
+def _assign(given: dict[str, Any], assignment: str) -> None:
+    name, equals, value = assignment.partition("=")
+    if not equals or not name.strip():
+        raise CommandError(f"--set takes name=value, such as composition.tasks=500; got {assignment!r}")
+    *parents, last = name.strip().split(".")
+    place = given
+    for parent in parents:
+        below = place.setdefault(parent, {})
+        if not isinstance(below, Mapping):
+            raise CommandError(f"--set {assignment}: {parent!r} already has a value")
+        place = below  # type: ignore[assignment]
+    try:
+        place[last] = YAML(typ="safe").load(value)
+    except YAMLError:
+        place[last] = value

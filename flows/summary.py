@@ -1,0 +1,140 @@
+"""What a run says at its end: the funnel, the times, what became of mistakes, and what to try next."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+
+from flows.command_errors import NEGATIVE_ANSWER
+from flows.current import Work
+from flows.mistakes_account import MistakeFate, account_of_mistakes
+from flows.model_call_rows import model_call_rows
+from resources.record import Record
+
+
+class FunnelRow(Record):
+    """One row of the funnel."""
+
+    step: str
+    """What was counted."""
+    reason: str = ""
+    """Reason of a rejection."""
+    items: int
+    """How many."""
+
+
+class RunSummary(Record):
+    """The end of a run."""
+
+    run_id: str
+    """The run."""
+    flow: str
+    """Its flow."""
+    data: str
+    """Folder it keeps everything in."""
+    warehouse: str
+    """Where its records are."""
+    version: str = ""
+    """Dataset version it published."""
+    funnel: tuple[FunnelRow, ...]
+    """The funnel of the warehouse as it is now."""
+    verified_applications: int = 0
+    """Applications with verified subtasks."""
+    stage_seconds: dict[str, float]
+    """Wall time of stages."""
+    missing_applications: dict[str, str]
+    """Applications left out, with the reason."""
+    model_calls: int
+    """Calls made by this run."""
+    ledger_replies: int
+    """Replies read from the ledger."""
+    cost_usd: float
+    """Price of the calls."""
+    mistakes: tuple[MistakeFate, ...] = ()
+    """What became of mistakes that the offline provider made on purpose."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 when something came through."""
+        reached = {row.step: row.items for row in self.funnel if not row.reason}
+        wanted = {
+            "explore_applications": "subtasks proposed",
+            "verify_subtasks": "subtasks verified",
+        }.get(self.flow, "tasks validated")
+        return 0 if reached.get(wanted, 0) else NEGATIVE_ANSWER
+
+    def describe(self) -> str:
+        """The summary as text."""
+        lines = ["", "Funnel"]
+        width = max([len(_title(row)) for row in self.funnel] + [10])
+        lines += [f"  {_title(row):<{width}}  {row.items:>6}" for row in self.funnel]
+        lines.append(f"  verified subtasks come from {self.verified_applications} applications")
+        lines += ["", "Times"]
+        lines += [f"  {name:<{width}}  {value:>6.1f} s" for name, value in self.stage_seconds.items()]
+        lines.append(
+            f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger, ${self.cost_usd:.2f}"
+        )
+        if self.mistakes:
+            lines += ["", "Mistakes made on purpose"]
+            lines += [f"  {fate.describe()}" for fate in self.mistakes]
+        if self.missing_applications:
+            lines += ["", "Applications left out"]
+            lines += [f"  {name}: {reason}" for name, reason in self.missing_applications.items()]
+        lines += ["", f"Dataset: {self.warehouse}" + (f", version {self.version}" if self.version else "")]
+        lines.append("Try next")
+        if self.data != "taskloom":
+            lines.append(f"  export TASKLOOM_DATA={shlex.quote(self.data)}")
+        lines += [
+            "  taskloom sql levels",
+            "  taskloom export hugging_face --out exported",
+            "  taskloom report --out report.html",
+        ]
+        return "\n".join(lines)
+
+
+def _title(row: FunnelRow) -> str:
+    return f"{row.step}: {row.reason}" if row.reason else row.step
+
+
+async def summarise(work: Work) -> RunSummary:
+    """Write the run's model calls to the warehouse, and sum up."""
+    run = work.run
+    await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
+    await run.recorder.flush()
+    rows = await asyncio.to_thread(
+        lambda: run.warehouse.query("SELECT step, reason, items FROM funnel").as_dicts()
+    )
+    counters = run.models.counters.total
+    return RunSummary(
+        run_id=run.run_id,
+        flow=run.record.flow,
+        data=str(run.settings.data),
+        warehouse=run.settings.warehouse_location,
+        version=work.making.version,
+        funnel=tuple(FunnelRow.model_validate(row) for row in rows),
+        verified_applications=len({item.subtask.application for item in work.growth.verified.values()}),
+        stage_seconds={name: round(value, 1) for name, value in run.stage_seconds.items()},
+        missing_applications=dict(run.missing),
+        model_calls=counters.calls_made,
+        ledger_replies=counters.from_ledger,
+        cost_usd=counters.cost_usd,
+        mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
+    )
+
+
+async def publish_artifacts(summary: RunSummary) -> None:
+    """Put the funnel into Prefect's UI; a run is no worse for a server that takes no artifacts."""
+    from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+    with contextlib.suppress(Exception):
+        await create_table_artifact(  # type: ignore[misc]
+            key="funnel",
+            table=[row.model_dump() for row in summary.funnel],
+            description=f"Run {summary.run_id}",
+        )
+        await create_markdown_artifact(  # type: ignore[misc]
+            key="dataset",
+            markdown=f"Warehouse `{summary.warehouse}`, version `{summary.version or 'none'}`."
+            " `taskloom report` writes the report.",
+        )

@@ -1,0 +1,256 @@
+"""The composition root: makes the objects of a run from its settings, and takes them down again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version as distribution_version
+
+from pydantic import JsonValue
+
+from environments.environment import Environment
+from environments.installation import missing_for_start
+from environments.lookup import platform
+from environments.simulated.catalog_entries import simulated_applications
+from environments.web.settings import WebBrowserSettings
+from evaluators_api.sandbox import EvaluationSandbox, SandboxSettings
+from flows.command_errors import CommandError
+from flows.environment_pool import EnvironmentPool
+from flows.progress import Progress
+from flows.recording import Recorder
+from flows.settings import Settings
+from model_clients.asking import RoleModels
+from model_clients.errors import BudgetExhausted, RunStopped
+from model_clients.ledger import Ledger
+from model_clients.settings import CallSettings, ModelSettings, RoleSettings
+from resources.applications import Application
+from resources.catalog_loading import load_applications, load_resource_categories
+from resources.categories import ResourceCategory
+from resources.errors import UnknownCatalogEntry
+from warehouse.records import RunRecord
+from warehouse.store import Warehouse
+
+
+@dataclass(slots=True)
+class Run:
+    """Everything that the flows of one run share."""
+
+    record: RunRecord
+    """Id, settings and state of the run."""
+    settings: Settings
+    """Its settings."""
+    applications: Mapping[str, Application]
+    """Applications in use, by name: installed ones only."""
+    missing: Mapping[str, str]
+    """Applications that were wanted and are not installed, with the reason."""
+    categories: Mapping[str, ResourceCategory]
+    """Resource categories by name."""
+    models: RoleModels
+    """Calls models by role."""
+    ledger: Ledger
+    """Keeps their replies."""
+    environments: EnvironmentPool
+    """Environments to lease."""
+    sandbox: EvaluationSandbox
+    """Runs evaluation functions."""
+    warehouse: Warehouse
+    """Keeps the records."""
+    recorder: Recorder
+    """Writes them while items flow."""
+    progress: Progress
+    """Shows how far it is."""
+    stage_seconds: dict[str, float] = field(default_factory=dict)
+    """Wall time of the stages that have ended."""
+
+    @property
+    def run_id(self) -> str:
+        """Id of the run."""
+        return self.record.run_id
+
+
+@asynccontextmanager
+async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncIterator[Run]:
+    """Open everything that a run of `flow` needs; on the way out, keep what is finished and say how it ended.
+
+    A run of equal settings that did not end goes on under its own id.
+
+    Raises:
+        CommandError: no wanted application is installed, or one is unknown.
+    """
+    applications, missing = choose_applications(settings)
+    calls = role_settings(settings)
+    settings.data.mkdir(parents=True, exist_ok=True)
+    with (
+        Warehouse(settings.warehouse_location) as warehouse,
+        Ledger(settings.data / "ledger.sqlite") as ledger,
+        EvaluationSandbox(SandboxSettings(ocr_folder=settings.data / "ocr")) as sandbox,
+    ):
+        record = _begin(warehouse, settings, flow)
+        recorder = Recorder(warehouse)
+        environments = EnvironmentPool(lambda name: create_environment(settings, name), settings.environments)
+        async with RoleModels(calls, ledger, run_id=record.run_id) as models:
+            progress = Progress(quiet=quiet, notes=lambda: _call_notes(models))
+            run = Run(
+                record=record,
+                settings=settings,
+                applications=applications,
+                missing=missing,
+                categories=load_resource_categories(settings.catalog),
+                models=models,
+                ledger=ledger,
+                environments=environments,
+                sandbox=sandbox,
+                warehouse=warehouse,
+                recorder=recorder,
+                progress=progress,
+            )
+            status, message = "failed", ""
+            try:
+                with progress:
+                    yield run
+                status = "completed"
+            except BudgetExhausted as error:
+                status, message = "budget_exhausted", str(error)
+                raise
+            except RunStopped as error:
+                status, message = "interrupted", str(error)
+                raise
+            except (KeyboardInterrupt, asyncio.CancelledError):
+                status, message = "interrupted", "interrupted by the user"
+                raise
+            except Exception as error:
+                message = f"{type(error).__name__}: {error}"
+                raise
+            finally:
+                await environments.close()
+                await recorder.close()
+                _end(warehouse, run, status, message)
+
+
+def choose_applications(settings: Settings) -> tuple[dict[str, Application], dict[str, str]]:
+    """The applications of a run by name, and those left out with the reason.
+
+    Raises:
+        CommandError: an application is unknown, or none is installed.
+    """
+    known = _catalogue(settings)
+    for name in settings.applications:
+        if name not in known:
+            raise CommandError(str(UnknownCatalogEntry("application", name, known)))
+    wanted = settings.applications or tuple(known)
+    missing = {
+        name: "" if settings.simulated else missing_for_start(known[name], settings.data) for name in wanted
+    }
+    present = {name: known[name] for name in wanted if not missing[name]}
+    absent = {name: reason for name, reason in missing.items() if reason}
+    if not present:
+        raise CommandError(
+            f"none of the applications is installed under {settings.data} ({', '.join(absent)});"
+            " run: taskloom install",
+            exit_code=4,
+        )
+    return present, absent
+
+
+def _catalogue(settings: Settings) -> dict[str, Application]:
+    if settings.simulated:
+        return {application.name: application for application in simulated_applications()}
+    return load_applications(settings.catalog)
+
+
+def create_environment(settings: Settings, name: str) -> Environment:
+    """A closed environment of the platform `name`."""
+    module = platform(name)
+    if name == "web_browser":
+        return module.create(
+            WebBrowserSettings(data_folder=settings.data, browser_executable=settings.browser)
+        )
+    return module.create(module.settings({}))
+
+
+def role_settings(settings: Settings) -> CallSettings:
+    """The model settings, with what the offline provider needs to know put in."""
+
+    def complete(model: ModelSettings) -> ModelSettings:
+        if model.provider != "offline":
+            return model
+        options: dict[str, JsonValue] = dict(model.options)
+        options.setdefault("mistakes", settings.offline_mistakes)
+        if settings.catalog is not None:
+            options.setdefault("catalogue", str(settings.catalog))
+        if settings.simulated:
+            simulated = [item.model_dump(mode="json") for item in simulated_applications()]
+            options.setdefault("applications", json.loads(json.dumps(simulated)))
+        parameters = model.parameters
+        if parameters.seed is None:
+            parameters = parameters.model_copy(update={"seed": settings.seed})
+        return model.model_copy(update={"options": options, "parameters": parameters})
+
+    calls = settings.models
+    roles = {
+        role: RoleSettings(
+            model=complete(player.model), fallbacks=tuple(complete(model) for model in player.fallbacks)
+        )
+        for role, player in calls.roles.items()
+    }
+    return calls.model_copy(update={"default": complete(calls.default), "roles": roles})
+
+
+def _begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
+    content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
+    for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):
+        if _identity(record.settings) == _identity(content):
+            resumed = record.model_copy(
+                update={"status": "running", "finished_at": "", "message": "", "settings": content}
+            )
+            warehouse.write([resumed], replace=True)
+            return resumed
+    record = RunRecord(
+        run_id=f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}",
+        flow=flow,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        seed=settings.seed,
+        settings=content,
+        software_version=distribution_version("taskloom"),
+    )
+    warehouse.write([record])
+    return record
+
+
+def _identity(settings: Mapping[str, JsonValue]) -> str:
+    """What two runs must have in common for one to go on where the other stopped; a larger budget is no difference."""
+    models = settings.get("models")
+    if isinstance(models, dict):
+        models = {name: value for name, value in models.items() if "budget" not in name and name != "retries"}
+    skipped = {"models", "environments", "browser", "data"}
+    content = {name: value for name, value in settings.items() if name not in skipped}
+    return json.dumps([content, models], sort_keys=True)
+
+
+def _end(warehouse: Warehouse, run: Run, status: str, message: str) -> None:
+    ended = RunRecord.model_validate(
+        {
+            **run.record.model_dump(),
+            "status": status,
+            "message": message,
+            "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "stage_seconds": {name: round(value, 2) for name, value in run.stage_seconds.items()},
+        }
+    )
+    warehouse.write([ended], replace=True)
+
+
+def _call_notes(models: RoleModels) -> list[str]:
+    counters = models.counters
+    total = counters.total
+    notes = [
+        f"model calls: {total.calls_made} made, {total.from_ledger} from the ledger, {counters.in_flight} in flight,"
+        f" {total.retries} retries, ${total.cost_usd:.2f}"
+    ]
+    notes.extend(f"{name} pauses: {reason}" for name, reason in counters.pauses.items())
+    return notes

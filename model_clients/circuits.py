@@ -1,0 +1,83 @@
+"""Leaves a failing provider alone for a while, and tries it again with one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from model_clients.settings import RetrySettings
+
+
+@dataclass(slots=True)
+class Circuit:
+    """Pauses a provider after many failures in a row; one success closes it.
+
+    While it is open nothing is admitted. When the pause is over one call is admitted as a probe; if that fails too,
+    the next pause is twice as long.
+    """
+
+    name: str
+    """What is paused, for people."""
+    settings: RetrySettings
+    """When and for how long."""
+    changed: list[Callable[[], None]] = field(default_factory=list)
+    """Called after every opening and closing."""
+    reason: str = ""
+    """Why it is open; empty while it is closed."""
+    failing_since: float | None = None
+    """When the failures in a row began; None after a success."""
+    _failures: int = 0
+    _open_until: float = 0.0
+    _pause: float = 0.0
+    _probing: bool = False
+
+    def wait_seconds(self, now: float) -> float | None:
+        """Seconds until a call may be admitted; zero means now, None means when the probe has answered."""
+        if not self.reason:
+            return 0.0
+        if self._probing:
+            return None
+        return max(0.0, self._open_until - now)
+
+    def given_up(self, now: float) -> bool:
+        """Whether the provider has only failed for longer than is worth waiting for."""
+        since = self.failing_since
+        return bool(self.reason) and since is not None and now - since >= self.settings.longest_outage_seconds
+
+    def admitted(self) -> None:
+        """A call goes out; if the circuit is open, it is the probe."""
+        self._probing = bool(self.reason)
+
+    def succeeded(self) -> None:
+        """A call was answered, if only by a refusal: the provider works."""
+        was_open = bool(self.reason)
+        self._failures, self._pause, self._probing = 0, 0.0, False
+        self.reason, self.failing_since = "", None
+        if was_open:
+            self._notify()
+
+    def withdrawn(self) -> None:
+        """A call ended without telling anything about the provider."""
+        if self._probing:
+            self._probing = False
+            self._notify()
+
+    def failed(self, message: str, now: float) -> None:
+        """A call failed for the provider's fault."""
+        self._failures += 1
+        self.failing_since = now if self.failing_since is None else self.failing_since
+        if self._failures < self.settings.failures_until_pause or (self.reason and not self._probing):
+            return
+        self._pause = min(
+            self.settings.longest_pause_seconds,
+            self._pause * 2 if self._pause else self.settings.pause_seconds,
+        )
+        self._open_until, self._probing = now + self._pause, False
+        self.reason = (
+            f"{self.name} paused for {self._pause:.0f} s after {self._failures} failures in a row: {message}"
+        )
+        self._notify()
+
+    def _notify(self) -> None:
+        for listener in self.changed:
+            listener()

@@ -1,0 +1,127 @@
+"""The seams of model calls: a prompt goes in, a provider's client sends it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from pydantic import JsonValue
+
+from model_clients.errors import ModelClientError
+from model_clients.messages import ModelReply, ModelRequest
+from taskgraph.interaction import Screenshot
+
+
+class Prompt(Protocol):
+    """What a stage asks: rendered text and pictures, and where they came from."""
+
+    @property
+    def system(self) -> str:
+        """The long unchanging part (manual, checks reference), which a provider may cache."""
+        ...
+
+    @property
+    def user(self) -> str:
+        """The part that differs from call to call."""
+        ...
+
+    @property
+    def images(self) -> tuple[Screenshot, ...]:
+        """Pictures, in the order the text speaks of them."""
+        ...
+
+    @property
+    def template(self) -> str:
+        """Name of the template."""
+        ...
+
+    @property
+    def template_hash(self) -> str:
+        """SHA-256 of the template's text."""
+        ...
+
+    @property
+    def inputs(self) -> dict[str, JsonValue]:
+        """The typed values the prompt was rendered from."""
+        ...
+
+
+class ModelClient(Protocol):
+    """Sends requests to one model of one provider."""
+
+    provider: str
+    """Name of the provider module."""
+    model: str
+    """Name of the model."""
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """The model's reply to one request, sent once: retries belong to the caller.
+
+        A refusal, a content filter and a reply cut off at the token limit are replies with that finish reason.
+
+        Raises:
+            ModelClientError: a provider error, mapped once; `transient` says whether a retry can help.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release connections. May be called twice."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """How far a provider is with a batch."""
+
+    ended: bool
+    """Whether nothing more will happen to it."""
+    finished: int
+    """Requests answered or failed so far."""
+    total: int
+    """Requests in it."""
+    expired: bool = False
+    """Whether it ended because its time ran out; finished requests can still be collected."""
+    message: str = ""
+    """What the provider says about a batch that failed as a whole."""
+
+
+BatchAnswer = ModelReply | ModelClientError
+"""What became of one request of a batch."""
+
+
+@runtime_checkable
+class BatchClient(Protocol):
+    """A client whose provider also takes many requests at once, at a lower price."""
+
+    async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
+        """Hand in requests, each with its own id, and return the provider's id of the batch."""
+        ...
+
+    async def batch_state(self, batch_id: str) -> BatchState:
+        """How far the batch is."""
+        ...
+
+    def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
+        """The answers of an ended batch with the ids of their requests; unanswered requests are left out."""
+        ...
+
+
+@runtime_checkable
+class WireFormat(Protocol):
+    """A client that can show its requests and read its replies as the provider's own JSON."""
+
+    batch_endpoint: str
+    """Path of the provider's endpoint, such as `/v1/responses`."""
+
+    def wire_request(self, request: ModelRequest) -> dict[str, JsonValue]:
+        """The body that `complete` would send."""
+        ...
+
+    def wire_reply(self, body: dict[str, JsonValue]) -> ModelReply:
+        """The reply in a response body.
+
+        Raises:
+            ModelClientError: the body is not a reply of this provider.
+        """
+        ...

@@ -1,0 +1,104 @@
+"""From a prompt to a request, and from a reply's text to the typed reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import TypeVar
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from model_clients.client import Prompt
+from model_clients.errors import ReplyInvalid
+from model_clients.messages import Content, ImageContent, Message, ModelReply, ModelRequest, TextContent
+from model_clients.roles import ModelRole
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL | re.IGNORECASE)
+_LONGEST_QUOTE = 300
+_MOST_PROBLEMS = 12
+
+
+def first_request(
+    role: ModelRole, prompt: Prompt, reply_type: type[BaseModel], *, stage: str, item_id: str, attempt: int
+) -> ModelRequest:
+    """The request that asks `prompt`: the unchanging part first, so that providers can cache it."""
+    messages: list[Message] = []
+    if prompt.system:
+        messages.append(Message(role="system", content=(TextContent(text=prompt.system, cacheable=True),)))
+    user: list[Content] = [ImageContent(image=image) for image in prompt.images]
+    user.append(TextContent(text=prompt.user))
+    messages.append(Message(role="user", content=tuple(user)))
+    return ModelRequest(
+        model_role=role,
+        messages=tuple(messages),
+        reply_schema_name=reply_type.__name__,
+        reply_schema=_schema(reply_type),
+        attempt=attempt,
+        template=prompt.template,
+        template_hash=prompt.template_hash,
+        inputs=prompt.inputs,
+        stage=stage,
+        item_id=item_id,
+    )
+
+
+def repair_request(request: ModelRequest, reply: ModelReply, problem: str) -> ModelRequest:
+    """The request that shows a model its malformed reply and what the parser said."""
+    said = reply.text or "(empty)"
+    asked = (
+        f"Your reply could not be used: {problem}\n\n"
+        "Send the whole reply again, corrected: one JSON value that follows the schema of"
+        f" {request.reply_schema_name}, with nothing before or after it."
+    )
+    turn = (
+        Message(role="assistant", content=(TextContent(text=said),)),
+        Message(role="user", content=(TextContent(text=asked),)),
+    )
+    return request.model_copy(update={"messages": request.messages + turn})
+
+
+def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
+    """The typed reply in `text`; a code fence around the JSON is taken off.
+
+    Raises:
+        ReplyInvalid: the text is no JSON, or breaks the schema; the message lists what is wrong, for the model to read.
+    """
+    fenced = _FENCE.match(text)
+    plain = fenced.group(1) if fenced else text
+    try:
+        return reply_type.model_validate_json(plain)
+    except ValidationError as error:
+        raise ReplyInvalid(_problems(error, plain)) from None
+    except (RecursionError, ValueError) as error:
+        raise ReplyInvalid(f"not readable as JSON: {error}") from None
+
+
+def _problems(error: ValidationError, text: str) -> str:
+    found = error.errors(include_url=False, include_context=False)
+    lines = []
+    for problem in found[:_MOST_PROBLEMS]:
+        place = ".".join(str(part) for part in problem["loc"]) or "the reply"
+        if problem["type"] == "json_invalid":
+            quote = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+            lines.append(f"not valid JSON ({problem['msg']}); it begins: {quote!r}")
+        else:
+            lines.append(f"{place}: {problem['msg']}; got {_short(problem['input'])}")
+    if len(found) > _MOST_PROBLEMS:
+        lines.append(f"and {len(found) - _MOST_PROBLEMS} more")
+    return "; ".join(lines)
+
+
+def _short(value: object) -> str:
+    try:
+        text = json.dumps(value, default=str)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= 80 else text[:80] + "…"
+
+
+@cache
+def _schema(reply_type: type[BaseModel]) -> dict[str, JsonValue]:
+    return reply_type.model_json_schema()

@@ -1,0 +1,73 @@
+"""What model calls have done so far, readable while they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from model_clients.messages import ModelReply
+
+
+@dataclass(slots=True)
+class StageCounters:
+    """Sums of one stage, or of all."""
+
+    calls_made: int = 0
+    """Calls sent and answered, refusals included."""
+    from_ledger: int = 0
+    """Calls answered by the ledger."""
+    failed: int = 0
+    """Calls given up."""
+    refused: int = 0
+    """Calls the model or a content filter refused."""
+    repaired: int = 0
+    """Malformed or truncated replies that a further call made good."""
+    invalid: int = 0
+    """Replies that broke their schema even after the repair round."""
+    retries: int = 0
+    """Tries that failed transiently."""
+    fallbacks: int = 0
+    """Calls handed to a fallback model."""
+    input_tokens: int = 0
+    """Input paid for, cached part included."""
+    cached_input_tokens: int = 0
+    """Input read from the provider's cache."""
+    output_tokens: int = 0
+    """Output paid for."""
+    cost_usd: float = 0.0
+    """Price of the calls made, in US dollars."""
+    calls_without_price: int = 0
+    """Calls whose price is unknown."""
+
+    def add(self, reply: ModelReply) -> None:
+        """Count a call that was just paid for."""
+        self.calls_made += 1
+        self.input_tokens += reply.usage.input_tokens
+        self.cached_input_tokens += reply.usage.cached_input_tokens
+        self.output_tokens += reply.usage.output_tokens
+        self.cost_usd += reply.cost_usd
+        self.calls_without_price += not reply.cost_known
+
+    @property
+    def cached_share(self) -> float:
+        """Share of the input that the provider's cache held, 0 to 1."""
+        return self.cached_input_tokens / self.input_tokens if self.input_tokens else 0.0
+
+
+@dataclass(slots=True)
+class CallCounters:
+    """Live figures of all model calls of a process."""
+
+    total: StageCounters = field(default_factory=StageCounters)
+    """Sums over all stages."""
+    stages: dict[str, StageCounters] = field(default_factory=dict)
+    """Sums by stage."""
+    in_flight: int = 0
+    """Calls on the wire now."""
+    waiting: int = 0
+    """Calls waiting for limits, budget, a batch or another process."""
+    pauses: dict[str, str] = field(default_factory=dict)
+    """Providers that are paused now, and why."""
+
+    def of(self, stage: str) -> tuple[StageCounters, StageCounters]:
+        """The sums that a call of `stage` adds to: the total's and the stage's."""
+        return self.total, self.stages.setdefault(stage, StageCounters())

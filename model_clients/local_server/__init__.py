@@ -1,0 +1,1 @@
+"""A local server that speaks the providers' protocols over real HTTP, well and badly, for tests and benchmarks."""

@@ -1,0 +1,63 @@
+"""Finds provider modules by name."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from pydantic import JsonValue
+
+import model_clients.providers
+from model_clients.client import ModelClient
+from model_clients.errors import UnknownProvider
+from model_clients.messages import ModelRequest
+from model_clients.settings import ModelSettings
+
+
+def provider_names() -> tuple[str, ...]:
+    """The names of all provider modules, sorted; none of them is imported."""
+    return tuple(sorted(found.name for found in pkgutil.iter_modules(model_clients.providers.__path__)))
+
+
+@cache
+def provider(name: str) -> ModuleType:
+    """The provider module of that name; its `create(settings)` makes a client.
+
+    Raises:
+        UnknownProvider: no such module; the message names the known ones.
+    """
+    known = provider_names()
+    if name not in known:
+        raise UnknownProvider(f"unknown model provider {name!r}; known: {', '.join(known)}")
+    return import_module(f"model_clients.providers.{name}")
+
+
+def create_client(settings: ModelSettings) -> ModelClient:
+    """A client of the settings' provider and model.
+
+    Raises:
+        UnknownProvider: no such provider.
+        KeyMissing: the provider needs a key and the environment holds none.
+    """
+    client: ModelClient = provider(settings.provider).create(settings)
+    return client
+
+
+def protocols(name: str) -> tuple[str, ...]:
+    """The protocols a provider module speaks over the network; empty for one that needs no network."""
+    spoken: tuple[str, ...] = getattr(provider(name), "PROTOCOLS", ())
+    return spoken
+
+
+def determinants(settings: ModelSettings, request: ModelRequest) -> JsonValue:
+    """What else determines the reply besides settings and messages.
+
+    Read from the provider module's optional function of the same name; None for providers that see messages only.
+    """
+    function: Callable[[ModelSettings, ModelRequest], JsonValue] | None = getattr(
+        provider(settings.provider), "determinants", None
+    )
+    return None if function is None else function(settings, request)

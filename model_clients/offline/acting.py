@@ -1,0 +1,199 @@
+"""Actor by rule: follows the worked example of the subtask it recognises, on the controls it is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from random import Random
+
+from model_clients.offline.mistakes import InjectedMistake, MistakeSource
+from model_clients.offline.request_views import ControlView, TrajectoryView
+from model_clients.replies import ActorArguments, ActorReply, Point
+from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
+from resources.path_parts import with_path_parts
+from taskgraph.grounding import find_control
+from taskgraph.interaction import Control, Rectangle, escape_keys
+from taskgraph.subtask import fill
+
+_PATIENCE = 3
+"""Times a control may be missing, or an action refused, before the actor gives up."""
+_DOING, _WAITING = "Step", "Waiting for step"
+_POINTER = re.compile(rf"^({_DOING}|{_WAITING}) (\d+) of \d+")
+_NOWHERE = Rectangle(left=0, top=0, right=1, bottom=1)
+
+
+def act(
+    view: TrajectoryView, application: Application | None, attempt: int, mistakes: MistakeSource
+) -> tuple[ActorReply, tuple[InjectedMistake, ...]]:
+    """The next action; where it stands is read from its own thoughts in the history."""
+    found = _recognise(view.instruction, application)
+    if found is None:
+        return _give_up("no worked example fits this instruction"), ()
+    example, parameters = found[0], with_path_parts(found[1])
+    steps = example.worked_example
+    drawn = mistakes.draw(
+        ("wrong_control", "stops_early", "claims_success"),
+        "actor",
+        view.application,
+        view.instruction,
+        attempt,
+    )
+    position, failures = _position(view)
+    if drawn:
+        kind, random = drawn
+        stop = random.randrange(1, max(2, len(steps)))
+        if kind == "claims_success" and position == 0:
+            return _finish("Everything is as the instruction wants it."), (InjectedMistake(kind),)
+        if kind == "stops_early" and position == stop < len(steps):
+            return _finish("That was the last step."), (InjectedMistake(kind),)
+        if kind == "wrong_control" and position == stop - 1 and not failures:
+            wrong = _wrong_control(steps[position], parameters, view, random)
+            if wrong is not None:
+                return _do(steps[position], position, len(steps), parameters, wrong), (InjectedMistake(kind),)
+    return _next(view, steps, parameters, position, failures), ()
+
+
+def _next(
+    view: TrajectoryView,
+    steps: tuple[WorkedStep, ...],
+    parameters: Mapping[str, str],
+    position: int,
+    failures: int,
+) -> ActorReply:
+    controls = [_control(item) for item in view.controls]
+    for index in range(position, len(steps)):
+        step = steps[index]
+        if step.control is None:
+            return _do(step, index, len(steps), parameters, None)
+        control = find_control(_filled(step.control, parameters), controls)
+        if control is not None and not (control.disabled and failures < _PATIENCE):
+            if failures >= _PATIENCE:
+                return _give_up(f"step {index + 1} cannot be carried out on {control.text!r}")
+            return _do(step, index, len(steps), parameters, control)
+        if step.optional:
+            continue
+        if failures >= _PATIENCE:
+            wanted = _filled(step.control, parameters)
+            return _give_up(f"there is no {wanted.control_type or 'control'} {wanted.text!r} on the screen")
+        return ActorReply(
+            status="CONTINUE",
+            thought=f"{_WAITING} {index + 1} of {len(steps)}: the control is not there yet.",
+            function="wait",
+            args=ActorArguments(seconds=0.5 * (failures + 1)),
+        )
+    return _finish("All steps are done.")
+
+
+def _recognise(
+    instruction: str, application: Application | None
+) -> tuple[ExampleSubtask, Mapping[str, str]] | None:
+    """The curated subtask and the parameters that make this instruction: exact sets first, then by pattern."""
+    examples = application.example_subtasks if application else ()
+    for example in examples:
+        for parameters in example.parameter_sets:
+            if fill(example.instruction_template, parameters) == instruction:
+                return example, parameters
+    matches = []
+    for example in examples:
+        pattern = re.sub(r"\\\{([a-z][a-z0-9_]*)\\\}", _Groups(), re.escape(example.instruction_template))
+        match = re.fullmatch(pattern, instruction, flags=re.DOTALL)
+        if match and match.groupdict().keys() >= example.parameter_sets[0].keys():
+            matches.append((example, match.groupdict()))
+    return max(matches, key=lambda item: len(item[0].instruction_template), default=None)
+
+
+class _Groups:
+    """Turns the first placeholder of a name into a group and later ones into references to it."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def __call__(self, match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name in self._seen:
+            return f"(?P={name})"
+        self._seen.add(name)
+        return f"(?P<{name}>.+?)"
+
+
+def _position(view: TrajectoryView) -> tuple[int, int]:
+    """Number of worked steps behind us, and how often in a row the next one could not be done."""
+    failures = 0
+    for item in reversed(view.history):
+        match = _POINTER.match(item.thought)
+        if match is None:
+            continue
+        done = match.group(1) == _DOING and item.outcome == "done"
+        if done:
+            return int(match.group(2)), failures
+        failures += 1
+        if failures >= _PATIENCE:
+            return int(match.group(2)) - 1, failures
+        if item is view.history[0]:
+            return int(match.group(2)) - 1, failures
+    return 0, failures
+
+
+def _control(view: ControlView) -> Control:
+    return Control(
+        label=view.label,
+        text=view.control_text,
+        control_type=view.control_type,
+        parent_text=view.parent_control_text,
+        parent_type=view.parent_control_type,
+        rectangle=_NOWHERE,
+        disabled=view.disabled,
+        application=view.application,
+    )
+
+
+def _filled(query: ControlQuery, parameters: Mapping[str, str]) -> ControlQuery:
+    return query.model_copy(
+        update={"text": fill(query.text, parameters), "parent_text": fill(query.parent_text, parameters)}
+    )
+
+
+def _wrong_control(
+    step: WorkedStep, parameters: Mapping[str, str], view: TrajectoryView, random: Random
+) -> Control | None:
+    if step.control is None:
+        return None
+    controls = [_control(item) for item in view.controls]
+    right = find_control(_filled(step.control, parameters), controls)
+    if right is None:
+        return None
+    others = [
+        item
+        for item in controls
+        if item.control_type == right.control_type and not item.disabled and item.text not in ("", right.text)
+    ]
+    return random.choice(others) if others else None
+
+
+def _do(
+    step: WorkedStep, index: int, count: int, parameters: Mapping[str, str], control: Control | None
+) -> ActorReply:
+    keys = fill(step.keys, {name: escape_keys(value) for name, value in parameters.items()})
+    return ActorReply(
+        status="CONTINUE",
+        thought=f"{_DOING} {index + 1} of {count}: {step.thought or step.operation}",
+        control_label=control.label if control else "",
+        control_text=control.text if control else "",
+        function=step.operation,
+        args=ActorArguments(
+            button=step.button,
+            double=step.double,
+            keys=keys,
+            wheel_dist=step.wheel_distance,
+            path=[Point(x=x, y=y) for x, y in step.path],
+            seconds=min(5.0, step.seconds or 1.0),
+        ),
+    )
+
+
+def _finish(thought: str) -> ActorReply:
+    return ActorReply(status="FINISH", thought=thought)
+
+
+def _give_up(reason: str) -> ActorReply:
+    return ActorReply(status="GIVE_UP", message=reason)

@@ -1,0 +1,82 @@
+"""Seeded mistakes of the kinds that models make, for testing that the method catches them.
+
+Whether a mistake is made, and which, follows from the seed, what is asked and the attempt, so that a run makes the
+same mistakes every time and a later attempt at the same thing may be right. A reply with mistakes says so in its
+`provider_request_id`, which the ledger keeps: the summary of a run, resumed or not, is read from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, cast, get_args
+
+MistakeKind = Literal[
+    "wrong_control",
+    "stops_early",
+    "claims_success",
+    "check_too_weak",
+    "check_too_strict",
+    "wrong_resource",
+    "dependency_lost",
+    "dependency_reversed",
+]
+"""Kinds of mistakes that can be injected."""
+
+_PREFIX = "mistake:"
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedMistake:
+    """One mistake in one reply."""
+
+    kind: MistakeKind
+    """What is wrong."""
+    subject: str = ""
+    """Which part of the reply it is in, such as the name of a proposed subtask."""
+
+
+@dataclass(frozen=True, slots=True)
+class MistakeSource:
+    """Draws mistakes at a given rate."""
+
+    rate: float
+    """Probability per proposal, episode, function or instruction, from 0 to 1."""
+    seed: int = 0
+    """Seed of all draws."""
+
+    def draw(self, kinds: tuple[MistakeKind, ...], *key: object) -> tuple[MistakeKind, Random] | None:
+        """A kind out of `kinds` with randomness for its details, or None, always the same for one `key`."""
+        digest = hashlib.sha256("\0".join(map(str, (self.seed, *key))).encode()).digest()
+        random = Random(int.from_bytes(digest[:8], "big"))
+        if random.random() >= self.rate:
+            return None
+        return random.choice(kinds), random
+
+
+def mark(mistakes: tuple[InjectedMistake, ...]) -> str:
+    """The mark of a reply that holds `mistakes`; empty without any.
+
+    >>> mark((InjectedMistake("wrong_resource", "create_note"), InjectedMistake("stops_early")))
+    'mistake:wrong_resource/create_note,stops_early/'
+    """
+    return _PREFIX + ",".join(f"{item.kind}/{item.subject}" for item in mistakes) if mistakes else ""
+
+
+def read_mark(provider_request_id: str) -> tuple[InjectedMistake, ...]:
+    """The mistakes that a reply's mark names.
+
+    >>> read_mark("mistake:wrong_resource/create_note")
+    (InjectedMistake(kind='wrong_resource', subject='create_note'),)
+    >>> read_mark("req_123")
+    ()
+    """
+    if not provider_request_id.startswith(_PREFIX):
+        return ()
+    found = []
+    for item in provider_request_id.removeprefix(_PREFIX).split(","):
+        kind, _, subject = item.partition("/")
+        if kind in get_args(MistakeKind):
+            found.append(InjectedMistake(cast(MistakeKind, kind), subject))
+    return tuple(found)

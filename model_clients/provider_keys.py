@@ -1,0 +1,38 @@
+"""Keys of providers: only from the environment, never shown."""
+
+from __future__ import annotations
+
+import os
+
+from pydantic import SecretStr
+
+from model_clients.errors import KeyMissing
+from model_clients.settings import ModelSettings
+
+_NO_KEY = "no-key"
+
+
+def read_key(settings: ModelSettings, usual_variable: str) -> SecretStr:
+    """The key in the settings' variable, or in the provider's usual one.
+
+    A server of one's own needs no key unless the settings name a variable for it.
+
+    Raises:
+        KeyMissing: the variable is not set.
+    """
+    variable = settings.api_key_variable or usual_variable
+    key = os.environ.get(variable, "").strip()
+    if key:
+        return SecretStr(key)
+    if settings.base_url and not settings.api_key_variable:
+        return SecretStr(_NO_KEY)
+    raise KeyMissing(
+        f"no key for {settings.provider}: set the environment variable {variable}, or name another one in"
+        " `api_key_variable`; the provider `offline` needs no key"
+    )
+
+
+def without_key(text: str, key: SecretStr) -> str:
+    """The text with the key blotted out, for servers that repeat it in their answers."""
+    secret = key.get_secret_value()
+    return text.replace(secret, "[key]") if secret and secret != _NO_KEY else text

@@ -1,0 +1,166 @@
+"""Anthropic's Messages protocol, through the official SDK."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, cast
+
+from pydantic import JsonValue, SecretStr
+
+from model_clients.anthropic_wire import messages_body, messages_reply
+from model_clients.client import BatchAnswer, BatchState
+from model_clients.errors import ModelClientError, RequestFiltered
+from model_clients.json_paths import text_at, value_at
+from model_clients.messages import ModelReply, ModelRequest
+from model_clients.provider_errors import FailedResponse
+from model_clients.provider_keys import read_key, without_key
+from model_clients.sdk_calls import (
+    CONNECT_SECONDS,
+    SdkErrors,
+    completed,
+    filtered_reply,
+    mapped_errors,
+    read_json,
+)
+from model_clients.settings import ModelSettings
+from model_clients.structured_modes import Mode, StructuredMode
+
+if TYPE_CHECKING:
+    from anthropic.types.messages.batch_create_params import Request
+
+PROTOCOLS = ("",)
+"""The one protocol needs no choosing."""
+
+_OWN_ADDRESS = "https://api.anthropic.com"
+_STATUS_OF_ERROR = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
+
+
+def create(settings: ModelSettings) -> AnthropicClient:
+    """A client of Anthropic, or of the server at the settings' base URL.
+
+    Raises:
+        KeyMissing: no key in the environment.
+    """
+    return AnthropicClient(settings, read_key(settings, "ANTHROPIC_API_KEY"))
+
+
+class AnthropicClient:
+    """Sends requests by the Messages protocol; typed replies by structured output, or as a tool call."""
+
+    batch_endpoint = "/v1/messages"
+
+    def __init__(self, settings: ModelSettings, key: SecretStr) -> None:
+        """Prepare; the SDK is imported here and nothing is sent."""
+        import anthropic
+
+        self.provider, self.model = settings.provider, settings.model
+        self._settings, self._key = settings, key
+        self._mode = StructuredMode(settings.structured_output)
+        self._errors = SdkErrors(
+            anthropic.APIStatusError, anthropic.APITimeoutError, anthropic.AnthropicError
+        )
+        self._sdk = anthropic.AsyncAnthropic(
+            api_key=key.get_secret_value(),
+            base_url=settings.base_url or _OWN_ADDRESS,
+            max_retries=0,
+            timeout=anthropic.Timeout(settings.first_byte_seconds, connect=CONNECT_SECONDS),
+        )
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """The reply to one request, sent once; see `ModelClient`."""
+        try:
+            return await self._mode.ask(lambda mode: self._complete(request, mode))
+        except RequestFiltered as error:
+            return filtered_reply(self._settings, error)
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self._sdk.close()
+
+    def wire_request(self, request: ModelRequest) -> dict[str, JsonValue]:
+        """The body that is sent."""
+        return messages_body(self._settings, request, self._mode.current)
+
+    def wire_reply(self, body: dict[str, JsonValue]) -> ModelReply:
+        """The reply in a message."""
+        return messages_reply(self._settings, body)
+
+    async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
+        """Start a batch of the requests."""
+        entries = [{"custom_id": key, "params": self.wire_request(request)} for key, request in requests]
+        with self._mapped():
+            batch = await self._sdk.messages.batches.create(requests=cast("list[Request]", entries))
+        return batch.id
+
+    async def batch_state(self, batch_id: str) -> BatchState:
+        """How far the batch is."""
+        with self._mapped():
+            batch = await self._sdk.messages.batches.retrieve(batch_id)
+        counts = batch.request_counts
+        finished = counts.succeeded + counts.errored
+        unanswered = counts.processing + counts.canceled + counts.expired
+        return BatchState(
+            ended=batch.processing_status == "ended",
+            finished=finished,
+            total=finished + unanswered,
+            expired=counts.expired > 0,
+        )
+
+    async def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
+        """The answers in the batch's results."""
+        with self._mapped():
+            raw = await self._sdk.messages.batches.with_raw_response.results(batch_id)
+            content = await raw.http_response.aread()
+        for line in content.splitlines():
+            answer = self._batch_answer(read_json(self.provider, line)) if line.strip() else None
+            if answer is not None:
+                yield answer
+
+    def _batch_answer(self, line: JsonValue) -> tuple[str, BatchAnswer] | None:
+        key, kind = text_at(line, "custom_id"), text_at(line, "result", "type")
+        if kind == "succeeded":
+            try:
+                reply = messages_reply(self._settings, value_at(line, "result", "message"))
+            except ModelClientError as error:
+                return key, error
+            return key, reply.model_copy(update={"batched": True})
+        if kind != "errored":
+            return None
+        problem = value_at(line, "result", "error")
+        detail = problem if text_at(problem, "message") else value_at(problem, "error")
+        code = text_at(detail, "type")
+        failed = FailedResponse(
+            self.provider,
+            self.model,
+            _STATUS_OF_ERROR.get(code, 500),
+            code,
+            without_key(text_at(detail, "message"), self._key),
+            request_id=text_at(problem, "request_id"),
+        )
+        return key, failed.error()
+
+    async def _complete(self, request: ModelRequest, mode: Mode) -> ModelReply:
+        body: dict[str, object] = {**messages_body(self._settings, request, mode)}
+        started = time.monotonic()
+        with self._mapped():
+            raw = await self._sdk.messages.with_raw_response.create(
+                model=self.model, messages=[], max_tokens=1, extra_body=body
+            )
+            response = raw.http_response
+        answer = read_json(f"{self.provider} {self.model}", response.content)
+        reply = messages_reply(self._settings, answer)
+        return completed(reply, response.headers, started, response.headers.get("request-id", ""))
+
+    def _mapped(self) -> AbstractContextManager[None]:
+        return mapped_errors(self._errors, self._settings, self._key)

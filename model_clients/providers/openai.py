@@ -1,0 +1,179 @@
+"""OpenAI and every server that speaks one of its two protocols, through the official SDK."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractContextManager
+
+from pydantic import JsonValue, SecretStr
+
+from model_clients.client import BatchAnswer, BatchState
+from model_clients.errors import ModelClientError, RequestFiltered
+from model_clients.json_paths import text_at, value_at
+from model_clients.messages import ModelReply, ModelRequest
+from model_clients.openai_wire import chat_body, chat_reply, responses_body, responses_reply
+from model_clients.provider_errors import FailedResponse
+from model_clients.provider_keys import read_key, without_key
+from model_clients.sdk_calls import (
+    CONNECT_SECONDS,
+    SdkErrors,
+    completed,
+    filtered_reply,
+    mapped_errors,
+    read_json,
+)
+from model_clients.settings import ModelSettings
+from model_clients.structured_modes import Mode, StructuredMode
+
+PROTOCOLS = ("responses", "chat_completions")
+"""Protocols that the settings can choose between."""
+
+_OWN_ADDRESS = "https://api.openai.com/v1"
+_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+_UNANSWERED = frozenset({"batch_expired", "batch_cancelled"})
+
+
+def create(settings: ModelSettings) -> OpenAIClient:
+    """A client of OpenAI, or of the server at the settings' base URL.
+
+    Raises:
+        KeyMissing: no key in the environment.
+    """
+    return OpenAIClient(settings, read_key(settings, "OPENAI_API_KEY"))
+
+
+class OpenAIClient:
+    """Sends requests by the Responses protocol, or by Chat Completions where the settings say so.
+
+    A server that does not take JSON schemas is asked by tool call from then on, and in plain words if it takes no
+    tools either.
+    """
+
+    def __init__(self, settings: ModelSettings, key: SecretStr) -> None:
+        """Prepare; the SDK is imported here and nothing is sent."""
+        import openai
+
+        self.provider, self.model = settings.provider, settings.model
+        self._settings, self._key = settings, key
+        self._mode = StructuredMode(settings.structured_output)
+        self._chat = settings.protocol == "chat_completions"
+        self.batch_endpoint = "/v1/chat/completions" if self._chat else "/v1/responses"
+        self._errors = SdkErrors(openai.APIStatusError, openai.APITimeoutError, openai.OpenAIError)
+        self._sdk = openai.AsyncOpenAI(
+            api_key=key.get_secret_value(),
+            base_url=settings.base_url or _OWN_ADDRESS,
+            max_retries=0,
+            timeout=openai.Timeout(settings.first_byte_seconds, connect=CONNECT_SECONDS),
+        )
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """The reply to one request, sent once; see `ModelClient`."""
+        try:
+            return await self._mode.ask(lambda mode: self._complete(request, mode))
+        except RequestFiltered as error:
+            return filtered_reply(self._settings, error)
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self._sdk.close()
+
+    def wire_request(self, request: ModelRequest) -> dict[str, JsonValue]:
+        """The body that is sent."""
+        return self._body(request, self._mode.current)
+
+    def wire_reply(self, body: dict[str, JsonValue]) -> ModelReply:
+        """The reply in a body of either protocol."""
+        read = chat_reply if isinstance(body.get("choices"), list) else responses_reply
+        return read(self._settings, body)
+
+    async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
+        """Upload the requests as a file and start a batch of it."""
+        url = self.batch_endpoint
+        lines = [
+            json.dumps({"custom_id": key, "method": "POST", "url": url, "body": self.wire_request(request)})
+            for key, request in requests
+        ]
+        content = ("\n".join(lines) + "\n").encode()
+        with self._mapped():
+            file = await self._sdk.files.create(file=("requests.jsonl", content), purpose="batch")
+            batch = await self._sdk.batches.create(
+                input_file_id=file.id,
+                endpoint="/v1/chat/completions" if self._chat else "/v1/responses",
+                completion_window="24h",
+            )
+        return batch.id
+
+    async def batch_state(self, batch_id: str) -> BatchState:
+        """How far the batch is."""
+        with self._mapped():
+            batch = await self._sdk.batches.retrieve(batch_id)
+        counts = batch.request_counts
+        problems = [error.message or "" for error in (batch.errors.data or [])] if batch.errors else []
+        return BatchState(
+            ended=batch.status in _ENDED,
+            finished=(counts.completed + counts.failed) if counts else 0,
+            total=counts.total if counts else 0,
+            expired=batch.status == "expired",
+            message=without_key("; ".join(problems), self._key),
+        )
+
+    async def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
+        """The answers in the batch's file of replies and in its file of errors."""
+        with self._mapped():
+            batch = await self._sdk.batches.retrieve(batch_id)
+            files = [name for name in (batch.output_file_id, batch.error_file_id) if name]
+            contents = [(await self._sdk.files.content(name)).content for name in files]
+        for content in contents:
+            for line in content.splitlines():
+                answer = self._batch_answer(read_json(self.provider, line)) if line.strip() else None
+                if answer is not None:
+                    yield answer
+
+    def _batch_answer(self, line: JsonValue) -> tuple[str, BatchAnswer] | None:
+        key = text_at(line, "custom_id")
+        if text_at(line, "error", "code") in _UNANSWERED:
+            return None
+        status, body = value_at(line, "response", "status_code"), value_at(line, "response", "body")
+        if status == 200 and isinstance(body, dict):
+            try:
+                return key, self.wire_reply(body).model_copy(update={"batched": True})
+            except ModelClientError as error:
+                return key, error
+        failed = FailedResponse(
+            self.provider,
+            self.model,
+            status if isinstance(status, int) else 500,
+            text_at(body, "error", "code") or text_at(line, "error", "code"),
+            without_key(text_at(body, "error", "message") or text_at(line, "error", "message"), self._key),
+            request_id=text_at(line, "response", "request_id"),
+        ).error()
+        if isinstance(failed, RequestFiltered):
+            return key, filtered_reply(self._settings, failed).model_copy(update={"batched": True})
+        return key, failed
+
+    async def _complete(self, request: ModelRequest, mode: Mode) -> ModelReply:
+        body: dict[str, object] = {**self._body(request, mode)}
+        started = time.monotonic()
+        with self._mapped():
+            if self._chat:
+                chat = await self._sdk.chat.completions.with_raw_response.create(
+                    model=self.model, messages=[], extra_body=body
+                )
+                response = chat.http_response
+            else:
+                raw = await self._sdk.responses.with_raw_response.create(extra_body=body)
+                response = raw.http_response
+        answer = read_json(f"{self.provider} {self.model}", response.content)
+        reply = (
+            self.wire_reply(answer) if isinstance(answer, dict) else responses_reply(self._settings, answer)
+        )
+        return completed(reply, response.headers, started, response.headers.get("x-request-id", ""))
+
+    def _body(self, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
+        make = chat_body if self._chat else responses_body
+        return make(self._settings, request, mode)
+
+    def _mapped(self) -> AbstractContextManager[None]:
+        return mapped_errors(self._errors, self._settings, self._key)

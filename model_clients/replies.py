@@ -1,0 +1,146 @@
+"""The typed reply of each model role: what its JSON must look like before anyone uses it.
+
+Only lists, texts, numbers and fixed fields, so that every provider's structured output can enforce them; a mapping
+is a list of named values.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from resources.applications import ResourceDeclaration
+from resources.record import Record
+
+
+class NamedValue(Record):
+    """One parameter with its value."""
+
+    name: str
+    """Name of the parameter."""
+    value: str
+    """Its value."""
+
+
+class ProposedSubtask(Record):
+    """A subtask that the explorer proposes (B.1)."""
+
+    name: str
+    """Short name in lower case with underscores, unique within the application."""
+    instruction_template: str
+    """Instruction with `{parameter}` placeholders."""
+    parameter_sets: list[list[NamedValue]]
+    """At least one list of values for all parameters."""
+    inputs: list[ResourceDeclaration] = Field(default_factory=list)
+    """Resources that must exist before."""
+    outputs: list[ResourceDeclaration] = Field(default_factory=list)
+    """Resources that exist afterwards."""
+    fresh: list[str] = Field(default_factory=list)
+    """Parameters that may take any new value."""
+
+
+class ExplorationReply(Record):
+    """What the explorer answers."""
+
+    subtasks: list[ProposedSubtask]
+    """The proposals."""
+
+
+class Point(Record):
+    """A point inside a control, as fractions of its width and height."""
+
+    x: float = Field(ge=0, le=1)
+    """From the left edge."""
+    y: float = Field(ge=0, le=1)
+    """From the upper edge."""
+
+
+class ActorArguments(Record):
+    """Arguments of the function that the actor calls; those of other functions are left alone."""
+
+    button: Literal["left", "right", "middle"] = "left"
+    """`click_input`: mouse button."""
+    double: bool = False
+    """`click_input`: whether to click twice."""
+    keys: str = ""
+    """`keyboard_input`: keys in the documented syntax."""
+    wheel_dist: int = 0
+    """`wheel_mouse_input`: notches, positive upwards."""
+    path: list[Point] = Field(default_factory=list)
+    """`drag_input`: at least two points; `click_input`: one point, where the centre will not do."""
+    seconds: float = Field(default=1.0, ge=0, le=5)
+    """`wait`: how long."""
+
+
+ActorFunction = Literal["", "click_input", "wheel_mouse_input", "keyboard_input", "drag_input", "wait"]
+"""Functions an actor may call (Table 10, drag and wait beyond it); empty when the status is not CONTINUE."""
+
+
+class ActorReply(Record):
+    """What the actor answers at one step (E.1)."""
+
+    status: Literal["CONTINUE", "FINISH", "GIVE_UP"]
+    """Whether there is more to do, all is done, or it cannot be done."""
+    observation: str = ""
+    """What the screen shows."""
+    thought: str = ""
+    """Why this action."""
+    control_label: str = ""
+    """Label of the chosen control, or empty."""
+    control_text: str = ""
+    """Text of the chosen control, or empty."""
+    function: ActorFunction = ""
+    """Function to call."""
+    args: ActorArguments = ActorArguments()
+    """Its arguments."""
+    message: str = ""
+    """Reason for giving up."""
+
+
+class EvaluationFunctionReply(Record):
+    """What the evaluation writer answers (E.2)."""
+
+    source: str
+    """Python source that defines the evaluation function."""
+
+
+class ProposedIntent(Record):
+    """One goal with its group of subtasks."""
+
+    goal: str
+    """The goal in one sentence without a full stop."""
+    subtask_ids: list[str]
+    """Ids of the subtasks that serve it."""
+    scenario: str = ""
+    """Name of a scenario."""
+
+
+class IntentsReply(Record):
+    """What the intent extractor answers."""
+
+    intents: list[ProposedIntent]
+    """The intents."""
+
+
+class InstructionReply(Record):
+    """What the summarizer answers."""
+
+    instruction: str
+    """One instruction for the whole task."""
+
+
+class DependencyPair(Record):
+    """One dependency between numbered subtasks."""
+
+    before: int
+    """Number of the subtask that must be done first."""
+    after: int
+    """Number of the subtask that needs its result."""
+
+
+class DependenciesReply(Record):
+    """What the dependency judge answers."""
+
+    dependencies: list[DependencyPair]
+    """The direct dependencies."""

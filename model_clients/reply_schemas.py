@@ -1,0 +1,87 @@
+"""JSON schemas as providers take them for typed replies."""
+
+from __future__ import annotations
+
+from pydantic import JsonValue
+
+_DROPPED = frozenset({"title", "default", "discriminator", "examples"})
+_TOLD_IN_WORDS = (
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+)
+
+
+def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
+    """The schema in the narrow form that providers can enforce, or None when it cannot be said in it.
+
+    Every field is required, no other field is allowed, alternatives are `anyOf`, and limits that providers do not
+    enforce stand in the description, for the model to read; the parser still checks them. Objects with free field
+    names and tuples of fixed items have no such form.
+    """
+    try:
+        return _object(schema)
+    except _Inexpressible:
+        return None
+
+
+class _Inexpressible(Exception):
+    """The schema says something the narrow form cannot."""
+
+
+def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if (
+        "prefixItems" in schema
+        or "patternProperties" in schema
+        or isinstance(schema.get("additionalProperties"), dict)
+    ):
+        raise _Inexpressible
+    if schema.get("type") == "object" and (
+        schema.get("additionalProperties") is True or "properties" not in schema
+    ):
+        raise _Inexpressible
+    if not schema:
+        raise _Inexpressible
+    narrow: dict[str, JsonValue] = {}
+    told: list[str] = []
+    for name, value in schema.items():
+        if name in ("properties", "$defs", "definitions"):
+            narrow[name] = (
+                {field: _part(part) for field, part in value.items()} if isinstance(value, dict) else value
+            )
+        elif name in ("anyOf", "oneOf", "allOf"):
+            narrow["anyOf" if name == "oneOf" else name] = (
+                [_part(part) for part in value] if isinstance(value, list) else value
+            )
+        elif name == "items":
+            narrow[name] = _part(value)
+        elif name in _TOLD_IN_WORDS:
+            told.append(f"{name} {value}")
+        elif name not in _DROPPED and name not in ("required", "additionalProperties"):
+            narrow[name] = value
+    if isinstance(narrow.get("properties"), dict):
+        narrow["required"] = list(narrow["properties"])  # type: ignore[arg-type]
+        narrow["additionalProperties"] = False
+    if told:
+        description = narrow.get("description")
+        narrow["description"] = (f"{description} " if description else "") + f"({', '.join(told)})"
+    if "$ref" in narrow:
+        if "$defs" in narrow:
+            raise _Inexpressible
+        return {"$ref": narrow["$ref"]}
+    return narrow
+
+
+def _part(value: JsonValue) -> JsonValue:
+    if not isinstance(value, dict):
+        raise _Inexpressible
+    return _object(value)

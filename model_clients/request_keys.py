@@ -1,0 +1,58 @@
+"""The identity of a call: a hash of everything that determines its reply."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from pydantic import JsonValue
+
+from model_clients.lookup import determinants
+from model_clients.messages import Message, ModelRequest, TextContent
+from model_clients.settings import ModelSettings
+
+_IDENTITY_FIELDS = frozenset(
+    {
+        "provider",
+        "model",
+        "base_url",
+        "protocol",
+        "structured_output",
+        "image_detail",
+        "parameters",
+        "options",
+    }
+)
+
+
+def request_key(settings: ModelSettings, request: ModelRequest) -> str:
+    """SHA-256 of provider, base URL, model, parameters, schema, messages, picture hashes and attempt, in hexadecimal.
+
+    Guarantees that what does not determine the reply (stage, item, template name, timeouts, prices, the key's
+    variable) does not enter, so that equal requests of different items are one call.
+    """
+    identity: dict[str, JsonValue] = {
+        "settings": settings.model_dump(mode="json", include=set(_IDENTITY_FIELDS)),
+        "schema_name": request.reply_schema_name,
+        "schema": request.reply_schema,
+        "messages": [plain_message(message) for message in request.messages],
+        "attempt": request.attempt,
+        "determinants": determinants(settings, request),
+    }
+    return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
+
+
+def canonical_json(value: JsonValue) -> str:
+    """The one JSON text of `value`: keys sorted, no white space."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def plain_message(message: Message) -> dict[str, JsonValue]:
+    """The message as JSON, pictures by their hash."""
+    parts: list[JsonValue] = []
+    for content in message.content:
+        if isinstance(content, TextContent):
+            parts.append({"text": content.text})
+        else:
+            parts.append({"image": content.image.sha256})
+    return {"role": message.role, "content": parts}

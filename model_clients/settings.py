@@ -1,0 +1,183 @@
+"""Settings of model calls: which model plays which role, with what parameters, at what speed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, JsonValue, field_validator
+
+from model_clients.roles import ModelRole
+from resources.record import Record
+
+
+class ModelPrices(Record):
+    """Prices of a model in US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    """Input that no cache holds."""
+    output: float = Field(ge=0)
+    """Output, reasoning included."""
+    cached_input: float | None = Field(default=None, ge=0)
+    """Input read from the provider's cache; the input price when left out."""
+    cache_write: float | None = Field(default=None, ge=0)
+    """Input written to the provider's cache; the input price when left out."""
+    batch_factor: float = Field(default=0.5, gt=0, le=1)
+    """Share of the price that a call in a batch costs."""
+
+
+class ModelParameters(Record):
+    """What is sent with each request. Left out means the provider's own default."""
+
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """Sampling temperature."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    """Nucleus sampling."""
+    max_output_tokens: int | None = Field(default=None, ge=1)
+    """Longest reply, reasoning included, in tokens."""
+    reasoning_effort: str = ""
+    """How much the model should think (`low`, `medium`, `high`, …), where the model takes it."""
+    seed: int | None = None
+    """Seed of the sampling, where the provider takes one; also seeds the offline provider."""
+    extra: dict[str, JsonValue] = Field(default_factory=dict)
+    """Further fields of the provider's request body, sent as they are."""
+
+
+class ModelSettings(Record):
+    """One model of one provider. Everything here but timeouts, prices and the key's variable is part of a call's identity."""
+
+    provider: str = "offline"
+    """Module of `model_clients/providers/`."""
+    model: str = "rules"
+    """Name of the model, as the provider calls it."""
+    base_url: str = ""
+    """Address of the server; the provider's own when empty."""
+    api_key_variable: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
+    """Environment variable that holds the key; `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` when empty."""
+    protocol: Literal["", "responses", "chat_completions"] = ""
+    """Which of OpenAI's protocols a server speaks: `responses` when empty, `chat_completions` for most compatible servers."""
+    structured_output: Literal["schema", "tool", "json"] = "schema"
+    """How a typed reply is asked for: by JSON schema, as a tool call, or in plain words."""
+    image_detail: Literal["auto", "low", "high"] = "auto"
+    """How closely OpenAI looks at pictures."""
+    parameters: ModelParameters = ModelParameters()
+    """What is sent with each request."""
+    options: dict[str, JsonValue] = Field(default_factory=dict)
+    """Options of the provider module itself, such as the offline provider's mistakes."""
+    prices: ModelPrices | None = None
+    """Prices; those of the price table when left out."""
+    first_byte_seconds: float = Field(default=300, gt=0)
+    """Longest silence of the server before the call is cut off."""
+    total_seconds: float = Field(default=600, gt=0)
+    """Longest duration of one try of a call."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _without_password(cls, address: str) -> str:
+        """Addresses are kept in the ledger and shown, so they may hold no password."""
+        parts = urlsplit(address)
+        if address and parts.scheme not in ("http", "https"):
+            raise ValueError("must begin with http:// or https://")
+        if parts.username is not None or parts.password is not None:
+            raise ValueError("must hold no user name or password; put the key into an environment variable")
+        return address
+
+
+class RoleSettings(Record):
+    """Who plays a role."""
+
+    model: ModelSettings
+    """The model asked."""
+    fallbacks: tuple[ModelSettings, ...] = ()
+    """Models asked in turn when the first cannot answer; every use is recorded."""
+
+
+class LimitSettings(Record):
+    """How fast a model may be called. What is left out is learned from the provider's response headers."""
+
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    """Requests admitted per minute."""
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    """Input and output tokens admitted per minute."""
+    concurrency: int = Field(default=32, ge=1)
+    """Requests in flight at once."""
+
+
+class RetrySettings(Record):
+    """How a failing call is tried again, and when a failing provider is left alone for a while."""
+
+    attempts: int = Field(default=8, ge=1)
+    """Tries of one call, shared by every reason to try again."""
+    first_wait_seconds: float = Field(default=0.5, ge=0)
+    """Longest wait before the second try; doubles from try to try, drawn at random below."""
+    longest_wait_seconds: float = Field(default=30, ge=0)
+    """Longest wait between tries, unless the provider asks for more."""
+    failures_until_pause: int = Field(default=10, ge=1)
+    """Failures in a row, over all calls of a provider, after which it is paused."""
+    pause_seconds: float = Field(default=5, gt=0)
+    """First pause; doubles while the provider keeps failing, up to `longest_pause_seconds`."""
+    longest_pause_seconds: float = Field(default=60, gt=0)
+    """Longest pause."""
+    longest_outage_seconds: float = Field(default=300, gt=0)
+    """When a provider has only failed for this long, the run is stopped instead of waiting on."""
+
+
+class BatchSettings(Record):
+    """Which calls wait for a batch, and how batches are cut and watched."""
+
+    roles: frozenset[ModelRole] = frozenset(
+        {
+            ModelRole.EVALUATION_WRITER,
+            ModelRole.INTENT_EXTRACTOR,
+            ModelRole.SUMMARIZER,
+            ModelRole.DEPENDENCY_JUDGE,
+        }
+    )
+    """Roles whose calls depend on no live screen."""
+    largest: int = Field(default=1000, ge=1, le=50_000)
+    """Requests in one batch at most."""
+    gather_seconds: float = Field(default=20, ge=0)
+    """A batch is handed in when no further request has come for this long."""
+    poll_seconds: float = Field(default=30, gt=0)
+    """Time between two looks at a batch."""
+    rounds: int = Field(default=3, ge=1)
+    """How often a request that expired or failed transiently is put into a further batch."""
+
+
+class CallSettings(Record):
+    """All settings of model calls."""
+
+    default: ModelSettings = ModelSettings()
+    """The model of every role without one of its own."""
+    roles: dict[ModelRole, RoleSettings] = Field(default_factory=dict)
+    """Models of single roles."""
+    limits: dict[str, LimitSettings] = Field(default_factory=dict)
+    """Limits by `provider/model` or `provider`; the first found counts."""
+    retries: RetrySettings = RetrySettings()
+    """How failing calls are tried again."""
+    budget: str = ""
+    """What one run may spend, such as `25usd` or `2Mtok`; no limit when empty."""
+    stage_budgets: dict[str, str] = Field(default_factory=dict)
+    """What single stages may spend."""
+    replay: bool = False
+    """Whether to answer from the ledger alone."""
+    batch: BatchSettings | None = None
+    """Batch mode, when set."""
+    batch_out: Path | None = None
+    """File that calls of the batch roles are written to instead of being sent."""
+    batch_in: Path | None = None
+    """File of replies to such calls."""
+
+    def batched(self, role: ModelRole) -> bool:
+        """Whether calls of `role` may wait for a batch or an answer from elsewhere."""
+        return role in (self.batch or BatchSettings()).roles
+
+    def role(self, role: ModelRole) -> RoleSettings:
+        """Who plays `role`."""
+        return self.roles.get(role) or RoleSettings(model=self.default)
+
+    def limit(self, model: ModelSettings) -> LimitSettings:
+        """How fast `model` may be called."""
+        named = self.limits.get(f"{model.provider}/{model.model}") or self.limits.get(model.provider)
+        return named or LimitSettings()

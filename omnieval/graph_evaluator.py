@@ -1,0 +1,162 @@
+"""The graph-based evaluator: node states that follow an agent through a task graph (section 4.1)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from omnieval.coherency import executed_coherency
+from omnieval.errors import EvaluationEnded
+from omnieval.metrics import coverage_rate, logical_consistency
+from resources.record import Record
+from taskgraph.coherency import maximum_coherency_of
+from taskgraph.complexity import depth_by_instance
+from taskgraph.evaluation_function import Evaluation
+from taskgraph.graph import TaskGraph
+from taskgraph.subtask import BoundSubtask
+
+Outcome = Literal["running", "completed", "stalled", "step_limit", "finished_early"]
+"""How a task stands: all subtasks done, nothing done for N steps, out of steps, or the agent stopped before the end."""
+
+
+class NodeState(StrEnum):
+    """Where a subtask stands."""
+
+    WAITING = "Waiting"
+    """A subtask it depends on is not completed."""
+    EVALUATING = "Evaluating"
+    """Its evaluation function runs after every action."""
+    COMPLETED = "Completed"
+    """Its evaluation function said success, once and for all."""
+
+
+class SubtaskJudge(Protocol):
+    """Judges one subtask on the evidence of the episode so far."""
+
+    def __call__(self, node: BoundSubtask, since_step: int) -> Evaluation:
+        """Evaluate `node`; the actions after `since_step` are those that may count for it."""
+
+
+class GraphEvaluation(Record):
+    """The outcome of one task."""
+
+    outcome: Outcome
+    """How it ended."""
+    states: dict[str, NodeState]
+    """Final state of every subtask."""
+    completed: tuple[str, ...]
+    """Completed subtasks in the order of their completion."""
+    steps: int
+    """Actions made."""
+    progress: dict[str, float]
+    """Best progress that any evaluation of a subtask reported."""
+    coverage_rate: float
+    """Depth-weighted share of completed subtasks."""
+    logical_consistency: float | None
+    """Coherency of the completions over the largest possible; None where that is 0."""
+
+    @property
+    def success(self) -> bool:
+        """Whether every subtask was completed."""
+        return self.outcome == "completed"
+
+
+class GraphEvaluator:
+    """Follows one episode on one task graph.
+
+    Subtasks without prerequisites start as Evaluating, all others as Waiting. After each action every Evaluating
+    subtask is judged; a completed one stays Completed, and a subtask whose prerequisites are all Completed becomes
+    Evaluating from the next action on, so that the result does not depend on the order of the nodes.
+    """
+
+    def __init__(
+        self, graph: TaskGraph, judge: SubtaskJudge, *, patience: int = 20, step_limit: int = 200
+    ) -> None:
+        """Start before the first action.
+
+        Args:
+            graph: The task graph.
+            judge: Runs a subtask's evaluation function.
+            patience: Steps without any completion after which the task has failed (the paper's N).
+            step_limit: Most actions of the episode.
+        """
+        self._graph = graph
+        self._judge = judge
+        self._patience = patience
+        self._step_limit = step_limit
+        self._needs: dict[str, set[str]] = {node.instance_id: set() for node in graph.nodes}
+        for edge in graph.edges:
+            self._needs[edge.consumer].add(edge.producer)
+        self._opened_at = {name: 0 for name, needs in self._needs.items() if not needs}
+        self._completed: dict[str, int] = {}
+        self._progress = dict.fromkeys(self._needs, 0.0)
+        self._steps = 0
+        self._outcome: Outcome = "running" if self._needs else "completed"
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the task stands now."""
+        return self._outcome
+
+    def state_of(self, instance_id: str) -> NodeState:
+        """State of one subtask now."""
+        if instance_id in self._completed:
+            return NodeState.COMPLETED
+        return NodeState.EVALUATING if instance_id in self._opened_at else NodeState.WAITING
+
+    def after_action(self) -> tuple[str, ...]:
+        """Judge all Evaluating subtasks after one more action; returns those it completed.
+
+        Raises:
+            EvaluationEnded: the task has ended already.
+        """
+        if self._outcome != "running":
+            raise EvaluationEnded(f"The task has ended ({self._outcome}) after {self._steps} steps.")
+        self._steps += 1
+        completed = self._sweep()
+        if len(self._completed) == len(self._needs):
+            self._outcome = "completed"
+        elif self._steps - max(self._completed.values(), default=0) >= self._patience:
+            self._outcome = "stalled"
+        elif self._steps >= self._step_limit:
+            self._outcome = "step_limit"
+        return completed
+
+    def finish(self) -> GraphEvaluation:
+        """End the episode, after a last look at subtasks that the last action opened, and give the outcome."""
+        while self._outcome in ("running", "step_limit") and self._sweep():
+            pass
+        if len(self._completed) == len(self._needs):
+            self._outcome = "completed"
+        elif self._outcome == "running":
+            self._outcome = "finished_early"
+        completed = tuple(self._completed)
+        maximum = maximum_coherency_of(self._graph) or 0
+        return GraphEvaluation(
+            outcome=self._outcome,
+            states={name: self.state_of(name) for name in self._needs},
+            completed=completed,
+            steps=self._steps,
+            progress=dict(self._progress),
+            coverage_rate=coverage_rate(depth_by_instance(self._graph), completed) if self._needs else 1.0,
+            logical_consistency=logical_consistency(executed_coherency(self._graph, completed), maximum),
+        )
+
+    def _sweep(self) -> tuple[str, ...]:
+        completed = []
+        for node in self._graph.nodes:
+            name = node.instance_id
+            if self.state_of(name) is not NodeState.EVALUATING:
+                continue
+            evaluation = self._judge(node, self._opened_at[name])
+            if evaluation.result is not None:
+                self._progress[name] = max(self._progress[name], evaluation.result.progress)
+            if evaluation.passed:
+                completed.append(name)
+        for name in completed:
+            self._completed[name] = self._steps
+            self._progress[name] = 1.0
+        for name, needs in self._needs.items():
+            if name not in self._opened_at and needs <= self._completed.keys():
+                self._opened_at[name] = self._steps
+        return tuple(completed)

@@ -1,0 +1,58 @@
+"""Scores of many tasks in one table: overall, per capability, and per level of each dimension (Tables 4 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from omnieval.graph_evaluator import GraphEvaluation
+from resources.record import Record
+from taskgraph.complexity import DIMENSIONS, cell_of
+from taskgraph.task import Task
+
+
+class ReportRow(Record):
+    """Means over one set of tasks."""
+
+    name: str
+    """The set: `all`, a capability, or a level such as `hierarchy hard`."""
+    tasks: int
+    """Tasks in it."""
+    success_rate: float
+    """Share of tasks with every subtask completed."""
+    coverage_rate: float
+    """Mean coverage rate."""
+    logical_consistency: float | None
+    """Mean logical consistency of the tasks for which it is defined; None when it is for none."""
+    undefined: int
+    """Tasks left out of that mean because their largest coherency score is 0."""
+
+
+def report(outcomes: Iterable[tuple[Task, GraphEvaluation]]) -> tuple[ReportRow, ...]:
+    """One row per set of tasks that has any; undefined logical consistency is left out of means and counted."""
+    everything = list(outcomes)
+    sets: dict[str, list[GraphEvaluation]] = {"all": [evaluation for _, evaluation in everything]}
+    for task, evaluation in everything:
+        for capability in task.capabilities:
+            sets.setdefault(capability, []).append(evaluation)
+    for dimension, position in zip(DIMENSIONS, range(len(DIMENSIONS)), strict=True):
+        for name in ("easy", "medium", "hard"):
+            for task, evaluation in everything:
+                if cell_of(task.complexity)[position] == name:
+                    sets.setdefault(f"{dimension} {name}", []).append(evaluation)
+    return tuple(_row(name, evaluations) for name, evaluations in sets.items() if evaluations)
+
+
+def _row(name: str, evaluations: Sequence[GraphEvaluation]) -> ReportRow:
+    defined = [
+        evaluation.logical_consistency
+        for evaluation in evaluations
+        if evaluation.logical_consistency is not None
+    ]
+    return ReportRow(
+        name=name,
+        tasks=len(evaluations),
+        success_rate=sum(evaluation.success for evaluation in evaluations) / len(evaluations),
+        coverage_rate=sum(evaluation.coverage_rate for evaluation in evaluations) / len(evaluations),
+        logical_consistency=sum(defined) / len(defined) if defined else None,
+        undefined=len(evaluations) - len(defined),
+    )

@@ -1,0 +1,329 @@
+"""The typed input of each prompt template: one record per template, whose fields are the template's variables."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from prompts.observed_changes import ObservedChange
+from resources.applications import ResourceDeclaration
+from resources.categories import ResourceCategory
+from resources.record import Record
+from taskgraph.interaction import Screenshot
+
+
+class PromptInput(Record):
+    """The values that a template shows; `template` names the folder under `prompts/templates`."""
+
+    template: ClassVar[str]
+
+    @property
+    def images(self) -> tuple[Screenshot, ...]:
+        """Pictures sent beside the text, in order."""
+        return ()
+
+
+class ResourceInView(Record):
+    """A resource as a model sees it."""
+
+    category: str
+    """Resource category."""
+    value: str = ""
+    """Path, name or document; empty for a bare slot."""
+    kind: str = ""
+    """Kind of the category, where the reader needs it."""
+
+
+class SubtaskExample(Record):
+    """A curated subtask shown to the explorer."""
+
+    name: str
+    """Its name."""
+    instruction_template: str
+    """Instruction with placeholders."""
+    parameter_sets: tuple[dict[str, str], ...]
+    """Its parameter sets."""
+    inputs: tuple[ResourceDeclaration, ...] = ()
+    """Resources read."""
+    outputs: tuple[ResourceDeclaration, ...] = ()
+    """Resources written."""
+    fresh: tuple[str, ...] = ()
+    """Parameters free to take any new value."""
+
+
+class SubtaskToDeclare(Record):
+    """A proposed subtask without its declarations."""
+
+    name: str
+    """Its name."""
+    instruction_template: str
+    """Instruction with placeholders."""
+    parameter_sets: tuple[dict[str, str], ...]
+    """Its parameter sets."""
+    fresh: tuple[str, ...] = ()
+    """Parameters free to take any new value."""
+
+
+class ControlInView(Record):
+    """A control in the words of the paper's prompt (E.1)."""
+
+    label: str
+    """Number on the annotated screenshot."""
+    control_text: str
+    """Its text."""
+    control_type: str
+    """Its type."""
+    parent_control_text: str = ""
+    """Text of its parent."""
+    parent_control_type: str = ""
+    """Type of its parent."""
+    value: str = ""
+    """Content of an input control."""
+    checked: bool | None = None
+    """State of a check box."""
+    disabled: bool = False
+    """Whether it cannot be used."""
+    application: str = ""
+    """Application it belongs to."""
+
+
+class ExplorationInput(PromptInput):
+    """What the explorer sees of an application (B.1)."""
+
+    template: ClassVar[str] = "exploration"
+
+    application: str
+    """Name in the catalogue."""
+    title: str
+    """Name that people use."""
+    application_category: str
+    """Its category."""
+    description: str
+    """One sentence about it."""
+    manual: str
+    """Its manual."""
+    resource_categories: tuple[ResourceCategory, ...]
+    """The categories that declarations may use."""
+    fixtures: tuple[ResourceInView, ...]
+    """What exists after every reset."""
+    examples: tuple[SubtaskExample, ...]
+    """Curated subtasks."""
+    controls: tuple[ControlInView, ...] = ()
+    """Controls of the application's first screen."""
+    screenshot: Screenshot | None = None
+    """Its first screen."""
+    wanted: int
+    """How many subtasks to propose at most."""
+    to_declare: tuple[SubtaskToDeclare, ...] = ()
+    """Subtasks whose resources are to be declared; when given, nothing else is to be proposed."""
+    feedback: tuple[str, ...] = ()
+    """Why earlier proposals were rejected."""
+
+    @property
+    def images(self) -> tuple[Screenshot, ...]:
+        """The first screen, where one was taken."""
+        return (self.screenshot,) if self.screenshot else ()
+
+
+class StepInHistory(Record):
+    """A step that the actor took before."""
+
+    step: int
+    """Number, from 1."""
+    thought: str = ""
+    """Why it was taken."""
+    function: str
+    """Function called."""
+    control_text: str = ""
+    """Text of its control."""
+    args: str = ""
+    """Its arguments as text."""
+    outcome: str = "done"
+    """`done`, or why it could not be carried out."""
+
+
+class TrajectoryInput(PromptInput):
+    """What the actor sees at one step (E.1)."""
+
+    template: ClassVar[str] = "trajectory"
+
+    application: str
+    """Application of the subtask."""
+    title: str
+    """Name that people use for it."""
+    manual: str
+    """Its manual."""
+    instruction: str
+    """What to do."""
+    feedback: tuple[str, ...] = ()
+    """What was wrong with earlier attempts."""
+    history: tuple[StepInHistory, ...] = ()
+    """Steps so far."""
+    steps_left: int
+    """Steps that may still be taken."""
+    window_title: str = ""
+    """Title of the window in front."""
+    controls: tuple[ControlInView, ...] = ()
+    """Controls on the screen."""
+    screenshot: Screenshot
+    """The screen, plain on the left and annotated on the right."""
+
+    @property
+    def images(self) -> tuple[Screenshot, ...]:
+        """The screen."""
+        return (self.screenshot,)
+
+
+class PerformedStep(Record):
+    """One step of a performance, with what it changed."""
+
+    step: int
+    """Number, from 1."""
+    action: str
+    """Function and control, as text."""
+    change: ObservedChange
+    """What is different after it."""
+
+
+class Performance(Record):
+    """One recorded performance of the subtask."""
+
+    instruction: str
+    """The instantiated instruction."""
+    parameters: dict[str, str]
+    """The parameter set."""
+    steps: tuple[PerformedStep, ...]
+    """Steps in order."""
+    change: ObservedChange
+    """Difference between the state after reset and the last state."""
+
+
+class EvaluationFunctionInput(PromptInput):
+    """What the evaluation writer sees (E.2)."""
+
+    template: ClassVar[str] = "evaluation_function"
+
+    checks_reference: str
+    """The checks that may be called."""
+    operating_system: str
+    """Operating system of the environment."""
+    application: str
+    """Application of the subtask."""
+    title: str
+    """Name that people use for it."""
+    instruction_template: str
+    """Instruction with placeholders."""
+    parameter_names: tuple[str, ...]
+    """Parameters of the function, in order."""
+    performances: tuple[Performance, ...]
+    """Recorded performances."""
+    previous_source: str = ""
+    """The function of the last round."""
+    surviving_families: tuple[str, ...] = ()
+    """Families of wrong evidence that it accepted."""
+    untested_checks: tuple[str, ...] = ()
+    """Its checks that nothing recorded needs."""
+    feedback: tuple[str, ...] = ()
+    """What was wrong with it, in words."""
+
+
+class SubtaskInPool(Record):
+    """A verified subtask, as the intent extractor sees it."""
+
+    subtask_id: str
+    """Its id."""
+    application: str
+    """Name that people use for its application."""
+    application_category: str
+    """Category of the application."""
+    instruction_template: str
+    """Instruction with placeholders."""
+    inputs: tuple[ResourceInView, ...] = ()
+    """Resources it reads, over all its parameter sets."""
+    outputs: tuple[ResourceInView, ...] = ()
+    """Resources it writes, over all its parameter sets."""
+
+
+class ScenarioInView(Record):
+    """A scenario the extractor may name."""
+
+    name: str
+    """Its name."""
+    application_categories: tuple[str, ...] = ()
+    """Application categories that make it; empty for the remainder."""
+
+
+class IntentsInput(PromptInput):
+    """What the intent extractor sees (3.2)."""
+
+    template: ClassVar[str] = "intents"
+
+    scenarios: tuple[ScenarioInView, ...]
+    """The scenarios."""
+    subtasks: tuple[SubtaskInPool, ...]
+    """The pool."""
+    known_goals: tuple[str, ...] = ()
+    """Goals already accepted."""
+    wanted: int
+    """How many intents to propose at most."""
+    smallest_group: int = Field(default=3, ge=1)
+    """Fewest subtasks of a group."""
+    largest_group: int = Field(default=14, ge=1)
+    """Most subtasks of a group."""
+    feedback: tuple[str, ...] = ()
+    """Why earlier proposals were rejected."""
+
+
+class NumberedSubtask(Record):
+    """A node as the summarizer and the judge see it."""
+
+    number: int
+    """Its number in this prompt."""
+    application: str
+    """Name that people use for its application."""
+    instruction: str
+    """Its instantiated instruction."""
+
+
+class ResourceLink(Record):
+    """A dependency as the summarizer sees it."""
+
+    producer: int
+    """Number of the subtask that writes."""
+    consumer: int
+    """Number of the subtask that reads."""
+    category: str
+    """Category of what flows."""
+    kind: str
+    """Kind of that category."""
+    value: str = ""
+    """Value of what flows."""
+
+
+class InstructionInput(PromptInput):
+    """What the summarizer sees (B.4)."""
+
+    template: ClassVar[str] = "instruction"
+
+    goal: str
+    """The intent."""
+    subtasks: tuple[NumberedSubtask, ...]
+    """Nodes in an order in which they can be done."""
+    links: tuple[ResourceLink, ...]
+    """Dependencies."""
+    previous_instruction: str = ""
+    """The instruction of the last round."""
+    feedback: tuple[str, ...] = ()
+    """What was wrong with it."""
+
+
+class DependenciesInput(PromptInput):
+    """What the dependency judge sees: the instruction and the subtasks in no telling order (B.4)."""
+
+    template: ClassVar[str] = "dependency_inference"
+
+    instruction: str
+    """The instruction judged."""
+    subtasks: tuple[NumberedSubtask, ...]
+    """The subtasks, shuffled and numbered in that order."""

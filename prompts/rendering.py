@@ -1,0 +1,124 @@
+"""Renders prompts: a typed input and a template make the text, the pictures and the hash of what was asked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from jinja2 import StrictUndefined, Template, UndefinedError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import JsonValue, TypeAdapter
+
+from prompts.errors import TemplateBroken, UnknownTemplate
+from prompts.inputs import PromptInput
+from taskgraph.interaction import Screenshot
+
+_PARTS = ("system", "user")
+_JSON: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedPrompt:
+    """A prompt ready to send."""
+
+    system: str
+    """The long part that stays the same from call to call, so that providers can cache it."""
+    user: str
+    """The part that differs."""
+    images: tuple[Screenshot, ...]
+    """Pictures, in order."""
+    template: str
+    """Name of the template."""
+    template_hash: str
+    """SHA-256 of the template's two files."""
+    inputs: dict[str, JsonValue]
+    """The typed input as JSON; pictures by their hash."""
+
+
+def render(inputs: PromptInput) -> RenderedPrompt:
+    """The prompt for `inputs`.
+
+    Texts inside `inputs`, whoever wrote them, are put in as data and never read as a template.
+
+    Raises:
+        UnknownTemplate: there is no such template.
+        TemplateBroken: the template asks for something its input does not have.
+    """
+    values = _JSON.validate_python(inputs.model_dump(mode="json"))
+    try:
+        system, user = (_template(inputs.template, part).render(values).strip() for part in _PARTS)
+    except UndefinedError as error:
+        raise TemplateBroken(f"prompt template {inputs.template!r}: {error.message}") from error
+    return RenderedPrompt(
+        system=system,
+        user=user,
+        images=inputs.images,
+        template=inputs.template,
+        template_hash=template_hash(inputs.template),
+        inputs=values,
+    )
+
+
+def template_names() -> tuple[str, ...]:
+    """Names of all templates, sorted."""
+    return tuple(sorted(entry.name for entry in _folder().iterdir() if entry.is_dir()))
+
+
+@cache
+def template_hash(name: str) -> str:
+    """SHA-256 over the source of a template, so that a changed prompt is a changed call.
+
+    Raises:
+        UnknownTemplate: there is no such template.
+    """
+    return hashlib.sha256("\0".join(_source(name, part) for part in _PARTS).encode()).hexdigest()
+
+
+def template_variables(name: str) -> frozenset[str]:
+    """The variables that a template uses in either part.
+
+    Raises:
+        UnknownTemplate: there is no such template.
+    """
+    environment = _environment()
+    found: set[str] = set()
+    for part in _PARTS:
+        found |= meta.find_undeclared_variables(environment.parse(_source(name, part)))
+    return frozenset(found)
+
+
+def _folder() -> Traversable:
+    return files("prompts") / "templates"
+
+
+def _source(name: str, part: str) -> str:
+    file = _folder() / name / f"{part}.md.jinja"
+    if not file.is_file():
+        raise UnknownTemplate(f"there is no prompt template {name!r}; known: {', '.join(template_names())}")
+    return file.read_text(encoding="utf-8")
+
+
+def _as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.filters["json"] = _as_json
+    return environment
+
+
+@cache
+def _template(name: str, part: str) -> Template:
+    return _environment().from_string(_source(name, part))

@@ -1,0 +1,171 @@
+"""Applications of the catalogue: how each is installed, started, reset, explained and exemplified."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from resources.record import Record
+
+Placeholders = Literal["install", "venv", "node", "home", "state", "port"]
+"""Names in braces that commands, paths and file contents of an application may use.
+
+install  folder the application is installed in; venv  its Python environment (`{venv}/bin/python`);
+node  the node executable; home  the sandbox home; state  its state folder inside the sandbox home; port  its port.
+"""
+
+
+class Installation(Record):
+    """How an application gets onto a machine, in a place of its own. Every package is pinned."""
+
+    pip: tuple[str, ...] = ()
+    """Python packages (`name==version`) for the application's own virtual environment."""
+    npm: tuple[str, ...] = ()
+    """npm packages (`name@version`) for `{install}/node_modules`."""
+    apt: tuple[str, ...] = ()
+    """Debian packages; an application that needs some is left out where they are absent and root is not to be had."""
+    unpacked_wheels: tuple[str, ...] = ()
+    """Python packages whose wheels are only unzipped into `{install}/wheels/<name>`, because they carry a web page."""
+    site: dict[str, str] = Field(default_factory=dict)
+    """Static site: path under `{install}/site` to its source, a path under `{install}` or an `asset:` of the catalogue."""
+
+
+class Launch(Record):
+    """How the application's server is started on a loopback port."""
+
+    command: tuple[str, ...] = ()
+    """Arguments with placeholders; empty when `serve` names a folder to serve as static files."""
+    serve: str = ""
+    """Folder of static files, with placeholders, served by taskloom's own loopback file server."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Extra environment variables, with placeholders."""
+    url_path: str = "/"
+    """Path opened in the browser, from the first slash."""
+    ready_text: str = ""
+    """A text of some control that shows that the application is ready; empty: ready when the controls are stable."""
+    start_timeout_seconds: float = 60.0
+    """How long the port may take to open and the page to get ready."""
+
+
+class Preparation(Record):
+    """What makes the clean state that every reset restores; done once per machine and kept as a template."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    """Commands run in `{state}`, in order."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Files written under `{state}`: relative path to text, or `asset:` name."""
+
+
+class Fixture(Record):
+    """A resource that exists after every reset."""
+
+    category: str
+    """Resource category (`csv_path`, `ticket_title`)."""
+    value: str
+    """Its value; for files the path relative to the sandbox home."""
+    content: str = ""
+    """Text of the file, or `asset:` name; unused for records, which the prepared state holds."""
+
+
+class ControlQuery(Record):
+    """Describes a control by what a person sees of it, never by coordinates or labels."""
+
+    text: str = ""
+    """Text of the control; empty matches any text."""
+    control_type: str = ""
+    """Control type such as `Button`; empty matches any."""
+    parent_text: str = ""
+    """Text of the parent control; empty matches any."""
+    parent_type: str = ""
+    """Type of the parent control; empty matches any."""
+    ordinal: int = 0
+    """Which of several equal matches, from 0 in reading order; -1 is the last."""
+
+
+class WorkedStep(Record):
+    """One step of a worked example: an operation on a control named by its text. Texts may hold `{parameter}`s."""
+
+    operation: Literal["click_input", "wheel_mouse_input", "keyboard_input", "drag_input", "wait"]
+    """The operation, in the paper's names where it has one (Table 10)."""
+    control: ControlQuery | None = None
+    """The control acted on; none for keys sent to the focused control and for waiting."""
+    button: Literal["left", "right", "middle"] = "left"
+    """Mouse button of a click."""
+    double: bool = False
+    """Whether a click is a double click."""
+    keys: str = ""
+    """Keys in the paper's syntax (`^a`, `{ENTER}`, `{TAB 2}`); parameter values are escaped when filled in."""
+    wheel_distance: int = 0
+    """Wheel notches, positive upwards."""
+    path: tuple[tuple[float, float], ...] = ()
+    """For clicks and drags inside a large control: points as fractions (0 to 1) of its rectangle."""
+    seconds: float = 0.0
+    """How long to wait, at most 5."""
+    optional: bool = False
+    """Whether the step is passed over when its control is not there (a dialog that shows only sometimes)."""
+    thought: str = ""
+    """Why a person does this step."""
+
+
+class ResourceDeclaration(Record):
+    """A resource that a subtask reads or writes."""
+
+    category: str
+    """Resource category."""
+    parameter: str = ""
+    """Parameter whose value is the resource's value (for a slot: the document it belongs to); empty for a bare slot."""
+    consumed: bool = False
+    """Whether the subtask destroys this input (delete, move, rename)."""
+
+
+class ExampleSubtask(Record):
+    """A curated subtask with parameter sets and a worked example."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """Name within the application; the subtask's id is `<application>.<name>`."""
+    instruction_template: str
+    """Instruction with `{parameter}` placeholders."""
+    parameter_sets: tuple[dict[str, str], ...] = Field(min_length=2)
+    """At least two sets of values; all have the same names."""
+    inputs: tuple[ResourceDeclaration, ...] = ()
+    """Resources needed."""
+    outputs: tuple[ResourceDeclaration, ...] = ()
+    """Resources made."""
+    fresh: tuple[str, ...] = ()
+    """Parameters that may take any new value, such as the name of a file to create (*free* in method terms)."""
+    worked_example: tuple[WorkedStep, ...] = Field(min_length=1)
+    """Steps that do it."""
+
+
+class Application(Record):
+    """One catalogue entry (`resources/catalog/applications/<name>.yaml`)."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """Name, equal to the file's."""
+    title: str
+    """Name that people use, and that instructions use."""
+    category: str
+    """One of the 12 application categories (Table 11)."""
+    platform: str = "web_browser"
+    """Environment platform that runs it."""
+    version: str
+    """Version that is installed and was verified."""
+    licence: str
+    """SPDX identifier, or what the package says."""
+    description: str
+    """One sentence."""
+    installation: Installation = Installation()
+    """How it is installed."""
+    preparation: Preparation = Preparation()
+    """How its clean state is made."""
+    launch: Launch = Launch()
+    """How it is started."""
+    fixtures: tuple[Fixture, ...] = ()
+    """Resources that exist after every reset."""
+    manual: str
+    """What it can do and how, written for models to read."""
+    example_subtasks: tuple[ExampleSubtask, ...] = ()
+    """Curated subtasks."""
+    catalog_folder: str = Field(default="", exclude=True, repr=False)
+    """Folder of the user's catalogue it was read from, for its assets; empty for the shipped catalogue."""

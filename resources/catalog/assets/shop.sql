@@ -1,0 +1,10 @@
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT);
+INSERT INTO customers (id, name, city) VALUES (1, 'Ada', 'London'), (2, 'Emmy', 'Erlangen'), (3, 'Sofia', 'Stockholm');
+CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL, item TEXT NOT NULL, amount REAL);
+INSERT INTO orders (id, customer_id, item, amount) VALUES (1, 1, 'Lamp', 24.5), (2, 1, 'Chair', 89.0), (3, 3, 'Desk', 240.0), (4, 2, 'Lamp', 24.5);
+CREATE TABLE sales (region TEXT, amount INTEGER);
+INSERT INTO sales (region, amount) VALUES ('East', 60);
+CREATE TABLE budget (category TEXT, amount INTEGER);
+INSERT INTO budget (category, amount) VALUES ('Savings', 200);
+CREATE TABLE inventory (item TEXT, quantity INTEGER);
+INSERT INTO inventory (item, quantity) VALUES ('Shelf', 7);

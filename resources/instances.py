@@ -1,0 +1,37 @@
+"""Resources: a category bound to a value, in its scope (App. B.3)."""
+
+from __future__ import annotations
+
+from resources.categories import ResourceCategory, ResourceKind, ResourceScope
+from resources.record import Record
+
+
+class Resource(Record):
+    """One thing that exists in an environment while a task runs.
+
+    Two resources are the same thing exactly when all four fields are equal.
+    """
+
+    category: str
+    """Name of the resource category."""
+    kind: ResourceKind
+    """Kind of the category, repeated here so that graph mathematics needs no catalogue."""
+    application: str = ""
+    """Application the resource lives in; empty for files and the clipboard."""
+    value: str = ""
+    """Path, name or number; for a slot the document it belongs to, or empty when it does not matter."""
+
+    @property
+    def slot(self) -> tuple[str, str] | None:
+        """The slot the resource occupies as (kind, application), or None for files and records."""
+        if self.kind in (ResourceKind.FILE, ResourceKind.RECORD):
+            return None
+        return (self.kind.value, self.application)
+
+
+def bind_resource(category: ResourceCategory, application: str, value: str) -> Resource:
+    """The resource of `category` with `value`, as seen by a subtask of `application`."""
+    scoped = category.scope in (ResourceScope.BY_VALUE_PER_APPLICATION, ResourceScope.SLOT_PER_APPLICATION)
+    return Resource(
+        category=category.name, kind=category.kind, application=application if scoped else "", value=value
+    )

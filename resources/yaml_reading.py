@@ -1,0 +1,190 @@
+"""YAML files of the catalogue: read fast, and explained by file, line and field when they are wrong."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from resources.errors import CatalogEntryInvalid
+from resources.record import Record
+
+Field = tuple[str | int, ...]
+"""Where something stands in a YAML file: keys and positions from the root."""
+
+RecordType = TypeVar("RecordType", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in a YAML file."""
+
+    field: Field
+    """Where."""
+    message: str
+    """What is wrong and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class YamlFile:
+    """A parsed YAML file that still knows where its entries stand."""
+
+    name: str
+    """Name that people see in messages."""
+    text: str
+    """Source text."""
+    content: object
+    """Parsed plain value."""
+
+    def line(self, field: Field) -> int:
+        """The line (from 1) of `field`, or of the innermost part of it that the file has."""
+        node = YAML(typ="rt").load(self.text)
+        line = 1
+        for part in field:
+            try:
+                position = node.lc.data[part]
+                node = node[part]
+            except (AttributeError, KeyError, IndexError, TypeError):
+                break
+            line = position[0] + 1
+        return line
+
+    def reject(self, problems: Sequence[Problem]) -> CatalogEntryInvalid:
+        """The error that reports all `problems` with their lines, one per text line."""
+        lines = [
+            f"{self.name}:{self.line(problem.field)}: {show_field(problem.field)}: {problem.message}"
+            for problem in problems
+        ]
+        return CatalogEntryInvalid("\n".join(lines))
+
+
+def read_yaml(text: str, name: str) -> YamlFile:
+    """Parse `text`; `name` is what messages call the file.
+
+    Raises:
+        CatalogEntryInvalid: it is not YAML, or a key stands twice; the message has the line.
+    """
+    try:
+        content: object = YAML(typ="safe").load(text)
+    except YAMLError as error:
+        line = 1
+        what = str(error)
+        if isinstance(error, MarkedYAMLError):
+            mark = error.problem_mark or error.context_mark
+            line = mark.line + 1 if mark is not None else 1
+            what = " ".join(filter(None, (error.context, error.problem)))
+        raise CatalogEntryInvalid(f"{name}:{line}: not valid YAML: {what}") from error
+    return YamlFile(name=name, text=text, content=content)
+
+
+def parse_entry(source: YamlFile, content: object, record: type[RecordType], at: Field = ()) -> RecordType:
+    """Validate `content`, which stands at `at` in `source`, as a `record`.
+
+    Raises:
+        CatalogEntryInvalid: it does not fit; every mistake is listed with line, field and allowed values.
+    """
+    try:
+        return record.model_validate(content)
+    except ValidationError as error:
+        problems = [_explain(record, details, at) for details in error.errors(include_url=False)]
+        raise source.reject(problems) from error
+
+
+def parse_list(source: YamlFile, record: type[RecordType]) -> tuple[RecordType, ...]:
+    """Validate a file that is a list of `record`s.
+
+    Raises:
+        CatalogEntryInvalid: it is not a list, or an entry does not fit.
+    """
+    if not isinstance(source.content, list):
+        raise source.reject([Problem((), f"must be a list of entries, not {_kind(source.content)}")])
+    try:
+        return tuple(TypeAdapter(list[record]).validate_python(source.content))  # type: ignore[valid-type]
+    except ValidationError as error:
+        problems = [
+            _explain(record, details, (details["loc"][0],), skip=1)
+            for details in error.errors(include_url=False)
+        ]
+        raise source.reject(problems) from error
+
+
+def show_field(field: Field) -> str:
+    """A field as people write it.
+
+    >>> show_field(("example_subtasks", 0, "inputs"))
+    'example_subtasks[0].inputs'
+    """
+    text = ""
+    for part in field:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text or "file"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """A hint that names the nearest of `known`, and all of them.
+
+    >>> suggest("csv_pth", ["text_path", "csv_path"])
+    "did you mean 'csv_path'? Known: csv_path, text_path"
+    """
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}Known: {', '.join(names) or 'none'}"
+
+
+def _explain(record: type[Record], details: ErrorDetails, at: Field, skip: int = 0) -> Problem:
+    inner = details["loc"][skip:]
+    message = details["msg"]
+    value = details["input"]
+    if details["type"] == "extra_forbidden":
+        owner = _record_at(record, inner[:-1])
+        known = owner.model_fields if owner else ()
+        message = f"unknown field; {suggest(str(inner[-1]), known)}"
+    elif details["type"] == "missing":
+        message = "this field is required"
+    elif isinstance(value, str | int | float | bool):
+        message = f"{value!r} is not allowed: {message}"
+        expected = details.get("ctx", {}).get("expected")
+        if isinstance(value, str) and isinstance(expected, str):
+            near = get_close_matches(value, expected.replace("'", "").replace(" or ", ", ").split(", "), n=1)
+            message += f"; did you mean {near[0]!r}?" if near else ""
+    else:
+        message = f"{_kind(value)} is not allowed: {message}"
+    return Problem((*at, *inner), message)
+
+
+def _record_at(record: type[BaseModel], location: Field) -> type[BaseModel] | None:
+    """The record class that the value at `location` inside `record` should be."""
+    annotation: object = record
+    for part in location:
+        if isinstance(part, int):
+            continue
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return None
+        field = annotation.model_fields.get(part)
+        if field is None:
+            return None
+        annotation = _innermost(field.annotation)
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+
+
+def _innermost(annotation: object) -> object:
+    """The element type of a tuple, or the type that may be None."""
+    if typing.get_origin(annotation) in (tuple, list, typing.Union, types.UnionType):
+        choices = [item for item in typing.get_args(annotation) if item not in (type(None), Ellipsis)]
+        return _innermost(choices[0]) if choices else annotation
+    return annotation
+
+
+def _kind(value: object) -> str:
+    """What people call a YAML value."""
+    names = {dict: "a mapping", list: "a list", str: "text", type(None): "nothing", bool: "true or false"}
+    return names.get(type(value), "a number")

@@ -1,0 +1,209 @@
+"""Closed sets in store by cell, and the work that brings in more."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+
+from synthesis.composing.compiled_pool import CompiledPool
+from synthesis.composing.enumeration import Enumeration, Limits, all_cells
+from synthesis.composing.groups import Paths, intent_group
+from synthesis.composing.request import CompositionRequest
+from taskgraph.bitmasks import bits
+from taskgraph.complexity import Cell
+from taskgraph.task import Intent
+
+_VISITS_WITHOUT_FRUIT = 3
+_PATHS_WITHOUT_FRUIT = 8
+_INTENTS_PER_PORTION = 32
+_FEW_INTENTS = 100
+NO_INTENT = -1
+
+
+@dataclass(slots=True)
+class _Store:
+    """Sets of one cell, by intent, handed out in turns so that intents share a cell evenly."""
+
+    by_intent: dict[int, deque[int]] = field(default_factory=dict)
+    turns: deque[int] = field(default_factory=deque)
+
+    def put(self, intent: int, members: Sequence[int]) -> None:
+        if intent not in self.by_intent:
+            self.by_intent[intent] = deque()
+            self.turns.append(intent)
+        self.by_intent[intent].extend(members)
+
+    def get(self) -> tuple[int, int]:
+        intent = self.turns.popleft()
+        waiting = self.by_intent[intent]
+        members = waiting.popleft()
+        if waiting:
+            self.turns.append(intent)
+        else:
+            del self.by_intent[intent]
+        return members, intent
+
+
+@dataclass(slots=True)
+class _IntentWork:
+    """An intent's instances, how many visits it is owed in any case, and how visits to it went."""
+
+    number: int
+    members: list[int]
+    templates: frozenset[int]
+    owed: int
+    fruitless: int = 0
+    reached: set[Cell] = field(default_factory=set)
+
+    def promises(self, targets: Set[Cell]) -> bool:
+        """Whether another visit may bring something for the targets."""
+        if self.owed:
+            return True
+        return self.fruitless < _VISITS_WITHOUT_FRUIT and not self.reached.isdisjoint(targets)
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """Visits to all intents in turn, a portion at a time."""
+
+    intents: list[_IntentWork]
+    repeats: bool
+    position: int = 0
+
+
+class Supply:
+    """Finds closed sets for wanted cells: from the intents first, then around paths, then with repeated subtasks."""
+
+    def __init__(
+        self, pool: CompiledPool, intents: Sequence[Intent], request: CompositionRequest, limits: Limits
+    ) -> None:
+        """Prepare the intents' groups; nothing is enumerated yet."""
+        self._pool = pool
+        self._limits = limits
+        self._beyond_intents = request.beyond_intents
+        self._generator = random.Random(f"composition {request.seed}")
+        self._keep = min(400, max(1, request.wanted // 500))
+        self._worthwhile = max(1, self._keep // 4)
+        self._budget = 3_000 if request.wanted <= 200_000 else 20_000
+        groups = [
+            (number, members)
+            for number, intent in enumerate(intents)
+            if (members := pool.members_of(intent.subtask_ids))
+        ]
+        self._generator.shuffle(groups)
+        owed = 1 if len(groups) > _FEW_INTENTS else 3
+        self._plain, self._repeated = (
+            _Rounds(
+                [
+                    _IntentWork(
+                        number, members, frozenset(pool.instances[item].template for item in members), owed
+                    )
+                    for number, members in groups
+                ],
+                repeats,
+            )
+            for repeats in (False, True)
+        )
+        self._intents_of: list[list[int]] = [[] for _ in pool.templates]
+        for work in self._plain.intents:
+            for template in work.templates:
+                self._intents_of[template].append(work.number)
+        self._paths = Paths(pool, [work.templates for work in self._plain.intents])
+        self._misses: dict[Cell, int] = {}
+        self._stores: dict[Cell, _Store] = {}
+        self.found: set[int] = set()
+        """Every set that was ever in store."""
+        self.examined = 0
+        self.reached: set[Cell] = set()
+
+    def filled_cells(self) -> Set[Cell]:
+        """Cells with something in store."""
+        return self._stores.keys()
+
+    def taken_from(self, cell: Cell) -> Iterator[tuple[int, int]]:
+        """Take sets of `cell` out of the store one by one, each with the number of its intent or `NO_INTENT`."""
+        while (store := self._stores.get(cell)) is not None:
+            members, intent = store.get()
+            if not store.by_intent:
+                del self._stores[cell]
+            yield members, self._nearest_intent(members) if intent == NO_INTENT else intent
+
+    def work_for(self, targets: frozenset[Cell]) -> set[Cell]:
+        """Do a portion of work towards the `targets`; returns those found to be dry."""
+        if self._visit(self._plain, targets):
+            return set()
+        if self._beyond_intents and self._follow_paths(targets):
+            return set()
+        if self._visit(self._repeated, targets):
+            return set()
+        return set(targets)
+
+    def survey(self) -> set[Cell]:
+        """All cells seen so far and those that one group around a path towards every cell shows; nothing is stored."""
+        everything = all_cells(self._limits)
+        for cell in sorted(everything - self.reached):
+            group, core = self._paths.group(cell, self._generator, repeats=True)
+            if group:
+                enumeration = Enumeration(
+                    self._pool, group, self._limits, everything, self._generator, first=core
+                )
+                self.reached |= enumeration.run(keep=1, budget=self._budget).cells
+        return self.reached
+
+    def _visit(self, rounds: _Rounds, targets: frozenset[Cell]) -> bool:
+        """Enumerate one group of each of the next intents that promise something; False when none does."""
+        worked = 0
+        for _ in range(len(rounds.intents)):
+            intent = rounds.intents[rounds.position]
+            rounds.position = (rounds.position + 1) % len(rounds.intents)
+            if not intent.promises(targets):
+                continue
+            group = intent_group(self._pool, intent.members, self._generator, repeats=rounds.repeats)
+            brought, reached = self._enumerate(group, intent.number, targets)
+            intent.owed = max(0, intent.owed - 1)
+            fruitful = sum(brought.values()) >= self._worthwhile
+            intent.fruitless = 0 if fruitful else intent.fruitless + 1
+            intent.reached |= reached
+            worked += 1
+            if worked == _INTENTS_PER_PORTION:
+                break
+        return worked > 0
+
+    def _follow_paths(self, targets: frozenset[Cell]) -> bool:
+        """Enumerate a group around one path per target; False when all targets have been fruitless of late."""
+        worked = False
+        for cell in sorted(targets):
+            if self._misses.get(cell, 0) >= _PATHS_WITHOUT_FRUIT:
+                continue
+            worked = True
+            repeats = self._misses.get(cell, 0) >= _PATHS_WITHOUT_FRUIT // 2
+            group, core = self._paths.group(cell, self._generator, repeats=repeats)
+            brought = self._enumerate(group, NO_INTENT, targets, core)[0].get(cell, 0) if group else 0
+            fruitful = brought >= self._worthwhile
+            self._misses[cell] = 0 if fruitful else self._misses.get(cell, 0) + 1
+        return worked
+
+    def _enumerate(
+        self, group: Sequence[int], intent: int, targets: frozenset[Cell], first: int = 0
+    ) -> tuple[dict[Cell, int], set[Cell]]:
+        """Put the new closed sets of a group in store; returns how many each cell got, and the cells reached."""
+        enumeration = Enumeration(self._pool, group, self._limits, targets, self._generator, first=first)
+        harvest = enumeration.run(keep=self._keep, budget=self._budget, known=self.found)
+        self.examined += harvest.examined
+        self.reached |= harvest.cells
+        for cell, sets in harvest.sets.items():
+            self.found.update(sets)
+            self._stores.setdefault(cell, _Store()).put(intent, sets)
+        return {cell: len(sets) for cell, sets in harvest.sets.items()}, harvest.cells
+
+    def _nearest_intent(self, members: int) -> int:
+        """The intent that covers most of a set built around a path, if at least half of it."""
+        covered: Counter[int] = Counter()
+        size = 0
+        for number in bits(members):
+            covered.update(self._intents_of[self._pool.instances[number].template])
+            size += 1
+        best = min(covered, key=lambda intent: (-covered[intent], intent), default=NO_INTENT)
+        return best if covered[best] * 2 >= size else NO_INTENT

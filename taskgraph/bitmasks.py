@@ -1,0 +1,215 @@
+"""Bitmask mathematics of small directed acyclic graphs.
+
+A graph of n nodes is a tuple `predecessors` of n integers: bit u of `predecessors[v]` is set when u → v is an edge. Sets
+of nodes are integers too. Nothing here knows what the nodes stand for; `TaskGraph.predecessors` makes the tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from taskgraph.errors import GraphInvalid, GraphTooLarge
+
+MAXIMUM_SUBTASKS = 30
+"""Most nodes that the exact algorithms accept."""
+
+
+def bits(mask: int) -> Iterator[int]:
+    """Positions of the bits set in `mask`, from the lowest.
+
+    >>> list(bits(0b1011))
+    [0, 1, 3]
+    """
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def mask_of(nodes: Sequence[int]) -> int:
+    """The set of `nodes` as an integer.
+
+    >>> mask_of([0, 1, 3]) == 0b1011
+    True
+    """
+    mask = 0
+    for node in nodes:
+        mask |= 1 << node
+    return mask
+
+
+def require_size(predecessors: Sequence[int]) -> None:
+    """Refuse graphs that the exact algorithms do not handle.
+
+    Raises:
+        GraphTooLarge: more than `MAXIMUM_SUBTASKS` nodes.
+    """
+    if len(predecessors) > MAXIMUM_SUBTASKS:
+        raise GraphTooLarge(
+            f"The graph has {len(predecessors)} subtasks; exact mathematics handles up to {MAXIMUM_SUBTASKS}."
+            " Split the task or leave subtasks out."
+        )
+
+
+def topological_order(predecessors: Sequence[int]) -> list[int]:
+    """One topological order: layer by layer, lower numbers first.
+
+    >>> topological_order((0b10, 0, 0b11))
+    [1, 0, 2]
+
+    Raises:
+        GraphInvalid: the edges form a cycle; the message gives the nodes that could not be placed.
+    """
+    done, order, left = 0, [], list(range(len(predecessors)))
+    while left:
+        ready = [node for node in left if not predecessors[node] & ~done]
+        if not ready:
+            raise GraphInvalid(f"The nodes {left} depend on each other in a cycle.")
+        order += ready
+        for node in ready:
+            done |= 1 << node
+        left = [node for node in left if not done >> node & 1]
+    return order
+
+
+def depths(predecessors: Sequence[int]) -> list[int]:
+    """Depth of every node: nodes on the longest path that ends in it, so that roots have depth 1 (Table 2).
+
+    >>> depths((0, 0b1, 0b1, 0b110))
+    [1, 2, 2, 3]
+    """
+    result = [0] * len(predecessors)
+    for node in topological_order(predecessors):
+        deepest, mask = 0, predecessors[node]
+        while mask:
+            low = mask & -mask
+            deepest = max(deepest, result[low.bit_length() - 1])
+            mask ^= low
+        result[node] = deepest + 1
+    return result
+
+
+def ancestors(predecessors: Sequence[int]) -> list[int]:
+    """Transitive closure: for every node, all nodes from which a path leads to it.
+
+    >>> ancestors((0, 0b1, 0b10)) == [0, 0b1, 0b11]
+    True
+    """
+    result = [0] * len(predecessors)
+    for node in topological_order(predecessors):
+        above = mask = predecessors[node]
+        while mask:
+            low = mask & -mask
+            above |= result[low.bit_length() - 1]
+            mask ^= low
+        result[node] = above
+    return result
+
+
+def transitive_reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
+    """The smallest graph with the same transitive closure; unique for acyclic graphs.
+
+    >>> transitive_reduction((0, 0b1, 0b11)) == (0, 0b1, 0b10)
+    True
+    """
+    closure = ancestors(predecessors)
+    reduced = []
+    for direct in predecessors:
+        redundant = 0
+        for node in bits(direct):
+            redundant |= closure[node]
+        reduced.append(direct & ~redundant)
+    return tuple(reduced)
+
+
+def successors(predecessors: Sequence[int]) -> tuple[int, ...]:
+    """The graph read the other way round: for every node, the nodes that depend on it directly.
+
+    >>> successors((0, 0b1, 0b1)) == (0b110, 0, 0)
+    True
+    """
+    result = [0] * len(predecessors)
+    for node, mask in enumerate(predecessors):
+        for above in bits(mask):
+            result[above] |= 1 << node
+    return tuple(result)
+
+
+def neighbours(predecessors: Sequence[int]) -> list[int]:
+    """For every node, the nodes joined to it by an edge in either direction.
+
+    >>> neighbours((0, 0b1, 0)) == [0b10, 0b1, 0]
+    True
+    """
+    return [above | below for above, below in zip(predecessors, successors(predecessors), strict=True)]
+
+
+def parts(adjacent: Sequence[int], nodes: int) -> list[int]:
+    """Connected parts of the set `nodes` under the symmetric relation `adjacent`, by lowest member.
+
+    >>> parts([0b10, 0b1, 0], 0b111) == [0b11, 0b100]
+    True
+    """
+    result = []
+    while nodes:
+        part, frontier = 0, nodes & -nodes
+        while frontier:
+            part |= frontier
+            reached, mask = 0, frontier
+            while mask:
+                low = mask & -mask
+                reached |= adjacent[low.bit_length() - 1]
+                mask ^= low
+            frontier = reached & nodes & ~part
+        result.append(part)
+        nodes &= ~part
+    return result
+
+
+def components(predecessors: Sequence[int]) -> list[int]:
+    """Weakly connected components as sets of nodes.
+
+    >>> components((0, 0b1, 0)) == [0b11, 0b100]
+    True
+    """
+    return parts(neighbours(predecessors), (1 << len(predecessors)) - 1)
+
+
+def maximum_antichain(closure: Sequence[int]) -> int:
+    """Size of the largest set of pairwise independent nodes, from the transitive closure (`ancestors`).
+
+    By Dilworth's theorem n minus a maximum matching of comparable pairs; found with augmenting paths.
+
+    >>> maximum_antichain(ancestors((0, 0, 0b1, 0b10)))
+    2
+    """
+    matched: dict[int, int] = {}
+    pairs = sum(1 for node in range(len(closure)) if closure[node] and augment(node, closure, matched, 0)[0])
+    return len(closure) - pairs
+
+
+def augment(node: int, closure: Sequence[int], matched: dict[int, int], seen: int) -> tuple[bool, int]:
+    """Match `node` to one of its ancestors along an augmenting path; changes `matched` only when it succeeds.
+
+    Args:
+        node: Node to match.
+        closure: Ancestors of every node.
+        matched: Descendant that each matched ancestor is matched to.
+        seen: Ancestors that this search has tried already.
+
+    Returns:
+        Whether it was matched, and the ancestors tried by now.
+    """
+    options = closure[node] & ~seen
+    while options:
+        low = options & -options
+        above = low.bit_length() - 1
+        seen |= low
+        found = above not in matched
+        if not found:
+            found, seen = augment(matched[above], closure, matched, seen)
+        if found:
+            matched[above] = node
+            return True, seen
+        options = closure[node] & ~seen
+    return False, seen

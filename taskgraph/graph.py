@@ -1,0 +1,105 @@
+"""Task graphs G = {S, R}: bound subtasks and the dependencies between them (section 3.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Self
+
+from pydantic import model_validator
+
+from resources.instances import Resource
+from resources.record import Record
+from taskgraph.errors import GraphInvalid
+from taskgraph.subtask import BoundSubtask
+
+if TYPE_CHECKING:
+    import networkx
+
+
+class Dependency(Record):
+    """`consumer` reads a resource that `producer` writes."""
+
+    producer: str
+    """Instance id of the subtask that writes."""
+    consumer: str
+    """Instance id of the subtask that reads."""
+    resource: Resource
+    """What flows."""
+
+
+class TaskGraph(Record):
+    """A directed acyclic graph of bound subtasks.
+
+    Guarantees unique instance ids, known endpoints, no self-loop and no cycle.
+
+    Raises:
+        GraphInvalid: wrapped by pydantic's ValidationError, naming the offending items.
+    """
+
+    nodes: tuple[BoundSubtask, ...]
+    """Subtasks, in a topological order."""
+    edges: tuple[Dependency, ...] = ()
+    """Dependencies; several resources between one pair are several records but one edge of the graph."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        counts = Counter(node.instance_id for node in self.nodes)
+        twice = sorted(name for name, count in counts.items() if count > 1)
+        if twice:
+            raise ValueError(f"subtasks stand twice in the graph: {', '.join(twice)}")
+        for edge in self.edges:
+            if edge.producer == edge.consumer:
+                raise ValueError(f"subtask {edge.producer} depends on itself")
+            unknown = sorted({edge.producer, edge.consumer} - counts.keys())
+            if unknown:
+                raise ValueError(f"edge {edge.producer} → {edge.consumer} names unknown subtasks: {unknown}")
+        self.predecessors  # noqa: B018 - raises on cycles
+        return self
+
+    @property
+    def predecessors(self) -> tuple[int, ...]:
+        """Bitmask core: for every node, in order, the set of its direct predecessors as an integer.
+
+        Raises:
+            GraphInvalid: the edges form a cycle.
+        """
+        index = {node.instance_id: position for position, node in enumerate(self.nodes)}
+        masks = [0] * len(self.nodes)
+        for edge in self.edges:
+            masks[index[edge.consumer]] |= 1 << index[edge.producer]
+        done, left = 0, list(range(len(masks)))
+        while left:
+            ready = [node for node in left if not masks[node] & ~done]
+            if not ready:
+                names = ", ".join(self.nodes[node].instance_id for node in left)
+                raise GraphInvalid(f"these subtasks depend on each other in a cycle: {names}")
+            for node in ready:
+                done |= 1 << node
+            left = [node for node in left if not done >> node & 1]
+        return tuple(masks)
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Edges as distinct (producer, consumer) pairs, sorted."""
+        return tuple(sorted({(edge.producer, edge.consumer) for edge in self.edges}))
+
+    def to_networkx(self) -> networkx.DiGraph[str]:
+        """The graph for drawing, GraphML and any algorithm of networkx; edges carry resource names."""
+        import networkx
+
+        graph: networkx.DiGraph[str] = networkx.DiGraph()
+        for node in self.nodes:
+            graph.add_node(
+                node.instance_id,
+                subtask=node.subtask_id,
+                application=node.application,
+                application_category=node.application_category,
+                instruction=node.instruction,
+            )
+        for edge in self.edges:
+            names = [edge.resource.category, edge.resource.value]
+            label = " ".join(name for name in names if name)
+            if graph.has_edge(edge.producer, edge.consumer):
+                label = f"{graph.edges[edge.producer, edge.consumer]['resources']}; {label}"
+            graph.add_edge(edge.producer, edge.consumer, resources=label)
+        return graph

@@ -1,0 +1,191 @@
+"""What an agent sees and does: controls, observations and actions (App. A.2, A.3)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from resources.applications import ControlQuery
+from resources.record import Record
+
+
+class Rectangle(Record):
+    """A rectangle on the screenshot, in pixels; right and bottom are exclusive."""
+
+    left: int
+    """Left edge."""
+    top: int
+    """Top edge."""
+    right: int
+    """Right edge."""
+    bottom: int
+    """Bottom edge."""
+
+    @property
+    def center(self) -> tuple[int, int]:
+        """The middle point."""
+        return ((self.left + self.right) // 2, (self.top + self.bottom) // 2)
+
+    def contains(self, x: float, y: float) -> bool:
+        """Whether the point lies inside."""
+        return self.left <= x < self.right and self.top <= y < self.bottom
+
+    def at(self, fraction_x: float, fraction_y: float) -> tuple[float, float]:
+        """The point at a fraction of width and height."""
+        return (
+            self.left + (self.right - self.left) * fraction_x,
+            self.top + (self.bottom - self.top) * fraction_y,
+        )
+
+
+class Control(Record):
+    """An element of the accessibility tree, flattened."""
+
+    label: str
+    """Number drawn on the annotated screenshot; unique within one observation."""
+    text: str
+    """What the control is called on the screen."""
+    control_type: str
+    """`Button`, `Edit`, `Hyperlink`, `MenuItem`, `ListItem`, `TreeItem`, `TabItem`, `CheckBox`, `Text`, …"""
+    parent_text: str = ""
+    """Text of the parent control."""
+    parent_type: str = ""
+    """Type of the parent control."""
+    rectangle: Rectangle
+    """Where it is."""
+    value: str = ""
+    """Content of an input control."""
+    checked: bool | None = None
+    """State of a check box or radio button."""
+    disabled: bool = False
+    """Whether it cannot be used."""
+    focused: bool = False
+    """Whether keys go to it."""
+    application: str = ""
+    """Application it belongs to; `environment` for the task bar and the file picker that the environment owns."""
+
+    def describe(self) -> ControlQuery:
+        """The query that names this control by what is seen of it, without its ordinal."""
+        return ControlQuery(
+            text=self.text,
+            control_type=self.control_type,
+            parent_text=self.parent_text,
+            parent_type=self.parent_type,
+        )
+
+
+class Screenshot(Record):
+    """A PNG picture, known by the hash of its bytes; the bytes are stored once, beside the tables."""
+
+    sha256: str
+    """SHA-256 of the PNG bytes, in hexadecimal."""
+    png: bytes = Field(default=b"", exclude=True, repr=False)
+    """The picture; empty where only the hash was read back."""
+
+    @classmethod
+    def of(cls, png: bytes) -> Screenshot:
+        """The record of `png`."""
+        return cls(sha256=hashlib.sha256(png).hexdigest(), png=png)
+
+
+class ClickInput(Record):
+    """Click a control (`click_input`)."""
+
+    operation: Literal["click_input"] = "click_input"
+    """Discriminator."""
+    control_label: str
+    """Label of the control in the observation the action answers."""
+    button: Literal["left", "right", "middle"] = "left"
+    """Mouse button."""
+    double: bool = False
+    """Whether to click twice."""
+    position: tuple[float, float] | None = None
+    """Point as fractions of the control's rectangle; its centre by default."""
+
+
+class WheelMouseInput(Record):
+    """Turn the wheel over a control (`wheel_mouse_input`)."""
+
+    operation: Literal["wheel_mouse_input"] = "wheel_mouse_input"
+    """Discriminator."""
+    control_label: str = ""
+    """Label of the control under the pointer; empty: the middle of the screen."""
+    wheel_distance: int
+    """Notches, positive upwards."""
+
+
+class KeyboardInput(Record):
+    """Type text and keys (`keyboard_input`), in pywinauto's syntax."""
+
+    operation: Literal["keyboard_input"] = "keyboard_input"
+    """Discriminator."""
+    control_label: str = ""
+    """Control to click first; empty: whatever has the focus."""
+    keys: str
+    """`^` Ctrl, `%` Alt, `+` Shift, `{ENTER}`, `{TAB 2}`; a literal special character stands in braces."""
+
+
+class DragInput(Record):
+    """Press, move along points and release inside a control; for drawing (beyond Table 10)."""
+
+    operation: Literal["drag_input"] = "drag_input"
+    """Discriminator."""
+    control_label: str
+    """Control dragged in."""
+    path: tuple[tuple[float, float], ...] = Field(min_length=2)
+    """Points as fractions of the control's rectangle."""
+
+
+class WaitInput(Record):
+    """Do nothing for a while (beyond Table 10)."""
+
+    operation: Literal["wait"] = "wait"
+    """Discriminator."""
+    seconds: float = Field(default=1.0, ge=0, le=5)
+    """How long."""
+
+
+Action = Annotated[
+    ClickInput | WheelMouseInput | KeyboardInput | DragInput | WaitInput, Field(discriminator="operation")
+]
+"""One action of an agent."""
+
+
+class Observation(Record):
+    """What an agent is given at one step."""
+
+    screenshot: Screenshot
+    """The screen as it is."""
+    controls: tuple[Control, ...]
+    """Visible controls, in reading order of the accessibility tree."""
+    active_application: str = ""
+    """Application in front."""
+    window_title: str = ""
+    """Title of the window in front."""
+    url: str = ""
+    """Address of the page in front, for web applications."""
+    screen_size: tuple[int, int] = (1280, 800)
+    """Width and height of the screenshot, in pixels."""
+
+    def control(self, label: str) -> Control | None:
+        """The control with `label`, or None."""
+        return next((control for control in self.controls if control.label == label), None)
+
+
+_SPECIAL_KEYS = re.compile(r"[+^%~(){}\[\]]")
+
+
+def escape_keys(text: str) -> str:
+    r"""Write literal `text` in the key syntax of `keyboard_input`.
+
+    >>> escape_keys("50% (a+b)\n")
+    '50{%} {(}a{+}b{)}{ENTER}'
+    """
+    return (
+        _SPECIAL_KEYS.sub(lambda match: "{" + match.group() + "}", text)
+        .replace("\n", "{ENTER}")
+        .replace("\t", "{TAB}")
+    )

@@ -1,0 +1,115 @@
+r"""When two texts are the same to a person: the one folding that grounding and the checks share.
+
+Two depths. `fold_text` undoes how a text is encoded and typeset; it is for contents (typed text, files, values).
+`fold_label` also drops what only decorates the name of a control: mnemonic ampersands, a trailing ellipsis or
+colon, arrows of drop-downs, the mark of an unsaved document.
+
+Neither ever makes two words equal that a person reads as different: there is no edit distance and no prefix rule.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_TYPESET = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4`", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
+    }
+)
+_MNEMONIC = re.compile(r"&&|(?<!\w)&(?=\w)|(?<=\w)&(?=[a-z\u00df-\u00ff]\w)(?![a-z]+;)")
+_ORNAMENT_BEFORE = re.compile(r"^(?:[*\u25cf\u2022\u2713\u2714\u25b8\u25b6\u25ba\u25be\u25bc]\s*)+(?=\S)")
+_ORNAMENTS_AFTER = " :*\u25b8\u25b6\u25ba\u25be\u25bc\u23f7\u203a"
+_SHORTCUT = re.compile(
+    r"(?:^|\s|\s?\()(?:(?:ctrl|control|alt|shift|cmd|command|meta|super|option)\s?\+\s?)+"
+    r"(?:[^\s()]|f\d\d?|enter|return|tab|esc|escape|space|del|delete|ins|insert|backspace|home|end|page ?up|page ?down"
+    r"|up|down|left|right)\)?$"
+)
+_CACHED_LENGTH = 500
+"""Longest text whose folding is remembered: names of controls come again and again, documents are large."""
+
+
+def fold_text(text: str) -> str:
+    r"""Fold a text's encoding and typesetting: NFKC, case, white space, quotation marks, dashes, invisible characters.
+
+    >>> fold_text("  Don\u2019t\u00a0SAVE\n")
+    "don't save"
+    >>> fold_text("cat.jpg") == fold_text("car.png")
+    False
+    """
+    return _fold_short_text(text) if len(text) <= _CACHED_LENGTH else _fold_text(text)
+
+
+def _fold_text(text: str) -> str:
+    typeset = unicodedata.normalize("NFKC", text.translate(_TYPESET)).translate(_TYPESET)
+    visible = "".join(
+        character
+        for character in typeset
+        if character.isspace() or unicodedata.category(character) not in ("Cf", "Cc")
+    )
+    folded = unicodedata.normalize("NFKC", visible.casefold()).casefold()
+    return " ".join(folded.split())
+
+
+_fold_short_text = lru_cache(maxsize=32_768)(_fold_text)
+
+
+def fold_label(text: str) -> str:
+    r"""Fold the name of a control: `fold_text`, and away with what only decorates a label.
+
+    >>> fold_label("  &Save\u00a0As\u2026 "), fold_label("E&xit"), fold_label("Cut & Paste"), fold_label("R&D")
+    ('save as', 'exit', 'cut & paste', 'r&d')
+    >>> fold_label("Copy\tCtrl+C"), fold_label("Title:"), fold_label("*report.csv"), fold_label("+")
+    ('copy', 'title', 'report.csv', '+')
+    """
+    return _fold_short_label(text) if len(text) <= _CACHED_LENGTH else _fold_label(text)
+
+
+def _fold_label(text: str) -> str:
+    name, tab, shortcut = text.strip().partition("\t")
+    if tab and name and _SHORTCUT.fullmatch(fold_text(shortcut)):
+        text = name
+    folded = fold_text(_MNEMONIC.sub(lambda match: "&" if match.group() == "&&" else "", text))
+    bare = _ORNAMENT_BEFORE.sub("", folded)
+    return _without_trailing_ornaments(bare) or folded
+
+
+def _without_trailing_ornaments(text: str) -> str:
+    while True:
+        shorter = text.rstrip(_ORNAMENTS_AFTER)
+        shorter = shorter.rstrip(".") if shorter.endswith("...") else shorter
+        if shorter == text:
+            return text
+        text = shorter
+
+
+_fold_short_label = lru_cache(maxsize=32_768)(_fold_label)
+
+
+def same_label(wanted: str, shown: str) -> bool:
+    r"""Whether a control that shows `shown` is what a person means by `wanted`.
+
+    A keyboard shortcut shown behind the name may be left out of `wanted`; two texts that both name a shortcut
+    must name the same one.
+
+    >>> same_label("Save", "&Save\u2026"), same_label("Save", "Save As"), same_label("Bold", "Bold (Ctrl+B)")
+    (True, False, True)
+    >>> same_label("", "")
+    False
+    """
+    first, second = fold_label(wanted), fold_label(shown)
+    if not first or not second:
+        return False
+    if first == second:
+        return True
+    if _SHORTCUT.search(first):
+        return False
+    shortcut = _SHORTCUT.search(second)
+    return (
+        shortcut is not None
+        and bool(second[: shortcut.start()])
+        and first == fold_label(second[: shortcut.start()])
+    )

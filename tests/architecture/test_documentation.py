@@ -1,0 +1,83 @@
+"""README, docs and help stay true: generated pages are current, every command named in a page exists."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer
+from typer.main import get_command
+
+from flows.cli import create_app
+from flows.documentation import DOCS, pages
+
+ROOT = Path(__file__).parents[2]
+WRITTEN = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+COMMAND = re.compile(r"^(?:\$ )?taskloom ([^\n#]*)", re.MULTILINE)
+CODE = re.compile(r"```[a-z]*\n(.*?)```", re.DOTALL)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("name", sorted(pages()))
+def test_generated_page_is_current(name: str) -> None:
+    assert (DOCS / name).read_text() == pages()[name], "run: make docs"
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_of_a_page_lead_somewhere(page: Path) -> None:
+    missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_shown_in_a_page_exist_with_their_options(page: Path) -> None:
+    root = get_command(create_app())
+    for block in CODE.findall(page.read_text()):
+        for line in COMMAND.findall(block):
+            words = shlex.split(line)
+            command = root.commands[words[0]]  # type: ignore[attr-defined]
+            rest = words[1:]
+            while rest and rest[0] in getattr(command, "commands", {}):
+                command = command.commands[rest.pop(0)]
+            options = {
+                name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)
+            }
+            unknown = [
+                word
+                for word in rest
+                if word.startswith("-") and word.split("=")[0] not in options | {"--help"}
+            ]
+            assert unknown == [], f"taskloom {line}"
+
+
+def test_make_targets_named_in_pages_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in WRITTEN:
+        for block in CODE.findall(page.read_text()):
+            named = set(re.findall(r"^(?:\$ )?make ([a-z-]+)", block, re.MULTILINE))
+            assert named <= targets, page
+
+
+def test_ci_calls_the_test_command_of_the_readme() -> None:
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+    assert "make test" in (ROOT / "README.md").read_text()
+
+
+def test_every_command_has_a_help_text() -> None:
+    root = get_command(create_app())
+    context = typer.Context(root, info_name="taskloom")
+    for name, command in root.commands.items():  # type: ignore[attr-defined]
+        assert command.get_short_help_str(), name
+    assert context.command is root
+
+
+def test_help_lists_what_make_offers() -> None:
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for target in ("run", "test", "check", "bench", "docs", "clean"):
+        assert f"make {target}" in shown

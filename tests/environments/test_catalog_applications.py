@@ -1,0 +1,284 @@
+"""Every curated subtask, with every parameter set, in the real application; and chains across applications.
+
+Applications are taken from the data folder (`TASKLOOM_DATA`, default `taskloom`). One test per application runs all of
+its subtasks in one environment, so that a browser is started once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from environments.environment import Environment
+from environments.episode import record_steps
+from environments.installation import is_installed
+from environments.lookup import platform
+from environments.worked_example_agent import WorkedExampleAgent
+from resources.applications import Application, ExampleSubtask
+from resources.catalog_loading import load_applications, load_resource_categories
+from resources.categories import ResourceKind
+from resources.instances import Resource
+from resources.matching import provides
+from taskgraph.evidence import Evidence
+from taskgraph.subtask import BoundSubtask, Subtask
+
+pytestmark = [pytest.mark.browser, pytest.mark.applications]
+
+DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
+CATEGORIES = load_resource_categories()
+APPLICATIONS = load_applications()
+STEP_LIMIT = 30
+Member = tuple[Application, ExampleSubtask, int]
+"""A subtask of the catalogue and the number of its parameter set."""
+
+CHAINS = {
+    "csv from JupyterLab into the database and back": (
+        ("jupyterlab.create_csv_file", 2),
+        ("sqlite_web.import_csv", 2),
+        ("sqlite_web.export_table_as_csv", 3),
+    ),
+    "longer csv from JupyterLab into the database": (
+        ("jupyterlab.create_csv_file", 0),
+        ("jupyterlab.extend_csv_file", 0),
+        ("sqlite_web.import_csv", 3),
+    ),
+    "database export moved by copyparty": (
+        ("sqlite_web.export_table_as_csv", 0),
+        ("copyparty.move_csv_file", 1),
+    ),
+    "database export opened in JupyterLab": (
+        ("sqlite_web.export_table_as_json", 0),
+        ("jupyterlab.open_json_file", 2),
+        ("copyparty.move_json_file", 1),
+    ),
+    "JSON from JupyterLab into the database": (
+        ("jupyterlab.create_json_file", 2),
+        ("sqlite_web.import_json", 0),
+    ),
+    "text from JupyterLab into TiddlyWiki, then deleted": (
+        ("jupyterlab.create_text_file", 0),
+        ("tiddlywiki.import_text_file", 0),
+        ("copyparty.delete_text_file", 0),
+    ),
+    "Markdown from JupyterLab into TiddlyWiki and to Downloads": (
+        ("jupyterlab.create_markdown_file", 1),
+        ("tiddlywiki.import_markdown_file", 1),
+        ("copyparty.download_markdown_file", 1),
+    ),
+    "ledger from JupyterLab into Fava": (
+        ("jupyterlab.create_ledger_file", 1),
+        ("fava.open_ledger_file", 2),
+    ),
+    "query result from Fava to JupyterLab": (
+        ("fava.export_query_result", 0),
+        ("jupyterlab.open_csv_file", 4),
+        ("copyparty.move_csv_file", 3),
+    ),
+    "note from TiddlyWiki to JupyterLab": (
+        ("tiddlywiki.export_note_as_json", 0),
+        ("jupyterlab.open_json_file", 3),
+        ("copyparty.move_json_file", 2),
+    ),
+    "folder made and text filed away": (
+        ("copyparty.create_folder", 0),
+        ("jupyterlab.create_text_file", 0),
+        ("copyparty.file_away", 0),
+    ),
+    "text from JupyterLab attached in Trac": (
+        ("jupyterlab.create_text_file", 0),
+        ("trac.attach_text", 0),
+    ),
+    "image from Excalidraw attached in Trac and filed by copyparty": (
+        ("excalidraw.export_text_as_svg", 0),
+        ("trac.attach_svg", 0),
+        ("copyparty.move_svg_file", 0),
+    ),
+    "report from Trac to JupyterLab": (
+        ("trac.export_report", 0),
+        ("jupyterlab.open_csv_file", 5),
+    ),
+    "table written by a Supervisor job into the database": (
+        ("supervisor.write_table", 1),
+        ("sqlite_web.import_csv", 2),
+    ),
+    "table written by a Node-RED flow counted by a Supervisor job": (
+        ("nodered.run_table_flow", 0),
+        ("supervisor.count_rows", 0),
+    ),
+    "diagram drawn, saved and attached in Trac": (
+        ("drawio.draw_and_save", 0),
+        ("trac.attach_diagram", 0),
+    ),
+    "clipboard from Node-RED to Trac": (
+        ("nodered.copy_flow", 0),
+        ("trac.paste_into_new_page", 0),
+    ),
+    "clipboard from Fava to TiddlyWiki": (
+        ("fava.copy_ledger_text", 0),
+        ("tiddlywiki.paste_into_new_note", 0),
+    ),
+    "clipboard from TiddlyWiki to JupyterLab": (
+        ("tiddlywiki.copy_note_text", 0),
+        ("jupyterlab.paste_into_new_file", 0),
+    ),
+    "clipboard from the database to TiddlyWiki": (
+        ("sqlite_web.copy_first_row", 0),
+        ("tiddlywiki.paste_into_new_note", 1),
+    ),
+}
+"""Producers and consumers by subtask and number of the parameter set, performed one after the other."""
+
+
+@pytest.fixture
+async def environment() -> AsyncIterator[Environment]:
+    """One environment of the web browser platform over the installed applications."""
+    web = platform("web_browser")
+    made = web.create(web.settings({"data_folder": DATA}))
+    yield made
+    await made.close()
+
+
+def need(names: Iterable[str]) -> list[Application]:
+    """The applications, or a skip that says which one is not installed."""
+    wanted = [APPLICATIONS[name] for name in dict.fromkeys(names)]
+    for application in wanted:
+        if not is_installed(application, DATA):
+            pytest.skip(f"{application.title} is not installed in {DATA}; run taskloom install")
+    return wanted
+
+
+def find(name: str) -> tuple[Application, ExampleSubtask]:
+    application, _, subtask = name.partition(".")
+    examples = APPLICATIONS[application].example_subtasks
+    return APPLICATIONS[application], next(item for item in examples if item.name == subtask)
+
+
+def bind(application: Application, example: ExampleSubtask, index: int) -> BoundSubtask:
+    subtask = Subtask(
+        subtask_id=f"{application.name}.{example.name}",
+        application=application.name,
+        application_category=application.category,
+        instruction_template=example.instruction_template,
+        inputs=example.inputs,
+        outputs=example.outputs,
+        fresh=example.fresh,
+    )
+    return subtask.bind(example.parameter_sets[index], CATEGORIES)
+
+
+def made_by(instances: Sequence[BoundSubtask]) -> set[str]:
+    """Files that the instances make without reading them first."""
+    made = set()
+    for instance in instances:
+        read = {item.value for item in instance.inputs}
+        made |= {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
+    return made
+
+
+def producers_of(application: Application, instance: BoundSubtask, depth: int = 0) -> list[Member] | None:
+    """Subtasks that make, in order, what the instance reads and no fixture provides; None where nobody makes it."""
+    there = {(fixture.category, fixture.value) for fixture in application.fixtures}
+    found: list[Member] = []
+    for needed in instance.inputs:
+        if (needed.category, needed.value) in there:
+            continue
+        for candidate in candidates(application, needed):
+            producer = bind(*candidate)
+            before = producers_of(candidate[0], producer, depth + 1) if depth < 3 else None
+            if before is not None and producer.instance_id != instance.instance_id:
+                found += [*before, candidate]
+                break
+        else:
+            return None
+    return found
+
+
+def candidates(reader: Application, needed: Resource) -> Iterator[Member]:
+    """Installed subtasks that make the resource, those of the reader's application first."""
+    for application in sorted(APPLICATIONS.values(), key=lambda item: item.name != reader.name):
+        for example in application.example_subtasks if is_installed(application, DATA) else ():
+            for index in range(len(example.parameter_sets)):
+                if any(provides(item, needed) for item in bind(application, example, index).outputs):
+                    yield application, example, index
+
+
+def problems(instance: BoundSubtask, before: Evidence, after: Evidence) -> list[str]:
+    """What the declared outputs and consumed inputs promise and the evidence does not show."""
+    paths = {file.path for file in after.files} | set(after.directories)
+    found = [
+        f"{item.value} was not made"
+        for item in instance.outputs
+        if item.kind is ResourceKind.FILE and item.value not in paths
+    ]
+    found += [
+        f"{item.value} is still there"
+        for item in instance.consumed
+        if item.kind is ResourceKind.FILE and item.value in paths
+    ]
+    if any(item.kind is ResourceKind.CLIPBOARD for item in instance.outputs) and not (
+        after.clipboard.text or after.clipboard.image_sha256
+    ):
+        found.append("the clipboard is empty")
+    seen = [(item.text, item.value, item.checked) for item in before.controls]
+    unchanged = before.files == after.files and before.directories == after.directories
+    same_screen = seen == [(item.text, item.value, item.checked) for item in after.controls]
+    if unchanged and same_screen and before.clipboard == after.clipboard:
+        found.append("nothing changed")
+    return found
+
+
+async def perform(environment: Environment, members: Sequence[Member]) -> list[str]:
+    """Do the subtasks one after the other from one reset; what went wrong, named by subtask."""
+    instances = [bind(*member) for member in members]
+    applications = list({item.name: item for item, _, _ in members}.values())
+    observation = await environment.reset(applications, without=made_by(instances))
+    found = []
+    for (application, example, index), instance in zip(members, instances, strict=True):
+        if observation.active_application != application.name:
+            observation = await environment.bring_to_front(application.name)
+        before = await environment.evidence()
+        recording = await record_steps(
+            environment,
+            WorkedExampleAgent(example.worked_example, example.parameter_sets[index]),
+            instance.instruction,
+            observation,
+            step_limit=STEP_LIMIT,
+        )
+        observation = recording.observation
+        after = await environment.evidence()
+        wrong = (
+            [] if recording.termination == "finished" else [f"{recording.termination}: {recording.message}"]
+        )
+        wrong += problems(instance, before, after)
+        wrong += [f"asked for {address}" for address in after.blocked_requests]
+        found += [f"{instance.subtask_id} {example.parameter_sets[index]}: {item}" for item in wrong]
+        if wrong:
+            break
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(name for name, item in APPLICATIONS.items() if item.example_subtasks))
+async def test_every_subtask_of_the_application_can_be_done(name: str, environment: Environment) -> None:
+    (application,) = need([name])
+    failures: list[str] = []
+    done = 0
+    for example in application.example_subtasks:
+        for index in range(len(example.parameter_sets)):
+            before = producers_of(application, bind(application, example, index))
+            if before is not None:
+                failures += await perform(environment, [*before, (application, example, index)])
+                done += 1
+    assert not failures, "\n".join(failures)
+    assert done >= 2 * len(application.example_subtasks) - 2
+
+
+@pytest.mark.parametrize("title", CHAINS)
+async def test_a_resource_made_in_one_application_is_used_in_another(
+    title: str, environment: Environment
+) -> None:
+    members = [(*find(name), index) for name, index in CHAINS[title]]
+    need(application.name for application, _, _ in members)
+    assert await perform(environment, members) == []

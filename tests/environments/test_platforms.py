@@ -1,0 +1,141 @@
+"""One test of the contract, over every platform module there is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from environments.environment import Environment
+from environments.errors import ActionInvalid, BrowserMissing
+from environments.lookup import platform, platform_names
+from environments.simulated.catalog_entries import simulated_applications
+from resources.applications import Application, Fixture, Launch
+from taskgraph.interaction import ClickInput, KeyboardInput, WaitInput
+
+PAGE = """<!doctype html><title>{title}</title><button onclick="document.title='pressed'">Press</button>
+<label>Field <input></label>"""
+
+
+def web_applications(folder: Path) -> list[Application]:
+    found = []
+    for name in ("first", "second"):
+        site = folder / name
+        site.mkdir()
+        (site / "index.html").write_text(PAGE.format(title=name))
+        fixture = Fixture(category="text_path", value=f"Documents/{name}.txt", content=name)
+        found.append(
+            Application(
+                name=name,
+                title=name.title(),
+                category="Utility Tools",
+                version="1",
+                licence="MIT",
+                description="A page.",
+                manual="Press.",
+                launch=Launch(serve=str(site), ready_text="Press"),
+                fixtures=(fixture,),
+            )
+        )
+    return found
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=[] if name == "simulated" else [pytest.mark.browser])
+        for name in platform_names()
+    ]
+)
+async def started(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[tuple[Environment, list[Application]]]:
+    name = request.param
+    module = platform(name)
+    values: dict[str, object] = {"temporary_folder": str(tmp_path / "temporary")}
+    if name == "web_browser":
+        values["data_folder"] = str(tmp_path / "data")
+    environment = module.create(module.settings(values))
+    applications = list(simulated_applications()) if name == "simulated" else web_applications(tmp_path)
+    try:
+        await environment.reset(applications[:2])
+    except BrowserMissing as error:
+        pytest.skip(str(error))
+    yield environment, applications[:2]
+    await environment.close()
+    assert not list((tmp_path / "temporary").iterdir()), "files are left after closing"
+
+
+async def test_keeps_the_contract(started: tuple[Environment, list[Application]]) -> None:
+    environment, applications = started
+    first, second = applications
+    observation = await environment.observe()
+    labels = [control.label for control in observation.controls]
+    assert len(set(labels)) == len(labels) > 0
+    assert observation.active_application == first.name
+    width, height = observation.screen_size
+    for control in observation.controls:
+        place = control.rectangle
+        assert 0 <= place.left < place.right <= width and 0 <= place.top < place.bottom <= height, control
+    bar = {control.text for control in observation.controls if control.control_type == "TaskBarButton"}
+    assert {first.title, second.title} <= bar
+
+    evidence = await environment.evidence()
+    assert evidence.step == 0 and not evidence.inputs and evidence.clipboard.text is None
+    assert {fixture.value for fixture in first.fixtures} <= {file.path for file in evidence.files}
+
+    with pytest.raises(ActionInvalid, match="no control"):
+        await environment.act(ClickInput(control_label="no such"))
+    with pytest.raises(ActionInvalid):
+        await environment.act(KeyboardInput(keys="{NOSUCHKEY}"))
+    with pytest.raises(ActionInvalid, match="was started"):
+        await environment.bring_to_front("elsewhere")
+    await environment.act(WaitInput(seconds=0))
+
+    observation = await environment.observe()
+    button = next(control for control in observation.controls if control.control_type == "Button")
+    field = next(control for control in observation.controls if control.control_type == "Edit")
+    observation = await environment.act(KeyboardInput(control_label=field.label, keys="some text^a"))
+    typed = next(control for control in observation.controls if control.control_type == "Edit")
+    assert typed.value == "some text" and typed.focused
+    await environment.act(ClickInput(control_label=button.label))
+    evidence = await environment.evidence()
+    kinds = [(event.kind, event.text) for event in evidence.inputs]
+    assert kinds[-3:] == [("text", "some text"), ("key", "ctrl+a"), ("click", "left")]
+    assert evidence.inputs[-1].control is not None and evidence.inputs[-1].control.text == button.text
+    assert evidence.text_under_cursor == button.text
+    assert evidence.inputs[-1].application == first.name
+
+    observation = await environment.bring_to_front(second.name)
+    assert observation.active_application == second.name
+    other = next(control for control in observation.controls if control.text == first.title)
+    observation = await environment.act(ClickInput(control_label=other.label))
+    assert observation.active_application == first.name
+
+    left_out = first.fixtures[0].value
+    observation = await environment.reset([first], without=[left_out])
+    evidence = await environment.evidence()
+    assert evidence.step == 0 and not evidence.inputs
+    assert left_out not in {file.path for file in evidence.files}
+    assert all(not control.value for control in observation.controls if control.control_type == "Edit")
+
+
+async def test_closing_twice_is_no_error(started: tuple[Environment, list[Application]]) -> None:
+    environment, _ = started
+    await environment.close()
+    await environment.close()
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_an_unknown_setting_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match="no_such_setting"):
+        platform(name).settings({"no_such_setting": 1, "data_folder": "/nowhere"})
+
+
+def test_only_the_simulated_platform_says_so(tmp_path: Path) -> None:
+    for name in platform_names():
+        values: dict[str, object] = {} if name == "simulated" else {"data_folder": str(tmp_path)}
+        module = platform(name)
+        environment = module.create(module.settings(values))
+        assert environment.simulated == (name == "simulated") and environment.platform == name

@@ -1,0 +1,96 @@
+"""The whole chain on the simulated platform: what comes out, going on, and mistakes."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from flows.settings import Settings, load_settings
+from flows.summary import RunSummary
+from taskgraph.task import Task
+from warehouse.store import Warehouse
+
+pytestmark = pytest.mark.xdist_group("prefect")
+
+
+def settings(data: Path, **options: object) -> Settings:
+    return load_settings(
+        assignments=["simulated=true", "composition.count=30", "replay_share=0.2", "intents.wanted=8"],
+        data=data,
+        **options,
+    )
+
+
+def build(chosen: Settings) -> RunSummary:
+    from flows.build_dataset import build_dataset
+
+    summary = asyncio.run(build_dataset(settings=chosen))
+    assert isinstance(summary, RunSummary)
+    return summary
+
+
+def reached(summary: RunSummary) -> dict[str, int]:
+    return {row.step: row.items for row in summary.funnel if not row.reason}
+
+
+@pytest.fixture(scope="module")
+def first(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunSummary]:
+    data = tmp_path_factory.mktemp("data")
+    return data, build(settings(data))
+
+
+def test_a_run_ends_with_validated_tasks_and_a_version(first: tuple[Path, RunSummary]) -> None:
+    data, summary = first
+    steps = reached(summary)
+    assert steps["subtasks verified"] >= 8
+    assert steps["tasks validated"] >= 20
+    assert steps["tasks replayed"] >= 1
+    assert summary.exit_code == 0
+    with Warehouse(data / "warehouse", version=summary.version) as store:
+        tasks = list(store.read(Task, "status = 'validated'"))
+    assert len(tasks) == steps["tasks validated"]
+    assert all(task.simulated and task.instruction and task.successful_order_count for task in tasks)
+
+
+def test_a_second_run_verifies_nothing_again_and_makes_other_tasks(
+    first: tuple[Path, RunSummary],
+) -> None:
+    data, summary = first
+    before = reached(summary)
+    again = build(settings(data))
+    after = reached(again)
+    assert after["subtasks verified"] == before["subtasks verified"]
+    with Warehouse(data / "warehouse", read_only=True) as store:
+        stages = {
+            str(row[0])
+            for row in store.query(
+                "SELECT DISTINCT stage FROM model_calls WHERE run_id = ?", [again.run_id]
+            ).rows()
+        }
+        doubled = store.query("SELECT count(*) - count(DISTINCT task_id) FROM tasks").scalar()
+    assert "trajectories" not in stages
+    assert doubled == 0
+    assert after["tasks composed"] >= before["tasks composed"]
+    assert again.version != summary.version
+
+
+def test_mistakes_made_on_purpose_do_not_reach_the_dataset(prefect_home: Path, tmp_path: Path) -> None:
+    summary = build(settings(tmp_path, offline_mistakes=0.3))
+    assert sum(fate.made for fate in summary.mistakes) > 20
+    assert {fate.kind: fate.slipped_through for fate in summary.mistakes if fate.slipped_through} == {}
+    assert all(fate.made == fate.repaired + fate.rejected for fate in summary.mistakes)
+
+
+def test_equal_runs_make_equal_tasks(first: tuple[Path, RunSummary], tmp_path: Path) -> None:
+    data, summary = first
+    other = build(settings(tmp_path))
+    with (
+        Warehouse(data / "warehouse", version=summary.version) as one,
+        Warehouse(tmp_path / "warehouse") as two,
+    ):
+        rows = [
+            list(store.query("SELECT task_id, instruction FROM tasks ORDER BY task_id").rows())
+            for store in (one, two)
+        ]
+    assert rows[0] == rows[1]
+    assert other.version == summary.version

@@ -1,0 +1,95 @@
+"""`taskloom calls` sums up the ledger, moves it and prunes it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from flows.command_errors import CommandError
+from flows.commands.calls import register
+from model_clients.call_records import CallRecord
+from model_clients.conversation import first_request
+from model_clients.ledger import Ledger
+from model_clients.messages import ModelReply
+from model_clients.roles import ModelRole
+from tests.model_clients.requests import PlainPrompt, Verdict
+
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def fill(folder: Path, keys: list[str]) -> None:
+    with Ledger(folder / "ledger.sqlite") as ledger:
+        for number, key in enumerate(keys):
+            refused = key.startswith("refused")
+            request = first_request(
+                ModelRole.SUMMARIZER, PlainPrompt(key), Verdict, stage="intents", item_id=key, attempt=0
+            )
+            call = CallRecord(
+                key=key,
+                outcome="refused" if refused else "answered",
+                run_id=f"run-{number % 2}",
+                stage="intents",
+                model_role=ModelRole.SUMMARIZER,
+                provider="openai",
+                model="m",
+                input_tokens=100,
+                cached_input_tokens=50,
+                output_tokens=10,
+                cost_usd=0.25,
+                finished_at=MOMENT,
+            )
+            reply = ModelReply(text="{}", provider="openai", model="m")
+            asyncio.run(ledger.record(call, request, reply))
+
+
+def run(*arguments: str) -> str:
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    register(app)
+    result = CliRunner().invoke(app, ["calls", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_sums_up_by_stage_model_and_outcome(tmp_path: Path) -> None:
+    fill(tmp_path, ["a", "b", "c", "refused-d"])
+    rows = json.loads(run("--data", str(tmp_path), "--json"))
+    assert [(row["stage"], row["model"], row["outcome"], row["calls"]) for row in rows] == [
+        ("intents", "openai/m", "answered", 3),
+        ("intents", "openai/m", "refused", 1),
+    ]
+    table = run("--data", str(tmp_path))
+    assert "50%" in table
+    assert "4 calls, $1.0000" in table
+    assert "2 calls" in run("--data", str(tmp_path), "--run", "run-0")
+
+
+def test_moves_a_ledger_to_another_folder(tmp_path: Path) -> None:
+    here, there, file = tmp_path / "here", tmp_path / "there", tmp_path / "calls.sqlite"
+    fill(here, ["a", "b"])
+    assert json.loads(run("--data", str(here), "--export", str(file), "--json"))["exported"] == 2
+    imported = json.loads(run("--data", str(there), "--import", str(file), "--json"))
+    assert imported == {"added": 2, "present": 0}
+    assert run("--data", str(there), "--json") == run("--data", str(here), "--json")
+
+
+def test_prunes_requests_and_keeps_replies(tmp_path: Path) -> None:
+    fill(tmp_path, ["a", "b"])
+    pruned = json.loads(run("prune", "--data", str(tmp_path), "--requests", "--json"))
+    assert (pruned["calls"], pruned["requests"]) == (0, 2)
+    assert "calls: 2" in run("prune", "--data", str(tmp_path), "--older-than", "1")
+
+
+def test_a_folder_without_a_ledger_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="there is no ledger"):
+        run("--data", str(tmp_path))
+    with pytest.raises(CommandError, match="no file"):
+        run("--data", str(tmp_path), "--import", str(tmp_path / "missing.sqlite"))

@@ -1,0 +1,77 @@
+"""The pool shares environments and survives broken ones."""
+
+import asyncio
+
+import pytest
+
+from environments.environment import Environment
+from environments.errors import EnvironmentBroken
+from flows.environment_pool import EnvironmentPool
+
+
+class IdleEnvironment:
+    """An environment that does nothing but count how often it was closed."""
+
+    platform = "idle"
+    simulated = True
+
+    def __init__(self) -> None:
+        self.closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+def make_pool(size: int) -> tuple[EnvironmentPool, list[IdleEnvironment]]:
+    made: list[IdleEnvironment] = []
+
+    def create(platform: str) -> Environment:
+        made.append(IdleEnvironment())
+        return made[-1]  # type: ignore[return-value]
+
+    return EnvironmentPool(create, size), made
+
+
+async def test_no_more_environments_are_made_than_are_in_use_at_once() -> None:
+    pool, made = make_pool(2)
+    in_use = most = 0
+
+    async def use() -> None:
+        nonlocal in_use, most
+        async with pool.lease("idle"):
+            in_use += 1
+            most = max(most, in_use)
+            await asyncio.sleep(0)
+            in_use -= 1
+
+    await asyncio.gather(*(use() for _ in range(9)))
+    assert most == 2
+    assert len(made) == 2
+
+
+async def test_a_broken_environment_is_closed_and_not_used_again() -> None:
+    pool, made = make_pool(1)
+    with pytest.raises(EnvironmentBroken):
+        async with pool.lease("idle"):
+            raise EnvironmentBroken("the browser died")
+    async with pool.lease("idle") as environment:
+        assert environment is made[1]
+    assert [item.closed for item in made] == [1, 0]
+
+
+async def test_an_item_that_fails_for_its_own_reasons_gives_the_environment_back() -> None:
+    pool, made = make_pool(1)
+    with pytest.raises(ValueError, match="item"):
+        async with pool.lease("idle"):
+            raise ValueError("item")
+    async with pool.lease("idle") as environment:
+        assert environment is made[0]
+    assert made[0].closed == 0
+
+
+async def test_close_closes_all() -> None:
+    pool, made = make_pool(2)
+    async with pool.lease("idle"), pool.lease("idle"):
+        pass
+    await pool.close()
+    assert [item.closed for item in made] == [1, 1]

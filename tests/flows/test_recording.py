@@ -1,0 +1,81 @@
+"""The recorder loses nothing, doubles nothing and tells of failures."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from flows.recording import Recorder
+from resources.record import Record
+
+
+class Item(Record):
+    number: int
+
+
+class Other(Record):
+    number: int
+
+
+class MemorySink:
+    """A sink that may be told to fail."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[Record]] = []
+        self.full = False
+
+    def write(self, records: Sequence[Record], replace: bool = False) -> None:
+        if self.full:
+            raise OSError("no space left on device")
+        self.batches.append(list(records))
+
+    @property
+    def records(self) -> list[Record]:
+        return [record for batch in self.batches for record in batch]
+
+
+async def test_commits_when_a_batch_is_full_and_the_rest_at_the_end() -> None:
+    sink = MemorySink()
+    recorder = Recorder(sink, batch_size=3, interval_seconds=3600)
+    for number in range(7):
+        await recorder.record(Item(number=number))
+    assert [len(batch) for batch in sink.batches] == [3, 3]
+    await recorder.close()
+    assert sink.records == [Item(number=number) for number in range(7)]
+
+
+async def test_commits_after_a_while_without_being_asked() -> None:
+    sink = MemorySink()
+    recorder = Recorder(sink, interval_seconds=0.001)
+    await recorder.record(Item(number=1))
+    async with asyncio.timeout(5):
+        while not sink.batches:
+            await asyncio.sleep(0.001)
+    await recorder.close()
+    assert sink.records == [Item(number=1)]
+
+
+async def test_keeps_records_of_a_failed_commit_and_raises_at_the_next_one() -> None:
+    sink = MemorySink()
+    sink.full = True
+    recorder = Recorder(sink, batch_size=2, interval_seconds=3600)
+    await recorder.record(Item(number=1))
+    with pytest.raises(OSError, match="no space"):
+        await recorder.record(Item(number=2))
+    sink.full = False
+    await recorder.record(Item(number=3))
+    await recorder.close()
+    assert sink.records == [Item(number=1), Item(number=2), Item(number=3)]
+
+
+async def test_replaced_records_go_in_one_commit_each_id_as_it_was_last() -> None:
+    sink = MemorySink()
+    recorder = Recorder(sink, interval_seconds=3600)
+    for number in (1, 2, 1):
+        await recorder.record(Item(number=number), replace=True)
+        await recorder.record(Other(number=number))
+    await recorder.close()
+    assert sink.batches == [
+        [Other(number=1), Other(number=2), Other(number=1)],
+        [Item(number=1), Item(number=2)],
+    ]

@@ -1,0 +1,89 @@
+"""Settings: precedence, and one clear error for everything that is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from flows.command_errors import CommandError
+from flows.settings import load_settings
+
+
+@pytest.fixture(autouse=True)
+def clean_surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (
+        "TASKLOOM_DATA",
+        "TASKLOOM_SEED",
+        "TASKLOOM_SETTINGS",
+        "TASKLOOM_BROWSER",
+        "TASKLOOM_WAREHOUSE",
+    ):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_options_win_over_variables_and_variables_over_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text("seed: 1\nenvironments: 3\noffline_mistakes: 0.25\n")
+    monkeypatch.setenv("TASKLOOM_ENVIRONMENTS", "4")
+    monkeypatch.setenv("TASKLOOM_SEED", "2")
+    settings = load_settings(file, seed=5)
+    assert (settings.seed, settings.environments, settings.offline_mistakes) == (5, 4, 0.25)
+
+
+def test_the_file_of_the_folder_is_found(tmp_path: Path) -> None:
+    (tmp_path / "taskloom.yaml").write_text("seed: 9\n")
+    assert load_settings().seed == 9
+
+
+def test_assignments_reach_nested_settings() -> None:
+    settings = load_settings(
+        assignments=["models.default.model=a", "models.budget=3usd", "applications=[x, y]"]
+    )
+    assert settings.models.default.model == "a"
+    assert settings.models.budget == "3usd"
+    assert settings.applications == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("sed: 1", "did you mean 'seed'?"),
+        ("models: {default: {modell: x}}", "did you mean 'model'?"),
+        ("environments: 0", "greater than or equal to 1, not 0"),
+        ("- a\n- b", "must hold names and values, not a list"),
+        ("seed: [", "not valid YAML"),
+    ],
+)
+def test_a_bad_file_is_refused_with_what_is_wrong(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(content)
+    with pytest.raises(CommandError, match=r"run\.yaml") as refused:
+        load_settings(file)
+    assert said in str(refused.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"cannot read the settings file .*absent\.yaml"):
+        load_settings(tmp_path / "absent.yaml")
+
+
+def test_an_unknown_variable_is_refused_with_the_nearest_known_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TASKLOOM_SEEED", "1")
+    with pytest.raises(CommandError, match="Did you mean TASKLOOM_SEED"):
+        load_settings()
+
+
+@pytest.mark.parametrize("assignment", ["seed", "=3", "seed.x=1=2"])
+def test_a_bad_assignment_is_refused(assignment: str) -> None:
+    with pytest.raises(CommandError):
+        load_settings(assignments=[assignment])
+
+
+def test_a_value_is_not_shown_where_its_name_is_unknown(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text("models: {default: {api_key: sk-very-secret}}")
+    with pytest.raises(CommandError) as refused:
+        load_settings(file)
+    assert "sk-very-secret" not in str(refused.value)

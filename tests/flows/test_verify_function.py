@@ -1,0 +1,209 @@
+"""`taskloom verify` examines functions from files and from a warehouse, without browser or model."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from flows.cli import create_app
+from flows.command_errors import CommandError
+from flows.evidence_folder import read_evidence_folder, write_evidence_folder
+from resources.applications import ResourceDeclaration
+from taskgraph.evaluation_function import EvalResult, Evaluation, EvaluationFunction, VerificationRound
+from taskgraph.interaction import Screenshot
+from taskgraph.subtask import Subtask
+from taskgraph.trajectory import Trajectory
+from tests.synthesis.recordings import message_sent, note_written, page_opened, text_copied
+from warehouse.store import Warehouse
+
+GOOD = (
+    "def evaluate_agent_task_completion(text_path: str, text: str):\n"
+    "    return EvalResult(check_file_contains(text_path, text), 'the file lacks the text', 1.0)\n"
+)
+WEAK = (
+    "def evaluate_agent_task_completion(text_path: str, text: str):\n"
+    "    return EvalResult(check_text_exists_via_control(text), 'not shown', 1.0)\n"
+)
+OTHERS = (text_copied(), message_sent(), page_opened())
+
+
+def subtask_of(trajectory: Trajectory) -> Subtask:
+    return Subtask(
+        subtask_id=trajectory.subtask_id,
+        application=trajectory.subtask_id.partition(".")[0],
+        application_category="Note Management",
+        platform="simulated",
+        instruction_template="Do it with " + ", ".join(f"{{{name}}}" for name in trajectory.parameters),
+        available_parameters=(trajectory.parameters,),
+        simulated=True,
+    )
+
+
+WRITE = subtask_of(note_written()).model_copy(
+    update={
+        "outputs": (ResourceDeclaration(category="text_path", parameter="text_path"),),
+        "fresh": ("text_path", "text"),
+        "available_parameters": (
+            note_written().parameters,
+            {"text_path": "Documents/b.txt", "text": "Call Ann"},
+        ),
+    }
+)
+
+
+@pytest.fixture
+def evidence(tmp_path: Path) -> Path:
+    write_evidence_folder(tmp_path / "evidence", note_written(), OTHERS, WRITE, GOOD)
+    return tmp_path / "evidence"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> str:
+    location = str(tmp_path / "warehouse")
+    records = []
+    for trajectory, source in ((note_written(), GOOD), *((item, WEAK) for item in OTHERS)):
+        function_id = f"{trajectory.subtask_id}:f"
+        subtask = WRITE if trajectory.subtask_id == WRITE.subtask_id else subtask_of(trajectory)
+        function = EvaluationFunction(
+            function_id=function_id,
+            subtask_id=trajectory.subtask_id,
+            source=source,
+            parameter_names=tuple(trajectory.parameters),
+            accepted=trajectory.subtask_id == WRITE.subtask_id,
+        )
+        round_ = VerificationRound(
+            verification_id=f"{function_id}:1",
+            subtask_id=trajectory.subtask_id,
+            round=1,
+            instance_id=trajectory.instance_id,
+            trajectory_id=trajectory.trajectory_id,
+            function_id=function_id,
+            evaluation=Evaluation(outcome="result", result=EvalResult(success=True)),
+            accepted=True,
+        )
+        records += [subtask, trajectory, function, round_]
+    with Warehouse(location) as store:
+        store.write(records)
+    return location
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(create_app(), ["verify", *arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout
+
+
+def test_a_good_function_of_ones_own_is_acceptable(evidence: Path) -> None:
+    code, output = run("--function", str(evidence / "function.py"), "--evidence", str(evidence))
+    assert code == 0
+    assert output.rstrip().endswith("\nacceptable")
+    for family in (
+        "positive",
+        "no_op",
+        "truncation",
+        "near_miss",
+        "wrong_parameter",
+        "not_saved",
+        "other_subtask",
+    ):
+        assert family in output
+
+
+def test_a_weak_one_is_not_and_the_answer_says_why(evidence: Path) -> None:
+    (evidence / "weak.py").write_text(WEAK)
+    code, output = run("--function", str(evidence / "weak.py"), "--evidence", str(evidence))
+    assert code == 1
+    assert "It said success although:" in output
+    assert "Check what the remaining steps change." in output
+
+
+def test_json_holds_the_whole_quality(evidence: Path) -> None:
+    code, output = run("--function", str(evidence / "function.py"), "--evidence", str(evidence), "--json")
+    (answer,) = json.loads(output)
+    assert code == 0 and answer["reasons"] == []
+    assert {kills["family"]: kills["killed"] for kills in answer["quality"]["families"]}["other_subtask"] == 3
+
+
+def test_thresholds_come_from_the_settings(evidence: Path) -> None:
+    route = GOOD.replace(
+        "check_file_contains(text_path, text)",
+        "check_keyboard_types(text) and check_file_contains(text_path, text)",
+    )
+    (evidence / "route.py").write_text(route)
+    asked = ["--function", str(evidence / "route.py"), "--evidence", str(evidence)]
+    assert run(*asked)[0] == 0
+    assert run(*asked, "--set", "verification.thresholds.most_route_dependence=0.2")[0] == 1
+
+
+def test_a_stored_dataset_is_examined_again(warehouse: str) -> None:
+    code, output = run("--all", "--warehouse", warehouse)
+    assert code == 0
+    assert "notes.write" in output and "yes" in output and "mail.send" not in output
+
+
+def test_one_stored_function_is_saved_and_found_the_same_from_its_files(
+    warehouse: str, tmp_path: Path
+) -> None:
+    saved = tmp_path / "saved"
+    code, output = run("--subtask", "notes.write", "--save", str(saved), "--warehouse", warehouse, "--json")
+    again = run("--function", str(saved / "function.py"), "--evidence", str(saved), "--json")
+    assert code == again[0] == 0
+    assert json.loads(output)[0]["quality"] == json.loads(again[1])[0]["quality"]
+
+
+def test_kills_per_family_are_one_query(warehouse: str) -> None:
+    from evaluators_api.sandbox import EvaluationSandbox
+    from synthesis.negatives import build_negatives, examine
+    from tests.synthesis.recordings import written_instance
+
+    with EvaluationSandbox() as sandbox:
+        negatives = build_negatives(note_written(), instance=written_instance(), other_trajectories=OTHERS)
+        quality = examine(GOOD, note_written(), negatives, sandbox)
+    with Warehouse(warehouse) as store:
+        function = next(store.read(EvaluationFunction, "accepted"))
+        store.write([function.model_copy(update={"quality": quality})], replace=True)
+    result = CliRunner().invoke(
+        create_app(), ["sql", "kills", "-p", "function=notes.write", "--warehouse", warehouse, "--json"]
+    )
+    rows = {row["family"]: row for row in json.loads(result.stdout)}
+    assert rows["no_op"]["killed"] == rows["no_op"]["total"] == 1
+    assert rows["other_subtask"]["killed"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--function", "f.py"), "belong together"),
+        (("--all", "--subtask", "x"), "exclude each other"),
+        (("--save", "x"), "--save needs --subtask"),
+        (("--function", "f.py", "--evidence", "nowhere"), "There is no folder nowhere"),
+    ],
+)
+def test_bad_input_is_named(arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        run(*arguments)
+
+
+def test_files_that_are_no_evidence_are_named(tmp_path: Path, evidence: Path) -> None:
+    with pytest.raises(CommandError, match=r"holds no positive\.json"):
+        read_evidence_folder(tmp_path)
+    (evidence / "other-01.json").write_text('{"trajectory_id": 3}')
+    with pytest.raises(CommandError, match=r"other-01\.json is no recording"):
+        read_evidence_folder(evidence)
+
+
+def test_pictures_come_back_from_the_folder(tmp_path: Path) -> None:
+    shown = Screenshot.of(b"a picture")
+    positive = note_written()
+    positive = positive.model_copy(
+        update={"initial_evidence": positive.initial_evidence.model_copy(update={"screenshot": shown})}
+    )
+    write_evidence_folder(tmp_path / "e", positive, (), WRITE, GOOD)
+    assert read_evidence_folder(tmp_path / "e").positive.initial_evidence.screenshot == shown
+    (tmp_path / "e" / "pictures" / f"{shown.sha256}.png").write_bytes(b"another")
+    with pytest.raises(CommandError, match="not the picture of that hash"):
+        read_evidence_folder(tmp_path / "e")
+    with pytest.raises(CommandError, match="is not empty"):
+        write_evidence_folder(tmp_path / "e", positive, (), WRITE, GOOD)

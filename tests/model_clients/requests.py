@@ -1,0 +1,68 @@
+"""Requests, prompts and replies that the tests of this folder share."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from model_clients.conversation import first_request
+from model_clients.local_server.behaviour import WireCall
+from model_clients.messages import ModelRequest
+from model_clients.roles import ModelRole
+from model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
+from resources.record import Record
+from taskgraph.interaction import Screenshot
+
+KEY_VARIABLE = "TASKLOOM_TEST_KEY"
+KEY = "sk-test-7c1f0e5b9d2a4836"
+
+
+class Verdict(Record):
+    """A typed reply."""
+
+    answer: str
+    """What was asked."""
+
+
+@dataclass(frozen=True)
+class PlainPrompt:
+    """A prompt made by hand."""
+
+    user: str
+    system: str = "You answer in JSON. " * 40
+    images: tuple[Screenshot, ...] = ()
+    template: str = "plain"
+    template_hash: str = "0" * 64
+    inputs: dict[str, JsonValue] = field(default_factory=dict)
+
+
+def request_for(
+    user: str, images: tuple[Screenshot, ...] = (), role: ModelRole = ModelRole.SUMMARIZER
+) -> ModelRequest:
+    prompt = PlainPrompt(user=user, images=images)
+    return first_request(role, prompt, Verdict, stage="instructions", item_id=user, attempt=0)
+
+
+def model_at(url: str, provider: str = "openai", protocol: str = "", **changes: object) -> ModelSettings:
+    return ModelSettings.model_validate(
+        {
+            "provider": provider,
+            "protocol": protocol,
+            "model": "test-model",
+            "base_url": url,
+            "api_key_variable": KEY_VARIABLE,
+            **changes,
+        }
+    )
+
+
+def call_settings(model: ModelSettings, **changes: object) -> CallSettings:
+    fast = RetrySettings(first_wait_seconds=0.01, longest_wait_seconds=0.05, pause_seconds=0.05)
+    limits = {model.provider: LimitSettings(concurrency=16)}
+    return CallSettings.model_validate({"default": model, "retries": fast, "limits": limits, **changes})
+
+
+def verdict_about(call: WireCall) -> str:
+    return json.dumps({"answer": f"about {call.turns[0]}"})

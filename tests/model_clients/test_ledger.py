@@ -1,0 +1,218 @@
+"""The ledger keeps what was paid for, once, for all processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from model_clients.call_records import CallOutcome, CallRecord
+from model_clients.errors import LedgerBroken
+from model_clients.ledger import Ledger
+from model_clients.ledger_transfer import export_ledger, import_ledger, prune_ledger
+from model_clients.messages import ModelReply, ModelRequest, TokenUsage
+from model_clients.request_keys import request_key
+from model_clients.roles import ModelRole
+from model_clients.settings import ModelPrices, ModelSettings
+from taskgraph.interaction import Screenshot
+from tests.model_clients.requests import model_at, request_for
+
+REPLY = ModelReply(text='{"answer": "x"}', provider="openai", model="m", usage=TokenUsage(input_tokens=5))
+PICTURE = Screenshot.of(b"\x89PNG" + bytes(5000))
+
+
+def record_of(
+    key: str, outcome: CallOutcome = "answered", run_id: str = "r1", **changes: object
+) -> CallRecord:
+    fields = {
+        "key": key,
+        "outcome": outcome,
+        "run_id": run_id,
+        "stage": "intents",
+        "model_role": ModelRole.ACTOR,
+        "provider": "openai",
+        "model": "m",
+        "finished_at": datetime.now(UTC),
+        **changes,
+    }
+    return CallRecord.model_validate(fields)
+
+
+async def keep(ledger: Ledger, key: str, outcome: CallOutcome = "answered", **changes: object) -> None:
+    reply = REPLY if outcome == "answered" else None
+    await ledger.record(record_of(key, outcome, **changes), request_for(key, (PICTURE,)), reply)
+
+
+async def test_a_recorded_reply_is_found_by_another_process(tmp_path: Path, ledger: Ledger) -> None:
+    await keep(ledger, "k1")
+    code = (
+        "import sys; from pathlib import Path; from model_clients.ledger import Ledger;"
+        "reply = Ledger(Path(sys.argv[1])).find('k1'); print(reply.text, reply.from_ledger)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, ledger.path], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == '{"answer": "x"} True'
+
+
+async def test_equal_pictures_and_long_texts_are_stored_once(ledger: Ledger) -> None:
+    for number in range(5):
+        await keep(ledger, f"k{number}")
+    kinds = sorted(str(row[0]) for row in ledger.select("SELECT media_type FROM contents"))
+    assert kinds == ["image/png", "text/plain+zlib"]
+
+
+async def test_a_failed_call_never_replaces_a_finished_one(ledger: Ledger) -> None:
+    await keep(ledger, "k1")
+    await keep(ledger, "k1", "failed")
+    assert ledger.find("k1") is not None
+    await keep(ledger, "k2", "failed")
+    assert ledger.find("k2") is None
+    await keep(ledger, "k2")
+    assert [call.outcome for call in ledger.calls()] == ["answered", "answered"]
+
+
+async def test_many_writes_at_once_are_all_kept(ledger: Ledger) -> None:
+    await asyncio.gather(*(keep(ledger, f"k{number}") for number in range(300)))
+    assert len(list(ledger.calls("r1"))) == 300
+
+
+async def test_a_caller_that_is_cancelled_does_not_stop_the_write_or_the_writer(ledger: Ledger) -> None:
+    tasks = [asyncio.create_task(keep(ledger, f"k{number}")) for number in range(50)]
+    await asyncio.sleep(0)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await keep(ledger, "last")
+    assert len(list(ledger.calls())) == 51
+
+
+async def test_one_bad_write_does_not_take_the_others_with_it(ledger: Ledger) -> None:
+    def fail(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT INTO nowhere VALUES (1)")
+
+    bad = ledger.writer.submit(fail)
+    await asyncio.gather(*(keep(ledger, f"k{number}") for number in range(20)))
+    with pytest.raises(LedgerBroken, match="nowhere"):
+        await asyncio.wrap_future(bad)
+    assert len(list(ledger.calls())) == 20
+
+
+async def test_a_lease_keeps_other_ledgers_out_until_it_is_given_back(ledger: Ledger) -> None:
+    with Ledger(ledger.path) as other:
+        assert await ledger.lease("k1", 60)
+        assert await ledger.lease("k1", 60)
+        assert not await other.lease("k1", 60)
+        await ledger.release("k1")
+        assert await other.lease("k1", 60)
+
+
+async def test_the_lease_of_a_dead_process_is_free_at_once(ledger: Ledger) -> None:
+    code = (
+        "import asyncio, os, sys; from pathlib import Path; from model_clients.ledger import Ledger;"
+        "asyncio.run(Ledger(Path(sys.argv[1])).lease('k1', 3600)); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, ledger.path], check=False)
+    assert ledger.select("SELECT COUNT(*) FROM leases") == [(1,)]
+    assert await ledger.lease("k1", 60)
+
+
+async def test_an_expired_lease_is_free(ledger: Ledger) -> None:
+    with Ledger(ledger.path) as other:
+        assert await ledger.lease("k1", -1)
+        assert await other.lease("k1", 60)
+
+
+async def test_an_exported_ledger_can_be_imported_elsewhere(tmp_path: Path, ledger: Ledger) -> None:
+    await keep(ledger, "k1")
+    await keep(ledger, "k2", run_id="r2")
+    await keep(ledger, "k3", "failed")
+    file = tmp_path / "export.sqlite"
+    assert export_ledger(ledger, file) == 3
+    with Ledger(tmp_path / "elsewhere.sqlite") as other:
+        await keep(other, "k1")
+        await keep(other, "k2", "failed")
+        imported = import_ledger(other, file)
+        assert (imported.added, imported.present) == (2, 1)
+        assert other.find("k2") == ledger.find("k2")
+        assert other.select("SELECT COUNT(*) FROM contents") == [(2,)]
+    with pytest.raises(LedgerBroken, match="exists already"):
+        export_ledger(ledger, file)
+    assert export_ledger(ledger, tmp_path / "one.sqlite", run_id="r2") == 1
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, ledger: Ledger) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text("not a ledger, but long enough to be looked at as one" * 100)
+    with pytest.raises(LedgerBroken, match="cannot be imported"):
+        import_ledger(ledger, file)
+    with pytest.raises(LedgerBroken):
+        Ledger(file)
+    with pytest.raises(LedgerBroken, match="there is no file"):
+        import_ledger(ledger, tmp_path / "missing")
+    assert os.listdir(tmp_path).count("text.txt") == 1
+
+
+async def test_pruning_forgets_what_is_named_and_what_nobody_needs(ledger: Ledger) -> None:
+    await keep(ledger, "old", finished_at=datetime(2020, 1, 1, tzinfo=UTC))
+    await keep(ledger, "new")
+    await keep(ledger, "bad", "failed")
+    pruned = prune_ledger(ledger, older_than_days=30)
+    assert (pruned.calls, pruned.contents) == (1, 0)
+    assert prune_ledger(ledger, failed=True).calls == 1
+    pruned = prune_ledger(ledger, requests=True)
+    assert (pruned.requests, pruned.contents) == (1, 2)
+    assert pruned.bytes_after <= pruned.bytes_before
+    assert ledger.find("new") is not None
+    assert ledger.find("old") is None
+
+
+def key_with(request: ModelRequest | None = None, **changes: object) -> str:
+    return request_key(model_at("http://one", **changes), request or request_for("one"))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        key_with(provider="anthropic"),
+        key_with(model="m2"),
+        key_with(base_url="http://two"),
+        key_with(parameters={"temperature": 0.5}),
+        key_with(structured_output="tool"),
+        key_with(request_for("two")),
+        key_with(request_for("one", (PICTURE,))),
+        key_with(request_for("one").model_copy(update={"attempt": 1})),
+        key_with(request_for("one").model_copy(update={"reply_schema": {"type": "string"}})),
+    ],
+)
+def test_everything_that_determines_a_reply_changes_its_key(other: str) -> None:
+    assert other != key_with()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        key_with(api_key_variable="ANOTHER"),
+        key_with(total_seconds=1),
+        key_with(prices=ModelPrices(input=1, output=2)),
+        key_with(
+            request_for("one").model_copy(update={"stage": "other", "item_id": "other", "template": "t"})
+        ),
+    ],
+)
+def test_nothing_else_changes_it(other: str) -> None:
+    assert other == key_with()
+
+
+def test_pictures_enter_a_key_by_their_hash() -> None:
+    with_bytes = request_for("one", (PICTURE,))
+    hash_only = request_for("one", (Screenshot(sha256=PICTURE.sha256),))
+    assert request_key(ModelSettings(provider="openai", model="m"), with_bytes) == request_key(
+        ModelSettings(provider="openai", model="m"), hash_only
+    )

@@ -1,0 +1,273 @@
+import ast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_clients.offline.acting import act
+from model_clients.offline.dependency_reading import infer
+from model_clients.offline.evaluation_writing import write_function
+from model_clients.offline.expressions import generalise
+from model_clients.offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
+from model_clients.offline.request_views import (
+    ChangeView,
+    ControlView,
+    DependenciesView,
+    EvaluationView,
+    FileChangeView,
+    HistoryView,
+    InstructionView,
+    LinkView,
+    NumberedView,
+    PerformanceView,
+    StepView,
+    TrajectoryView,
+)
+from model_clients.offline.summarizing import summarize
+from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
+
+NO_MISTAKES = MistakeSource(0.0)
+NOTES = Application(
+    name="notes",
+    title="Notes",
+    category="Note Management",
+    version="1",
+    licence="MIT",
+    description="Notes.",
+    manual="",
+    example_subtasks=(
+        ExampleSubtask(
+            name="write",
+            instruction_template="Write '{text}' into '{text_path}'.",
+            parameter_sets=(
+                {"text": "Milk (2)", "text_path": "Documents/a.txt"},
+                {"text": "Tea", "text_path": "Documents/b.txt"},
+            ),
+            worked_example=(
+                WorkedStep(operation="click_input", control=ControlQuery(text="Later"), optional=True),
+                WorkedStep(operation="click_input", control=ControlQuery(text="New", control_type="Button")),
+                WorkedStep(operation="keyboard_input", keys="{text}^s{text_path_name}{ENTER}"),
+            ),
+        ),
+    ),
+)
+NEW, CLOSE, LATER = (
+    ControlView(label=str(number), control_text=text, control_type="Button")
+    for number, text in enumerate(("New", "Close", "Later"))
+)
+
+
+def screen(*controls: ControlView, instruction: str = "Write 'Milk (2)' into 'Documents/a.txt'.", history=()):
+    return TrajectoryView(
+        application="notes", instruction=instruction, controls=controls, history=history, steps_left=9
+    )
+
+
+def done(step: int, outcome: str = "done") -> HistoryView:
+    return HistoryView(thought=f"Step {step} of 3: x", outcome=outcome)
+
+
+class TestActor:
+    def test_passes_over_an_optional_step_and_grounds_the_next(self):
+        reply, _ = act(screen(CLOSE, NEW), NOTES, 0, NO_MISTAKES)
+        assert (reply.function, reply.control_label, reply.control_text) == ("click_input", "0", "New")
+        assert reply.thought.startswith("Step 2 of 3")
+
+    def test_does_an_optional_step_when_its_control_is_there(self):
+        reply, _ = act(screen(NEW, LATER), NOTES, 0, NO_MISTAKES)
+        assert reply.control_text == "Later"
+
+    def test_escapes_values_in_keys_and_knows_the_parts_of_paths(self):
+        reply, _ = act(screen(NEW, history=(done(2),)), NOTES, 0, NO_MISTAKES)
+        assert reply.args.keys == "Milk {(}2{)}^sa.txt{ENTER}"
+
+    def test_recognises_values_that_no_parameter_set_has(self):
+        view = screen(NEW, instruction="Write 'Jam' into 'Documents/c.txt'.", history=(done(2),))
+        assert act(view, NOTES, 0, NO_MISTAKES)[0].args.keys == "Jam^sc.txt{ENTER}"
+
+    def test_finishes_after_the_last_step(self):
+        assert act(screen(NEW, history=(done(2), done(3))), NOTES, 0, NO_MISTAKES)[0].status == "FINISH"
+
+    def test_waits_for_a_control_and_gives_up_in_the_end(self):
+        history: tuple[HistoryView, ...] = ()
+        for _ in range(3):
+            reply, _ = act(screen(CLOSE, history=history), NOTES, 0, NO_MISTAKES)
+            assert reply.function == "wait"
+            history = (*history, HistoryView(thought=reply.thought))
+        reply, _ = act(screen(CLOSE, history=history), NOTES, 0, NO_MISTAKES)
+        assert (reply.status, reply.message) == ("GIVE_UP", "there is no Button 'New' on the screen")
+
+    def test_does_a_refused_step_again(self):
+        reply, _ = act(screen(NEW, history=(done(2, "the control is covered"),)), NOTES, 0, NO_MISTAKES)
+        assert reply.thought.startswith("Step 2 of 3")
+
+    def test_gives_up_on_what_no_worked_example_fits(self):
+        assert act(screen(NEW, instruction="Fly to the moon."), NOTES, 0, NO_MISTAKES)[0].status == "GIVE_UP"
+        assert act(screen(NEW), None, 0, NO_MISTAKES)[0].status == "GIVE_UP"
+
+    def test_a_mistake_is_marked_where_it_is_made_and_a_new_attempt_may_be_right(self):
+        kinds = set()
+        for attempt in range(60):
+            history = (done(1),) if attempt % 2 else ()
+            reply, made = act(screen(CLOSE, NEW, history=history), NOTES, attempt, MistakeSource(0.5, 1))
+            kinds |= {item.kind for item in made}
+            if not made:
+                assert reply.control_text == "New"
+        assert "claims_success" in kinds
+        assert "wrong_control" in kinds
+
+
+def performance(text: str, path: str, *, line: str = "") -> PerformanceView:
+    change = ChangeView(
+        created_files=(path,),
+        texts=(FileChangeView(path=path, added_lines=(line or f"* {text}",)),),
+        window_title=f"{path} (2)",
+        typed=(text,),
+        clicked=("Save",),
+    )
+    return PerformanceView(
+        parameters={"text": text, "text_path": path}, steps=(StepView(step=1, change=change),), change=change
+    )
+
+
+def written(*performances: PerformanceView, attempt: int = 0, mistakes=NO_MISTAKES, **changes) -> str:
+    view = EvaluationView(
+        application="notes",
+        instruction_template="Write '{text}' into '{text_path}'.",
+        parameter_names=("text", "text_path"),
+        performances=performances,
+        **changes,
+    )
+    return write_function(view, attempt, mistakes)[0].source
+
+
+MILK, TEA = performance("Milk", "Documents/a.txt"), performance("Tea", "Documents/b.txt")
+
+
+class TestEvaluationWriter:
+    def test_checks_the_state_over_all_parameters(self):
+        source = written(MILK, TEA)
+        assert "check_file_contains(text_path, '* ' + text)" in source
+        assert "Milk" not in source
+        assert "check_keyboard_types" not in source
+        ast.parse(source)
+
+    def test_leaves_out_what_only_one_performance_shows(self):
+        source = written(MILK, performance("Tea", "Documents/b.txt", line="made at 10:31: Tea"))
+        assert "check_file_contains(text_path, text)" in source
+
+    def test_is_stricter_after_survivors(self):
+        first = written(MILK, TEA)
+        second = written(MILK, TEA, previous_source=first, surviving_families=("near_miss",))
+        assert second.count("check_") > first.count("check_")
+        assert "check_mouse_clicks('Save')" in second
+
+    def test_drops_checks_that_nothing_needs(self):
+        first = written(MILK, TEA, surviving_families=("near_miss",))
+        untested = ("check_mouse_clicks('Save')",)
+        assert "check_mouse_clicks" not in written(MILK, TEA, previous_source=first, untested_checks=untested)
+
+    def test_says_that_it_saw_nothing_rather_than_accept_everything(self):
+        blank = PerformanceView(parameters={"text": "x"}, steps=(), change=ChangeView())
+        assert "changed nothing visible" in written(blank)
+
+    def test_mistakes_are_too_weak_or_hold_one_parameter_set_only(self):
+        right = written(MILK, TEA)
+        spoiled = {written(MILK, TEA, attempt=attempt, mistakes=MistakeSource(1.0)) for attempt in range(12)}
+        assert right not in spoiled
+        assert any("Documents/a.txt" in source or "Documents/b.txt" in source for source in spoiled)
+        assert any("text_path, '* ' + text" not in source and "Documents" not in source for source in spoiled)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["a", "b"]), st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1)
+    ),
+    st.text(max_size=40),
+)
+def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters, text):
+    expression = generalise(text, parameters)
+    assert expression.value(parameters) == text
+    assert eval(expression.source(), dict(parameters)) == text
+
+
+SUBTASKS = (
+    NumberedView(number=1, application="Editor", instruction="In Editor, create 'Documents/v1.2 notes.txt'."),
+    NumberedView(number=2, application="Wiki", instruction="Copy the text of the page 'Home'."),
+    NumberedView(
+        number=3, application="Mail", instruction="Send 'Documents/v1.2 notes.txt' to ann@example.org."
+    ),
+    NumberedView(number=4, application="Editor", instruction="Paste the clipboard into 'Documents/b.txt'."),
+)
+LINKS = (
+    LinkView(producer=1, consumer=3, category="text_path", kind="file", value="Documents/v1.2 notes.txt"),
+    LinkView(producer=2, consumer=4, category="text_in_clipboard", kind="clipboard"),
+    LinkView(producer=3, consumer=4, category="open_tab", kind="tab"),
+)
+VIEW = InstructionView(goal="Tell Ann about it", subtasks=SUBTASKS, links=LINKS)
+
+
+def pairs(text: str, subtasks=SUBTASKS[::-1]) -> set[tuple[int, int]]:
+    reply = infer(DependenciesView(instruction=text, subtasks=subtasks))
+    return {(item.before, item.after) for item in reply.dependencies}
+
+
+class TestSummarizerAndJudge:
+    def test_what_is_written_is_read_back(self):
+        text = summarize(VIEW, 0, NO_MISTAKES)[0].instruction
+        assert pairs(text) == {(1, 3), (2, 4), (3, 4)}
+        assert text.startswith("Tell Ann about it.")
+        assert "In Editor, in Editor" not in text
+
+    def test_each_mistake_is_read_as_it_is_written(self):
+        kinds = set()
+        for attempt in range(40):
+            reply, made = summarize(VIEW, attempt, MistakeSource(0.6, 2))
+            assert (pairs(reply.instruction) == {(1, 3), (2, 4), (3, 4)}) == (not made)
+            kinds |= {item.kind for item in made}
+        assert kinds == {"dependency_lost", "dependency_reversed"}
+
+    @pytest.mark.parametrize(
+        ("text", "expected"),
+        [
+            (
+                "Create the file 'a.txt' with a list. After that, mail 'a.txt' to Bob. Independently, start the music.",
+                {(1, 2)},
+            ),
+            ("Create the file 'a.txt' with a list. Mail 'a.txt' to Bob. Start the music.", {(1, 2)}),
+            ("Create the file 'a.txt' with a list. Mail 'c.txt' to Bob. Start the music.", set()),
+            (
+                "Start the music. Independently, create the file 'a.txt' with a list; then mail 'a.txt' to Bob.",
+                None,
+            ),
+        ],
+        ids=["connective", "shared name", "no shared name", "two in one sentence"],
+    )
+    def test_texts_of_others_are_read_by_connectives_and_names(self, text, expected):
+        subtasks = (
+            NumberedView(number=1, application="Editor", instruction="Create the file 'a.txt' with a list."),
+            NumberedView(number=2, application="Mail", instruction="Mail 'a.txt' to Bob."),
+            NumberedView(number=3, application="Player", instruction="Start the music."),
+        )
+        if expected is None:
+            assert (2, 1) not in pairs(text, subtasks)
+        else:
+            assert pairs(text, subtasks) == expected
+
+
+@given(st.integers(0, 2**32), st.floats(0, 1), st.text(max_size=10))
+def test_draws_depend_on_seed_and_key_alone(seed, rate, key):
+    source = MistakeSource(rate, seed)
+    first, second = (source.draw(("stops_early", "wrong_control"), key, 1) for _ in range(2))
+    assert (first and first[0]) == (second and second[0])
+
+
+def test_the_share_of_mistakes_is_the_rate():
+    made = sum(MistakeSource(0.3, 9).draw(("stops_early",), number) is not None for number in range(2000))
+    assert 520 < made < 680
+
+
+def test_marks_are_read_back():
+    mistakes = (InjectedMistake("wrong_resource", "create_note"), InjectedMistake("stops_early"))
+    assert read_mark(mark(mistakes)) == mistakes
+    assert read_mark("") == read_mark("req_abc") == read_mark("mistake:unheard_of") == ()

@@ -1,0 +1,103 @@
+"""Coverage rate and logical consistency (section 4.1)."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omnieval.errors import SequenceImpossible
+from omnieval.metrics import coverage_rate, logical_consistency, score_of
+from taskgraph.graph import TaskGraph
+from taskgraph.interference import orders_of
+from tests.taskgraph.small_graphs import clipboard, file, graphs, is_order, linked, node, shaped
+
+DIAMOND = shaped((0, 0b1, 0b1, 0b110), "aabb")
+
+
+def test_deeper_subtasks_weigh_more():
+    score = score_of(DIAMOND, ["s0", "s1"])
+    assert score.coverage_rate == pytest.approx(3 / 8)
+    assert not score.success
+
+
+@given(graphs(6))
+def test_coverage_is_between_0_and_1_and_grows_with_every_subtask(predecessors):
+    graph = shaped(predecessors)
+    names = [item.instance_id for item in graph.nodes]
+    rates = [score_of(graph, names[:number]).coverage_rate for number in range(len(names) + 1)]
+    assert rates[0] == 0
+    assert rates[-1] == pytest.approx(1)
+    assert rates == sorted(rates)
+
+
+def test_consistency_is_the_ratio_to_the_best_order():
+    assert score_of(DIAMOND, ["s0", "s1", "s2", "s3"]).logical_consistency == 1.0
+    assert score_of(DIAMOND, ["s0", "s2", "s1", "s3"]).logical_consistency == 0.0
+
+
+@given(graphs(5), st.lists(st.sampled_from("ab"), min_size=5, max_size=5))
+def test_consistency_never_exceeds_1_for_any_order(predecessors, applications):
+    graph = shaped(predecessors, "".join(applications[: len(predecessors)]))
+    masks = graph.predecessors
+    for order in permutations(range(len(masks))):
+        if is_order(masks, order):
+            score = score_of(graph, [graph.nodes[index].instance_id for index in order])
+            assert score.logical_consistency is None or 0 <= score.logical_consistency <= 1
+            assert (score.logical_consistency is None) == (score.maximum_coherency == 0)
+
+
+def test_consistency_is_undefined_where_nothing_can_be_coherent():
+    assert score_of(shaped((0, 0b1), "ab"), ["s0"]).logical_consistency is None
+    assert logical_consistency(0, 0) is None
+
+
+def test_the_maximum_is_taken_over_successful_orders_only():
+    graph = linked(
+        node("copy 1", application="a", outputs=(clipboard("1"),)),
+        node("copy 2", application="a", outputs=(clipboard("2"),)),
+        node("paste 1", application="b", inputs=(clipboard("1"),)),
+        node("paste 2", application="b", inputs=(clipboard("2"),)),
+    )
+    assert orders_of(graph).successful_count == 2
+    assert score_of(graph, ["copy 1", "paste 1"]).maximum_coherency == 0
+
+
+@pytest.mark.parametrize(
+    ("sequence", "message"),
+    [
+        (["s1"], r"'s1' \(number 1\) depends on 's0' for text_path 0-1, which is not completed before it"),
+        (["s0", "s3"], r"'s3' \(number 2\) depends on 's1'"),
+        (["s0", "s0"], "stands twice in the sequence, the second time as number 2"),
+        (["s0", "x"], "Number 2 of the sequence, 'x', is not in the graph"),
+    ],
+)
+def test_an_impossible_sequence_is_refused_with_the_first_violation(sequence, message):
+    with pytest.raises(SequenceImpossible, match=message):
+        score_of(DIAMOND, sequence)
+
+
+def test_a_sequence_that_loses_a_resource_is_refused():
+    graph = linked(
+        node("copy 1", outputs=(clipboard("1"),)),
+        node("copy 2", outputs=(clipboard("2"),)),
+        node("paste 1", inputs=(clipboard("1"),)),
+    )
+    with pytest.raises(
+        SequenceImpossible, match=r"'copy 2' .* overwrites text_in_clipboard 1 before 'paste 1'"
+    ):
+        score_of(graph, ["copy 1", "copy 2"])
+    assert score_of(graph, ["copy 2", "copy 1", "paste 1"]).success
+    old = file("old")
+    graph = linked(node("delete", inputs=(old,), consumed=(old,)), node("read", inputs=(old,)))
+    with pytest.raises(SequenceImpossible, match=r"'delete' .* consumes text_path old before 'read'"):
+        score_of(graph, ["delete"])
+
+
+def test_an_empty_graph_has_nothing_to_cover():
+    with pytest.raises(SequenceImpossible, match="no subtasks"):
+        score_of(TaskGraph(nodes=()), [])
+    with pytest.raises(SequenceImpossible, match="not in the graph"):
+        coverage_rate({"a": 1}, ["b"])

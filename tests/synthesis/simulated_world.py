@@ -1,0 +1,97 @@
+"""The simulated applications with everything that the stages need around them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from environments.environment import Environment
+from environments.lookup import platform
+from environments.simulated.catalog_entries import simulated_applications
+from evaluators_api.sandbox import EvaluationSandbox
+from resources.applications import Application
+from resources.catalog_loading import load_resource_categories
+from synthesis.cross_verification import CrossVerifier, Verification, VerificationSettings
+from synthesis.exploration import Exploration, ExplorationSettings, explore_application
+from synthesis.performances import Stage
+from synthesis.seams import Models
+from synthesis.trajectories import TrajectorySettings, plain_picture
+from synthesis.verification_pool import VerificationPool
+from taskgraph.provenance import Provenance
+
+PROVENANCE = Provenance(run_id="test")
+CATEGORIES = load_resource_categories()
+APPLICATIONS = {item.name: item for item in simulated_applications()}
+
+
+@dataclass
+class SimulatedEnvironments:
+    """Leases simulated environments; closes all of them at the end."""
+
+    made: list[Environment] = field(default_factory=list)
+    idle: list[Environment] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def lease(self, name: str) -> AsyncIterator[Environment]:
+        module = platform(name)
+        if not self.idle:
+            self.made.append(module.create(module.settings({"pictures": False})))
+            self.idle.append(self.made[-1])
+        environment = self.idle.pop()
+        try:
+            yield environment
+        finally:
+            self.idle.append(environment)
+
+    async def close(self) -> None:
+        for environment in self.made:
+            await environment.close()
+
+
+@dataclass
+class World:
+    """One run over some of the simulated applications."""
+
+    models: Models
+    sandbox: EvaluationSandbox
+    applications: Mapping[str, Application]
+    environments: SimulatedEnvironments = field(default_factory=SimulatedEnvironments)
+    exploration: ExplorationSettings = field(
+        default_factory=lambda: ExplorationSettings(look_at_application=False)
+    )
+    verification: VerificationSettings = field(default_factory=VerificationSettings)
+
+    def __post_init__(self) -> None:
+        self.pool = VerificationPool(self.applications, CATEGORIES)
+        stage = Stage(
+            self.models,
+            self.environments,
+            self.applications,
+            self.pool,
+            TrajectorySettings(step_limit=12),
+            plain_picture,
+            PROVENANCE,
+        )
+        self.verifier = CrossVerifier(stage, self.sandbox, CATEGORIES, self.verification, self.exploration)
+
+    async def explore(self, name: str) -> Exploration:
+        return await explore_application(
+            self.applications[name],
+            models=self.models,
+            environments=self.environments,
+            categories=CATEGORIES,
+            settings=self.exploration,
+            provenance=PROVENANCE,
+        )
+
+    async def verify(self, *wanted: str) -> dict[str, Verification]:
+        """Explore all applications and verify the subtasks named `wanted`, or all."""
+        explored = [await self.explore(name) for name in self.applications]
+        subtasks = [item for found in explored for item in found.subtasks]
+        chosen = [item for item in subtasks if not wanted or item.subtask_id in wanted]
+        await self.pool.announce(chosen)
+        await self.pool.complete()
+        done = await asyncio.gather(*(self.verifier.verify(item) for item in chosen))
+        return {item.subtask.subtask_id: item for item in done}

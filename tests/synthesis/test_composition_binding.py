@@ -1,0 +1,89 @@
+"""Pools are bound to parameter sets; values flow between subtasks where that is asked for."""
+
+from __future__ import annotations
+
+from resources.applications import ResourceDeclaration
+from resources.catalog_loading import load_resource_categories
+from resources.instances import Resource, bind_resource
+from synthesis.composing.binding import bind_pool
+from synthesis.composing.compiled_pool import compile_pool
+from synthesis.composing.request import CompositionRequest
+from synthesis.composition import compose
+from taskgraph.subtask import Subtask
+from tests.taskgraph.small_graphs import clipboard, file, node
+
+CATEGORIES = load_resource_categories()
+
+
+def subtask(name, *, inputs=(), outputs=(), fresh=(), parameters=({},)):
+    return Subtask(
+        subtask_id=name,
+        application="editor",
+        application_category="Office",
+        instruction_template=" ".join([name, *(f"{{{key}}}" for key in parameters[0])]),
+        available_parameters=parameters,
+        inputs=tuple(ResourceDeclaration(category="csv_path", parameter=item) for item in inputs),
+        outputs=tuple(ResourceDeclaration(category="csv_path", parameter=item) for item in outputs),
+        fresh=fresh,
+    )
+
+
+def test_binds_every_parameter_set_and_says_what_cannot_be_bound():
+    good = subtask("good", outputs=("path",), parameters=({"path": "a.csv"}, {"path": "b.csv"}))
+    bad = subtask("bad", inputs=("missing",), parameters=({"path": "a.csv"},))
+    nodes, problems = bind_pool([good, bad], CATEGORIES)
+    assert [item.outputs[0].value for item in nodes] == ["a.csv", "b.csv"]
+    assert len(problems) == 1
+    assert problems[0].startswith("bad: ")
+
+
+def test_a_fresh_name_takes_the_value_that_a_reader_needs_when_values_are_to_flow():
+    export = subtask("export", outputs=("path",), fresh=("path",), parameters=({"path": "new.csv"},))
+    count = subtask("count", inputs=("path",), parameters=({"path": "sales.csv"},))
+    apart, _ = bind_pool([export, count], CATEGORIES)
+    linked, _ = bind_pool([export, count], CATEGORIES, unify=True)
+    assert not links(apart)
+    assert ("export", "count", "sales.csv") in links(linked)
+    assert ("export", "count", "new.csv") in links(linked)
+
+
+def test_a_reader_takes_the_value_of_a_fixture_when_values_are_to_flow():
+    count = subtask("count", inputs=("path",), parameters=({"path": "sales.csv"},))
+    fixture = bind_resource(CATEGORIES["csv_path"], "editor", "budget.csv")
+    nodes, _ = bind_pool([count], CATEGORIES, unify=True, fixtures={"editor": frozenset({fixture})})
+    assert {item.inputs[0].value for item in nodes} == {"sales.csv", "budget.csv"}
+
+
+def links(nodes):
+    return {
+        (writer.subtask_id, reader.subtask_id, resource.value)
+        for writer in nodes
+        for resource in writer.outputs
+        for reader in nodes
+        if resource in reader.inputs
+    }
+
+
+def test_a_slot_carries_its_document_through_several_subtasks():
+    book = file("book.csv", "csv_path")
+    image = Resource(category="image_in_clipboard", kind=clipboard().kind)
+    nodes = [
+        node("open", inputs=(book,), outputs=(clipboard(),)),
+        node("turn into an image", inputs=(clipboard(),), outputs=(image,)),
+    ]
+    pool = compile_pool(nodes, {"editor": frozenset({book})})
+    carried = {item.node.subtask_id: item.node.outputs[0].value for item in pool.instances}
+    assert carried == {"open": "book.csv", "turn into an image": "book.csv"}
+
+
+def test_the_order_of_the_pool_and_doubles_in_it_do_not_matter():
+    nodes = [node("b", outputs=(file("x"),)), node("a", inputs=(file("x"),))]
+    assert compile_pool(nodes, {}).instances == compile_pool([*nodes[::-1], nodes[0]], {}).instances
+
+
+def test_fixtures_of_other_applications_do_not_count():
+    old = file("old")
+    reader = node("read", application="editor", inputs=(old,))
+    request = CompositionRequest(count=1, minimum_size=1)
+    assert list(compose([reader], [], request, fixtures={"player": frozenset({old})})) == []
+    assert len(list(compose([reader], [], request, fixtures={"": frozenset({old})}))) == 1

@@ -1,0 +1,141 @@
+import pytest
+
+from model_clients.replies import ActorReply, EvaluationFunctionReply
+from model_clients.roles import ModelRole
+from synthesis.cross_verification import VerificationSettings
+from tests.synthesis.models import TestModels
+from tests.synthesis.simulated_world import APPLICATIONS, World
+
+NOTES = {"simulated_notes": APPLICATIONS["simulated_notes"]}
+WRITE, COPY, PASTE = (f"simulated_notes.{name}" for name in ("write_note", "copy_note", "paste_note"))
+HEAD = "def evaluate_agent_task_completion(text: str, text_path: str):\n"
+ACCEPTS_ALL = HEAD + "    check_text_exists(text)\n    return EvalResult(True, text_path, 1.0)\n"
+ONE_SET_ONLY = HEAD + (
+    "    done = check_file_contains('Documents/agenda.txt', 'Talk about the budget') and text != '' and text_path != ''\n"
+    "    return EvalResult(done, 'looks for one note only', 1.0 if done else 0.0)\n"
+)
+BLIND = HEAD + (
+    "    done = check_file_exists(text_path)\n"
+    "    return EvalResult(done, 'looks at the file only', 1.0 if done else 0.0)\n"
+)
+NOT_PYTHON = "the function you want"
+
+
+def world(sandbox, models, **settings) -> World:
+    return World(models, sandbox, NOTES, verification=VerificationSettings(**settings))
+
+
+async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox):
+    done = (await world(shared_sandbox, TestModels(NOTES)).verify(WRITE))[WRITE]
+    assert done.verified is not None
+    assert done.rejection is None
+    assert len({item.instance_id for item in done.verified.trajectories}) == 2
+    assert [dict(item.parameters) for item in done.verified.trajectories] == list(
+        done.verified.subtask.available_parameters
+    )
+    assert "Buy a new lamp" not in done.verified.function.source
+    families = {item.family: item.killed == item.total for item in done.verified.function.quality.families}
+    assert families["no_op"]
+    assert families["wrong_parameter"]
+    assert all(families.values())
+
+
+async def test_each_judgement_is_kept_with_both_sides(shared_sandbox):
+    done = (await world(shared_sandbox, TestModels(NOTES)).verify(WRITE))[WRITE]
+    assert done.verified is not None
+    for judged in done.rounds:
+        assert judged.accepted
+        assert judged.function_id == done.verified.function.function_id
+        assert judged.trajectory_id in {item.trajectory_id for item in done.trajectories}
+        assert judged.evaluation is not None
+        assert judged.evaluation.passed
+        assert judged.quality is not None
+
+
+async def test_inputs_that_no_reset_provides_are_made_by_a_verified_subtask_first(shared_sandbox):
+    done = await world(shared_sandbox, TestModels(NOTES)).verify(COPY, PASTE)
+    pasted = done[PASTE].verified
+    assert pasted is not None
+    for trajectory in pasted.trajectories:
+        assert trajectory.initial_evidence.clipboard.text
+        assert trajectory.initial_evidence.inputs == ()
+        assert trajectory.initial_evidence.step == 0
+        assert [step.step for step in trajectory.steps] == list(range(1, len(trajectory.steps) + 1))
+
+
+async def test_without_a_producer_the_subtask_is_rejected_unperformed(shared_sandbox):
+    done = (await world(shared_sandbox, TestModels(NOTES)).verify(PASTE))[PASTE]
+    assert done.rejection is not None
+    assert done.rejection.reason == "inputs_unavailable"
+    assert "text_in_clipboard" in done.rejection.message
+    assert done.trajectories == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (ACCEPTS_ALL, "no_op"),
+        (ONE_SET_ONLY, "looks for one note only"),
+        (BLIND, "does not depend on text"),
+        (NOT_PYTHON, "refused"),
+    ],
+    ids=["accepts everything", "one parameter set only", "ignores a parameter", "no Python"],
+)
+async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(shared_sandbox, source, said):
+    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationFunctionReply(source=source)]}
+    models = TestModels(NOTES, scripted=scripted)
+    done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
+    assert done.verified is not None
+    first, second = models.calls[ModelRole.EVALUATION_WRITER][:2]
+    assert first.request.attempt == 0
+    assert second.request.attempt == 1
+    assert second.request.inputs["previous_source"] == source
+    assert said in str(second.request.inputs["feedback"])
+    assert [item.accepted for item in done.rounds][:2] == [False, False]
+    assert len(done.trajectories) == 2, "recorded evidence is enough to judge a new function"
+
+
+async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_rounds(shared_sandbox):
+    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationFunctionReply(source=ACCEPTS_ALL)] * 4}
+    models = TestModels(NOTES, scripted=scripted)
+    settings = {"rounds": 2, "functions_per_round": 2}
+    done = (await world(shared_sandbox, models, **settings).verify(WRITE))[WRITE]
+    assert done.verified is None
+    assert done.rejection is not None
+    assert done.rejection.reason == "not_verified"
+    assert len(done.functions) == 4
+    assert len(done.trajectories) == 4, "the second round performs it again"
+    assert {item.round for item in done.rounds} == {1, 2}
+
+
+async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox):
+    scripted = {ModelRole.ACTOR: [ActorReply(status="FINISH")] * 40}
+    done = (await world(shared_sandbox, TestModels(NOTES, scripted=scripted)).verify(WRITE))[WRITE]
+    assert done.rejection is not None
+    assert done.rejection.reason == "not_reproducible"
+    assert done.functions == ()
+
+
+async def test_a_performance_that_strays_is_repeated_until_two_agree(shared_sandbox):
+    stray = [ActorReply(status="CONTINUE", function="wait"), ActorReply(status="FINISH")]
+    models = TestModels(NOTES, scripted={ModelRole.ACTOR: stray})
+    done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
+    assert done.verified is not None
+    assert len(done.trajectories) > 2
+    assert all(len(item.steps) == 4 for item in done.verified.trajectories)
+
+
+async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox):
+    reason = "the button is missing"
+    models = TestModels(NOTES, scripted={ModelRole.ACTOR: [ActorReply(status="GIVE_UP", message=reason)] * 2})
+    done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
+    assert done.verified is not None
+    assert any(reason in str(call.request.inputs["feedback"]) for call in models.calls[ModelRole.ACTOR])
+
+
+async def test_rubbish_from_the_writer_is_a_rejection(shared_sandbox):
+    models = TestModels(NOTES, scripted={ModelRole.EVALUATION_WRITER: ["{}"]})
+    done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
+    assert done.rejection is not None
+    assert done.rejection.reason == "no_usable_reply"
+    assert len(done.trajectories) == 2

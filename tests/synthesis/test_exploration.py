@@ -1,0 +1,175 @@
+import pytest
+
+from environments.errors import ApplicationStartFailed
+from model_clients.replies import ExplorationReply, NamedValue, ProposedSubtask
+from model_clients.roles import ModelRole
+from resources.applications import ResourceDeclaration
+from synthesis.exploration import ExplorationSettings
+from tests.synthesis.models import TestModels
+from tests.synthesis.simulated_world import APPLICATIONS, World
+
+NOTES = {"simulated_notes": APPLICATIONS["simulated_notes"]}
+ONE_VOTE = ExplorationSettings(look_at_application=False, declaration_votes=1)
+
+
+def proposal(**changes: object) -> ProposedSubtask:
+    values: dict[str, object] = {
+        "name": "write",
+        "instruction_template": "Write '{text}' into '{text_path}'.",
+        "parameter_sets": [
+            [
+                NamedValue(name="text", value="Hello there"),
+                NamedValue(name="text_path", value="Documents/a.txt"),
+            ]
+        ],
+        "outputs": [ResourceDeclaration(category="text_path", parameter="text_path")],
+        "fresh": ["text_path"],
+        **changes,
+    }
+    return ProposedSubtask.model_validate(values)
+
+
+async def explored(sandbox, *proposals, settings=ONE_VOTE, **others):
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorationReply(subtasks=list(proposals))]})
+    return await World(models, sandbox, NOTES, exploration=settings, **others).explore("simulated_notes")
+
+
+async def test_curated_subtasks_become_proposals_with_their_worked_examples(shared_sandbox):
+    found = await World(TestModels(NOTES), shared_sandbox, NOTES).explore("simulated_notes")
+    examples = {f"simulated_notes.{item.name}" for item in NOTES["simulated_notes"].example_subtasks}
+    assert {item.subtask_id for item in found.subtasks} == examples
+    assert all(item.origin == "curated" and item.worked_example and item.simulated for item in found.subtasks)
+    assert found.rejections == ()
+
+
+async def test_a_new_proposal_is_kept_as_proposed(shared_sandbox):
+    found = await explored(shared_sandbox, proposal())
+    assert [(item.subtask_id, item.origin) for item in found.subtasks] == [
+        ("simulated_notes.write", "proposed")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"name": "Write it"}, "name_invalid"),
+        ({"parameter_sets": [[NamedValue(name="text", value="x")]]}, "parameters_mismatch"),
+        (
+            {
+                "parameter_sets": [
+                    [NamedValue(name="text", value=" "), NamedValue(name="text_path", value="a.txt")]
+                ]
+            },
+            "empty_value",
+        ),
+        ({"fresh": ["folder"]}, "parameters_mismatch"),
+        ({"parameter_sets": []}, "parameters_mismatch"),
+    ],
+)
+async def test_a_malformed_proposal_is_rejected_with_its_reason(shared_sandbox, changes, reason):
+    found = await explored(shared_sandbox, proposal(**changes))
+    assert found.subtasks == ()
+    assert [item.reason for item in found.rejections] == [reason]
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        [ResourceDeclaration(category="telepathy")],
+        [ResourceDeclaration(category="text_path", parameter="folder")],
+        [ResourceDeclaration(category="markdown_path", parameter="text_path")],
+        [ResourceDeclaration(category="text_path")],
+    ],
+    ids=["unknown category", "unknown parameter", "named like another category", "file without value"],
+)
+async def test_malformed_declarations_cost_the_vote_but_not_the_proposal(shared_sandbox, outputs):
+    good = ExplorationReply(subtasks=[proposal()])
+    models = TestModels(
+        NOTES,
+        scripted={ModelRole.EXPLORER: [ExplorationReply(subtasks=[proposal(outputs=outputs)]), good]},
+    )
+    found = await World(models, shared_sandbox, NOTES, exploration=ONE_VOTE).explore("simulated_notes")
+    assert [item.outputs for item in found.subtasks] == [tuple(proposal().outputs)]
+
+
+async def test_an_ending_speaks_against_a_declared_category(shared_sandbox):
+    wrong = proposal(
+        instruction_template="Write '{text}' into '{target}'.",
+        parameter_sets=[
+            [NamedValue(name="text", value="x y"), NamedValue(name="target", value="Documents/a.csv")]
+        ],
+        outputs=[ResourceDeclaration(category="json_path", parameter="target")],
+        fresh=["target"],
+    )
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorationReply(subtasks=[wrong])] * 9})
+    found = await World(models, shared_sandbox, NOTES, exploration=ONE_VOTE).explore("simulated_notes")
+    assert [item.reason for item in found.rejections] == ["declarations_disagree"]
+
+
+async def test_a_proposal_that_says_the_same_as_another_is_a_duplicate(shared_sandbox):
+    twin = proposal(
+        name="write_again",
+        instruction_template="write '{content}'  into '{text_path}'",
+        parameter_sets=[
+            [NamedValue(name="content", value="Hi"), NamedValue(name="text_path", value="Documents/b.txt")]
+        ],
+    )
+    found = await explored(shared_sandbox, proposal(), twin)
+    assert [item.reason for item in found.rejections] == ["duplicate"]
+
+
+async def test_the_same_words_about_another_category_are_another_subtask(shared_sandbox):
+    other = proposal(
+        name="write_table",
+        instruction_template="Write '{text}' into '{csv_path}'.",
+        parameter_sets=[
+            [NamedValue(name="text", value="a,b"), NamedValue(name="csv_path", value="Documents/b.csv")]
+        ],
+        outputs=[ResourceDeclaration(category="csv_path", parameter="csv_path")],
+        fresh=[],
+    )
+    assert len((await explored(shared_sandbox, proposal(), other)).subtasks) == 2
+
+
+async def test_declarations_need_independent_votes(shared_sandbox):
+    wrong = proposal(outputs=[])
+    right = ExplorationReply(subtasks=[proposal()])
+    replies = [ExplorationReply(subtasks=[wrong]), right, right, right]
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: replies})
+    settings = ExplorationSettings(look_at_application=False, declaration_votes=3)
+    found = await World(models, shared_sandbox, NOTES, exploration=settings).explore("simulated_notes")
+    assert [item.outputs for item in found.subtasks] == [tuple(proposal().outputs)]
+    asked = models.calls[ModelRole.EXPLORER][1].request
+    assert "Declare inputs and outputs" in str(asked.messages[-1].content)
+    assert '"outputs"' not in str(asked.inputs["to_declare"])
+
+
+async def test_votes_that_never_agree_reject_the_subtask(shared_sandbox):
+    one = ExplorationReply(subtasks=[proposal()])
+    other = ExplorationReply(subtasks=[proposal(outputs=[])])
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [one, other, one, other]})
+    settings = ExplorationSettings(look_at_application=False, declaration_votes=3, declaration_rounds=4)
+    found = await World(models, shared_sandbox, NOTES, exploration=settings).explore("simulated_notes")
+    assert (found.subtasks, [item.reason for item in found.rejections]) == ((), ["declarations_disagree"])
+
+
+async def test_rubbish_for_ever_rejects_the_application(shared_sandbox):
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: ["no JSON at all"]})
+    found = await World(models, shared_sandbox, NOTES).explore("simulated_notes")
+    assert [(item.item_kind, item.reason) for item in found.rejections] == [
+        ("application", "no_usable_reply")
+    ]
+
+
+async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(shared_sandbox):
+    class Unavailable:
+        def lease(self, platform):
+            raise ApplicationStartFailed("port 8080 never opened")
+
+    models = TestModels(NOTES)
+    settings = ExplorationSettings(look_at_application=True)
+    world = World(models, shared_sandbox, NOTES, environments=Unavailable(), exploration=settings)
+    found = await world.explore("simulated_notes")
+    assert [item.reason for item in found.rejections] == ["application_unavailable"]
+    assert "port 8080" in found.rejections[0].message
+    assert not models.calls

@@ -1,0 +1,69 @@
+"""The proof that the method catches what models get wrong: nothing of it is in what comes out."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from model_clients.replies import EvaluationFunctionReply, ExplorationReply, InstructionReply
+from model_clients.roles import ModelRole
+from synthesis.exploration import ExplorationSettings
+from synthesis.validation import ValidationSettings, validate_task
+from tests.synthesis.models import TestModels
+from tests.synthesis.simulated_world import APPLICATIONS, PROVENANCE, World
+from tests.synthesis.task_samples import TITLES, sample_tasks
+
+
+@pytest.mark.parametrize("seed", [3, 11])
+async def test_no_mistake_of_explorer_actor_or_writer_is_in_the_pool(shared_sandbox, seed):
+    models = TestModels(APPLICATIONS, mistakes=0.3, seed=seed)
+    world = World(
+        models,
+        shared_sandbox,
+        APPLICATIONS,
+        exploration=ExplorationSettings(look_at_application=False),
+    )
+    done = await world.verify()
+    await world.environments.close()
+    verified = {name: item.verified for name, item in done.items() if item.verified}
+    made = Counter(
+        mistake.kind for calls in models.calls.values() for call in calls for mistake in call.mistakes
+    )
+    assert made.total() >= 10, f"too few mistakes to prove anything: {made}"
+    assert len(verified) >= len(done) - 3
+
+    accepted = {(item.instance_id, item.attempt) for one in verified.values() for item in one.trajectories}
+    functions = {one.function.source for one in verified.values()}
+    for call in models.calls[ModelRole.ACTOR]:
+        if call.mistakes:
+            assert (call.request.item_id, call.request.attempt) not in accepted, call.mistakes
+    for call in models.calls[ModelRole.EVALUATION_WRITER]:
+        if call.mistakes:
+            assert isinstance(call.reply, EvaluationFunctionReply)
+            assert call.reply.source not in functions, call.mistakes
+    for call in models.calls[ModelRole.EXPLORER]:
+        assert isinstance(call.reply, ExplorationReply)
+        wrong = {mistake.subject for mistake in call.mistakes}
+        for proposal in call.reply.subtasks:
+            one = verified.get(f"{call.request.item_id}.{proposal.name}")
+            if one is not None and proposal.name in wrong:
+                declared = (tuple(proposal.inputs), tuple(proposal.outputs))
+                assert declared != (one.subtask.inputs, one.subtask.outputs), proposal.name
+
+
+async def test_no_mistake_of_the_summarizer_is_in_an_accepted_instruction():
+    models = TestModels({}, mistakes=0.5, seed=5)
+    tasks = sample_tasks(80)
+    done = await asyncio.gather(
+        *(
+            validate_task(task, TITLES, models=models, settings=ValidationSettings(), provenance=PROVENANCE)
+            for task in tasks
+        )
+    )
+    accepted = {item.task.instruction for item in done if item.rejection is None}
+    mistaken = [call for call in models.calls[ModelRole.SUMMARIZER] if call.mistakes]
+    assert len(mistaken) >= 20
+    assert len(accepted) >= 60
+    for call in mistaken:
+        assert isinstance(call.reply, InstructionReply)
+        assert call.reply.instruction not in accepted

@@ -1,0 +1,93 @@
+from model_clients.replies import IntentsReply, ProposedIntent
+from model_clients.roles import ModelRole
+from resources.catalog_loading import load_scenarios
+from synthesis.intents import IntentSettings, extract_intents, linked_pairs
+from tests.synthesis.models import TestModels
+from tests.synthesis.simulated_world import PROVENANCE
+from tests.synthesis.task_samples import pooled_subtasks
+
+LINKED = ["simulated_notes.write_note", "simulated_notes.copy_note", "simulated_notes.paste_note"]
+UNLINKED = ["simulated_tables.add_row", "simulated_files.move_text", "simulated_notes.append_line"]
+
+
+async def extracted(*replies, known=(), **settings):
+    scripted = {ModelRole.INTENT_EXTRACTOR: list(replies)} if replies else None
+    models = TestModels({}, scripted=scripted)
+    found = await extract_intents(
+        pooled_subtasks(),
+        models=models,
+        scenarios=load_scenarios(),
+        settings=IntentSettings(**settings),
+        known=known,
+        provenance=PROVENANCE,
+    )
+    return found, models
+
+
+def reply(goal: str, group: list[str], scenario: str = "") -> IntentsReply:
+    return IntentsReply(intents=[ProposedIntent(goal=goal, subtask_ids=group, scenario=scenario)])
+
+
+async def test_offline_intents_are_distinct_linked_and_of_many_sizes():
+    found, _ = await extracted(wanted=25)
+    assert len(found.intents) == 25
+    assert len({frozenset(item.subtask_ids) for item in found.intents}) == 25
+    assert len({item.text.casefold() for item in found.intents}) == 25
+    assert len({len(item.subtask_ids) for item in found.intents}) >= 4
+    members = {item.subtask.subtask_id: item for item in pooled_subtasks()}
+    for intent in found.intents:
+        assert linked_pairs([members[name] for name in intent.subtask_ids])
+
+
+async def test_a_group_is_kept_with_a_scenario_that_exists():
+    found, _ = await extracted(reply("Write things down", LINKED, "Note Taking"), wanted=1)
+    assert [(item.text, item.scenario) for item in found.intents] == [("Write things down", "Note Taking")]
+    found, _ = await extracted(reply("Write things down", LINKED, "Gardening"), wanted=1)
+    assert found.intents[0].scenario == "Note Taking"
+
+
+async def test_what_cannot_be_an_intent_is_rejected_and_told_to_the_extractor():
+    bad = IntentsReply(
+        intents=[
+            ProposedIntent(goal="Fly", subtask_ids=["simulated_notes.fly", *LINKED]),
+            ProposedIntent(goal="Too small", subtask_ids=LINKED[:2]),
+            ProposedIntent(goal=" ", subtask_ids=LINKED),
+            ProposedIntent(goal="Unlinked", subtask_ids=UNLINKED),
+            ProposedIntent(goal="Good", subtask_ids=LINKED),
+            ProposedIntent(goal="Same group", subtask_ids=LINKED[::-1]),
+            ProposedIntent(goal="good", subtask_ids=[*LINKED, "simulated_mail.send_file"]),
+        ]
+    )
+    found, models = await extracted(bad, wanted=2)
+    assert [item.reason for item in found.rejections][:6] == [
+        "unknown_subtask",
+        "group_size",
+        "no_goal",
+        "not_linked",
+        "duplicate",
+        "duplicate",
+    ]
+    assert found.intents[0].text == "Good"
+    second = models.calls[ModelRole.INTENT_EXTRACTOR][1].request.inputs
+    assert second["known_goals"] == ["Good"]
+    assert "no subtask of the group makes what another one reads" in str(second["feedback"])
+
+
+async def test_calls_that_bring_nothing_new_end_the_extraction():
+    same = reply("Write things down", LINKED)
+    found, models = await extracted(same, same, same, same, wanted=9, barren_calls=2)
+    assert len(found.intents) == 1
+    assert len(models.calls[ModelRole.INTENT_EXTRACTOR]) == 3
+
+
+async def test_known_intents_are_not_proposed_again():
+    first, _ = await extracted(wanted=5)
+    second, _ = await extracted(known=first.intents, wanted=5)
+    groups = {frozenset(item.subtask_ids) for item in first.intents}
+    assert len(second.intents) == 5
+    assert groups.isdisjoint({frozenset(item.subtask_ids) for item in second.intents})
+
+
+async def test_rubbish_ends_the_extraction_with_a_rejection():
+    found, _ = await extracted("{", wanted=3)
+    assert [item.reason for item in found.rejections] == ["no_usable_reply"]

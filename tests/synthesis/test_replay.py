@@ -1,0 +1,131 @@
+import pytest
+
+from synthesis.composing.binding import fixtures_at_reset
+from synthesis.composing.request import CompositionRequest
+from synthesis.composition import compose
+from synthesis.errors import StageInputInvalid
+from synthesis.replay import Replayer, ReplaySettings, spread_orders
+from synthesis.verified_subtasks import VerifiedSubtask
+from taskgraph.task import Intent, Task
+from tests.synthesis.models import TestModels
+from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES, PROVENANCE, World
+
+WANTED = ("simulated_notes.write_note", "simulated_notes.copy_note", "simulated_mail.send_clipboard")
+
+
+@pytest.fixture
+async def pool(shared_sandbox):
+    applications = {name: APPLICATIONS[name] for name in ("simulated_notes", "simulated_mail")}
+    world = World(TestModels(applications), shared_sandbox, applications)
+    done = await world.verify(*WANTED)
+    yield world, {name: item.verified for name, item in done.items() if item.verified}
+    await world.environments.close()
+
+
+def composed(verified: dict[str, VerifiedSubtask]) -> list[Task]:
+    result = compose(
+        [instance for item in verified.values() for instance in item.instances(CATEGORIES)],
+        [Intent(intent_id="i", text="Write and send", subtask_ids=WANTED)],
+        CompositionRequest(count=30, seed=2),
+        fixtures=fixtures_at_reset(APPLICATIONS.values(), CATEGORIES),
+    )
+    return sorted(result.tasks, key=lambda task: -len(task.graph.nodes))
+
+
+def replayer(world: World, verified: dict[str, VerifiedSubtask], **settings: int) -> Replayer:
+    return Replayer(
+        world.environments, world.sandbox, APPLICATIONS, verified, ReplaySettings(**settings), PROVENANCE
+    )
+
+
+async def test_a_composed_task_works_in_each_order_tried(pool):
+    world, verified = pool
+    task = next(item for item in composed(verified) if item.successful_order_count > 1)
+    done = await replayer(world, verified).replay(task)
+    assert done.rejection is None
+    assert len(done.replays) == 2
+    assert done.replays[0].order != done.replays[1].order
+    for replay, recording in zip(done.replays, done.trajectories, strict=True):
+        assert replay.success
+        assert replay.trajectory_id == recording.trajectory_id
+        assert [item.instance_id for item in replay.subtasks] == list(replay.order)
+        assert replay.subtasks[-1].last_step == len(recording.steps)
+        assert [step.step for step in recording.steps] == list(range(1, len(recording.steps) + 1))
+
+
+async def test_files_that_the_task_makes_are_not_there_before(pool):
+    world, verified = pool
+    task = next(
+        item
+        for item in composed(verified)
+        if any(node.subtask_id == "simulated_notes.write_note" for node in item.graph.nodes)
+    )
+    made = {
+        node.parameters["text_path"]
+        for node in task.graph.nodes
+        if node.subtask_id == "simulated_notes.write_note"
+    }
+    done = await replayer(world, verified, orders=1).replay(task)
+    assert made.isdisjoint(file.path for file in done.trajectories[0].initial_evidence.files)
+
+
+async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_node(pool):
+    world, verified = pool
+    task = composed(verified)[0]
+    spoiled = {
+        name: item.model_copy(
+            update={
+                "trajectories": tuple(
+                    trajectory.model_copy(update={"steps": trajectory.steps[:1]})
+                    for trajectory in item.trajectories
+                )
+            }
+        )
+        if name == "simulated_notes.write_note"
+        else item
+        for name, item in verified.items()
+    }
+    done = await replayer(world, spoiled).replay(task)
+    if not any(node.subtask_id == "simulated_notes.write_note" for node in task.graph.nodes):
+        pytest.fail("the sampled task must contain the spoiled subtask")
+    assert done.rejection is not None
+    assert done.rejection.reason == "not_executable"
+    assert "simulated_notes.write_note" in done.rejection.message
+    assert all(not replay.success for replay in done.replays)
+
+
+async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool):
+    world, verified = pool
+    task = composed(verified)[-1]
+    name = task.graph.nodes[0].subtask_id
+    broken = [
+        trajectory.model_copy(
+            update={
+                "steps": tuple(
+                    step.model_copy(
+                        update={"target": step.target and step.target.model_copy(update={"text": "Gone"})}
+                    )
+                    for step in trajectory.steps
+                )
+            }
+        )
+        for trajectory in verified[name].trajectories
+    ]
+    spoiled = {**verified, name: verified[name].model_copy(update={"trajectories": tuple(broken)})}
+    done = await replayer(world, spoiled, orders=1).replay(task)
+    assert not done.replays[0].success
+    assert "'Gone', which is not on the screen" in done.replays[0].message
+    assert done.trajectories[0].termination == "gave_up"
+
+
+async def test_a_node_that_nobody_verified_is_an_error(pool):
+    world, verified = pool
+    with pytest.raises(StageInputInvalid, match="has no verified trajectory"):
+        await replayer(world, {}).replay(composed(verified)[0])
+
+
+def test_orders_are_taken_far_apart():
+    task = Task.model_construct(successful_orders=(("a", "b"), ("b", "a"), ("c",)))
+    assert spread_orders(task, 2) == [("a", "b"), ("c",)]
+    assert spread_orders(task, 1) == [("a", "b")]
+    assert spread_orders(task, 9) == [("a", "b"), ("b", "a"), ("c",)]

@@ -1,0 +1,128 @@
+import pytest
+
+from resources.categories import ResourceKind
+from resources.instances import Resource
+from synthesis.resource_evidence import contradictions
+from taskgraph.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskgraph.interaction import Control, Rectangle
+from taskgraph.subtask import BoundSubtask
+from taskgraph.trajectory import Trajectory
+
+
+def file(path: str, text: str = "x") -> FileState:
+    return FileState(path=path, size=len(text), sha256=f"{len(text):064d}", text=text)
+
+
+def on_screen(text: str) -> Control:
+    return Control(
+        label="1", text=text, control_type="Text", rectangle=Rectangle(left=0, top=0, right=9, bottom=9)
+    )
+
+
+def a_file(path: str) -> Resource:
+    return Resource(category="text_path", kind=ResourceKind.FILE, value=path)
+
+
+CLIPBOARD = Resource(category="text_in_clipboard", kind=ResourceKind.CLIPBOARD)
+IMAGE = Resource(category="image_in_clipboard", kind=ResourceKind.CLIPBOARD)
+NOTE = Resource(category="note_title", kind=ResourceKind.RECORD, application="notes", value="Groceries")
+OLD, NEW = a_file("Documents/old.txt"), a_file("Documents/new.txt")
+
+
+def found(
+    before: Evidence, after: Evidence, *, inputs=(), outputs=(), consumed=(), parameters=None
+) -> list[str]:
+    instance = BoundSubtask(
+        instance_id="notes.do:1",
+        subtask_id="notes.do",
+        application="notes",
+        application_category="Note Management",
+        instruction="Do.",
+        parameters=parameters or {},
+        inputs=(*inputs, *consumed),
+        outputs=outputs,
+        consumed=consumed,
+    )
+    trajectory = Trajectory.model_construct(initial_evidence=before, steps=(Ended(after),))
+    return contradictions(instance, trajectory)
+
+
+class Ended:
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+
+NOTHING = Evidence(step=0)
+WITH_OLD = Evidence(step=0, files=(file("Documents/old.txt"),))
+WITH_BOTH = Evidence(step=3, files=(file("Documents/new.txt"), file("Documents/old.txt")))
+
+
+def test_declarations_that_hold_are_not_contradicted():
+    assert (
+        found(WITH_OLD, WITH_BOTH, inputs=[OLD], outputs=[NEW], parameters={"text_path": "Documents/old.txt"})
+        == []
+    )
+    gone = Evidence(step=3, files=(file("Documents/new.txt"),))
+    assert found(WITH_OLD, gone, consumed=[OLD], outputs=[NEW]) == []
+    copied = NOTHING.model_copy(update={"clipboard": ClipboardState(text="hello")})
+    assert found(NOTHING, copied, outputs=[CLIPBOARD]) == []
+    shown = NOTHING.model_copy(update={"controls": (on_screen("The note Groceries"),)})
+    assert found(NOTHING, shown, outputs=[NOTE]) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "declared", "said"),
+    [
+        (NOTHING, NOTHING, {"inputs": [OLD]}, "did not exist before"),
+        (WITH_OLD, NOTHING, {"inputs": [OLD]}, "it is consumed"),
+        (WITH_OLD, WITH_OLD, {"consumed": [OLD]}, "still exists afterwards"),
+        (WITH_OLD, WITH_OLD, {"outputs": [NEW], "inputs": [OLD]}, "does not exist afterwards"),
+        (WITH_OLD, WITH_OLD, {"outputs": [OLD]}, "did not change"),
+        (WITH_OLD, WITH_BOTH, {"inputs": [OLD]}, "writes 'Documents/new.txt' without declaring it"),
+        (WITH_OLD, NOTHING, {}, "removes 'Documents/old.txt' without declaring it"),
+        (WITH_OLD, WITH_OLD, {"parameters": {"text_path": "Documents/old.txt"}}, "names the existing file"),
+        (NOTHING, NOTHING, {"inputs": [NOTE]}, "knew nothing before"),
+        (NOTHING, NOTHING, {"outputs": [NOTE]}, "knows nothing afterwards"),
+        (NOTHING, NOTHING, {"inputs": [CLIPBOARD]}, "the clipboard did not hold that before"),
+        (NOTHING, NOTHING, {"outputs": [CLIPBOARD]}, "the clipboard does not hold that afterwards"),
+    ],
+)
+def test_each_contradiction_is_said(before, after, declared, said):
+    assert any(said in problem for problem in found(before, after, **declared))
+
+
+def test_an_undeclared_change_of_the_clipboard_is_said():
+    copied = NOTHING.model_copy(update={"clipboard": ClipboardState(text="hello")})
+    assert found(NOTHING, copied) == ["changes the clipboard without declaring it as an output"]
+
+
+def test_text_is_no_image():
+    copied = NOTHING.model_copy(update={"clipboard": ClipboardState(text="hello")})
+    assert any("does not hold that" in item for item in found(NOTHING, copied, outputs=[IMAGE]))
+
+
+def test_pasting_what_was_there_before_needs_a_declared_input():
+    pasted = NOTHING.model_copy(update={"inputs": (InputEvent(step=1, kind="key", text="ctrl+v"),)})
+    assert found(NOTHING, pasted) == [
+        "pastes what was in the clipboard before without declaring it as an input"
+    ]
+    own = NOTHING.model_copy(
+        update={
+            "inputs": (
+                InputEvent(step=1, kind="key", text="ctrl+c"),
+                InputEvent(step=2, kind="key", text="ctrl+v"),
+            )
+        }
+    )
+    assert found(NOTHING, own) == []
+
+
+def test_folders_on_the_way_to_a_declared_file_need_no_declaration():
+    deep = a_file("Documents/archive/new.txt")
+    after = Evidence(step=1, files=(file("Documents/archive/new.txt"),), directories=("Documents/archive",))
+    assert found(NOTHING, after, outputs=[deep]) == []
+
+
+def test_what_applications_keep_for_themselves_needs_no_declaration():
+    after = Evidence(step=1, files=(file(".applications/notes/cache.db"),))
+    assert found(NOTHING, after) == []

@@ -1,0 +1,177 @@
+import networkx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model_clients.replies import DependenciesReply, DependencyPair, InstructionReply
+from model_clients.roles import ModelRole
+from synthesis.instructions import in_order
+from synthesis.literal_checks import literal_problems
+from synthesis.validation import ValidationSettings, closure, compare_orders, validate_task
+from tests.synthesis.models import TestModels
+from tests.synthesis.simulated_world import PROVENANCE
+from tests.synthesis.task_samples import TITLES, sample_tasks
+
+
+def a_task(edges: int = 2):
+    return next(task for task in sample_tasks(80) if len(task.graph.pairs) >= edges)
+
+
+async def validated(task, rounds=3, scripted=None):
+    models = TestModels({}, scripted=scripted)
+    done = await validate_task(
+        task, TITLES, models=models, settings=ValidationSettings(rounds=rounds), provenance=PROVENANCE
+    )
+    return done, models
+
+
+async def test_a_right_instruction_is_accepted_at_once_and_kept_on_both_levels():
+    task = a_task()
+    done, _ = await validated(task)
+    assert done.rejection is None
+    assert len(done.rounds) == 1
+    assert done.rounds[0].accepted
+    assert done.task.instruction == done.rounds[0].instruction
+    assert done.task.low_level_instructions == tuple(node.instruction for node in in_order(task))
+
+
+async def test_every_sampled_task_can_be_told_and_read_back():
+    for task in sample_tasks(80):
+        done, _ = await validated(task, rounds=1)
+        assert done.rejection is None, done.rounds[-1]
+
+
+async def test_the_judge_sees_no_graph_and_no_telling_order():
+    task = a_task()
+    _, models = await validated(task)
+    inputs = models.calls[ModelRole.DEPENDENCY_JUDGE][0].request.inputs
+    assert set(inputs) == {"instruction", "subtasks"}
+    shown = [item["instruction"] for item in inputs["subtasks"]]
+    assert sorted(shown) == sorted(node.instruction for node in task.graph.nodes)
+
+
+async def test_a_reversed_dependency_is_told_to_the_summarizer_and_repaired():
+    task = a_task()
+    done, models = await validated(task, rounds=1)
+    right = models.calls[ModelRole.DEPENDENCY_JUDGE][0].reply
+    assert isinstance(right, DependenciesReply)
+    first, *others = right.dependencies
+    turned = DependenciesReply(dependencies=[DependencyPair(before=first.after, after=first.before), *others])
+    done, models = await validated(task, rounds=2, scripted={ModelRole.DEPENDENCY_JUDGE: [turned]})
+    assert not done.rounds[0].accepted
+    assert done.rounds[0].reversed
+    assert done.rejection is None
+    feedback = models.calls[ModelRole.SUMMARIZER][1].request.inputs["feedback"]
+    assert "it is the other way round" in str(feedback)
+
+
+async def test_what_is_never_repaired_is_rejected_with_the_last_differences():
+    task = a_task()
+    nothing = DependenciesReply(dependencies=[])
+    done, _ = await validated(task, rounds=2, scripted={ModelRole.DEPENDENCY_JUDGE: [nothing] * 2})
+    assert done.rejection is not None
+    assert done.rejection.reason == "dependency_missing"
+    assert "cannot tell" in done.rejection.message
+    assert len(done.rounds) == 2
+    assert done.task.instruction == ""
+
+
+async def test_pairs_that_name_no_subtask_are_not_dependencies():
+    task = a_task()
+    odd = DependenciesReply(
+        dependencies=[DependencyPair(before=0, after=99), DependencyPair(before=1, after=1)]
+    )
+    done, _ = await validated(task, rounds=1, scripted={ModelRole.DEPENDENCY_JUDGE: [odd]})
+    assert done.rounds[0].inferred == ()
+
+
+async def test_a_missing_value_is_found_before_the_judge_is_asked():
+    task = a_task()
+    vague = InstructionReply(instruction="Put everything in order.")
+    done, models = await validated(task, rounds=2, scripted={ModelRole.SUMMARIZER: [vague]})
+    assert any("is missing" in item for item in done.rounds[0].literal_problems)
+    assert len(models.calls[ModelRole.DEPENDENCY_JUDGE]) == 1
+    assert done.rejection is None
+
+
+async def test_permuted_instructions_tell_the_same_task_in_other_orders():
+    task = next(item for item in sample_tasks(80) if item.successful_order_count >= 4)
+    done = await validate_task(
+        task,
+        TITLES,
+        models=TestModels({}),
+        settings=ValidationSettings(permuted_instructions=3),
+        provenance=PROVENANCE,
+    )
+    assert len({done.task.instruction, *done.task.permuted_instructions}) == 4
+    assert all(judged.accepted for judged in done.rounds)
+
+
+async def test_a_summarizer_without_a_usable_reply_rejects_the_task():
+    done, _ = await validated(a_task(), scripted={ModelRole.SUMMARIZER: ["[]"]})
+    assert done.rejection is not None
+    assert done.rejection.reason == "no_usable_reply"
+
+
+def told(task) -> str:
+    return " ".join(node.instruction for node in task.graph.nodes)
+
+
+def test_literals_of_the_subtasks_are_no_problem():
+    assert literal_problems(a_task(), told(a_task()), TITLES) == ()
+
+
+def test_a_placeholder_that_is_left_is_a_problem():
+    assert literal_problems(a_task(), told(a_task()) + " Save it as {text_path}.", TITLES) == (
+        "the placeholder {text_path} is left",
+    )
+
+
+def test_names_that_no_subtask_uses_are_problems():
+    problems = literal_problems(a_task(), told(a_task()) + " Send 'Zebra' to Documents/zoo.txt.", TITLES)
+    assert problems == (
+        "it names 'Zebra', which no subtask does",
+        "it names the path 'Documents/zoo.txt', which no subtask uses",
+    )
+
+
+def test_an_empty_instruction_is_a_problem():
+    assert literal_problems(a_task(), " \n", TITLES) == ("the instruction is empty",)
+
+
+@st.composite
+def acyclic_pairs(draw):
+    size = draw(st.integers(2, 7))
+    every = [(f"{a}", f"{b}") for a in range(size) for b in range(a + 1, size)]
+    return draw(st.lists(st.sampled_from(every), unique=True))
+
+
+@given(acyclic_pairs())
+def test_closure_is_the_one_of_networkx(pairs):
+    assert closure(pairs) == set(networkx.transitive_closure(networkx.DiGraph(pairs)).edges)
+
+
+@given(acyclic_pairs())
+def test_closure_and_reduction_agree_with_each_other(pairs):
+    reduced = networkx.transitive_reduction(networkx.DiGraph(pairs)).edges
+    assert compare_orders(closure(pairs), reduced).agrees
+
+
+@given(acyclic_pairs(), st.data())
+def test_turning_an_edge_of_the_reduction_is_always_found(pairs, data):
+    reduced = sorted(networkx.transitive_reduction(networkx.DiGraph(pairs)).edges)
+    if not reduced:
+        return
+    turned = data.draw(st.sampled_from(reduced))
+    seen = [pair for pair in reduced if pair != turned] + [turned[::-1]]
+    assert turned in compare_orders(seen, pairs).reversed
+
+
+@given(acyclic_pairs(), st.data())
+def test_losing_an_edge_of_the_reduction_is_always_found(pairs, data):
+    reduced = sorted(networkx.transitive_reduction(networkx.DiGraph(pairs)).edges)
+    if not reduced:
+        return
+    lost = data.draw(st.sampled_from(reduced))
+    comparison = compare_orders([pair for pair in reduced if pair != lost], pairs)
+    assert lost in comparison.missing
+    assert not comparison.extra

@@ -1,0 +1,143 @@
+import asyncio
+
+from resources.categories import ResourceKind
+from synthesis.verification_pool import VerificationPool
+from synthesis.verified_subtasks import VerifiedSubtask
+from taskgraph.evaluation_function import EvaluationFunction
+from taskgraph.subtask import Subtask
+from tests.synthesis.recordings import recording
+from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
+from tests.synthesis.task_samples import pooled_subtasks
+
+SUBTASKS = {item.subtask.subtask_id: item.subtask for item in pooled_subtasks()}
+WRITE, COPY, PASTE = (
+    SUBTASKS[f"simulated_notes.{name}"] for name in ("write_note", "copy_note", "paste_note")
+)
+SEND = SUBTASKS["simulated_mail.send_clipboard"]
+
+
+def pool() -> VerificationPool:
+    return VerificationPool(APPLICATIONS, CATEGORIES)
+
+
+def verified(subtask: Subtask) -> VerifiedSubtask:
+    return VerifiedSubtask(
+        subtask=subtask,
+        function=EvaluationFunction(function_id="f", subtask_id=subtask.subtask_id, source=""),
+        trajectories=tuple(
+            recording(subtask.subtask_id, parameters, []) for parameters in subtask.available_parameters
+        ),
+    )
+
+
+def first(subtask: Subtask):
+    return subtask.bind(subtask.available_parameters[0], CATEGORIES)
+
+
+async def test_fixtures_need_no_prelude():
+    ready = pool()
+    await ready.announce([COPY])
+    prelude = await ready.prelude(first(COPY))
+    assert prelude is not None
+    assert prelude.performed == ()
+
+
+async def test_a_slot_waits_for_its_producer():
+    waiting = pool()
+    await waiting.announce([COPY, PASTE])
+    await waiting.complete()
+    task = asyncio.create_task(waiting.prelude(first(PASTE)))
+    await asyncio.sleep(0)
+    assert not task.done()
+    await waiting.settle(COPY.subtask_id, verified(COPY))
+    prelude = await task
+    assert prelude is not None
+    assert [instance.subtask_id for instance, _ in prelude.performed] == [COPY.subtask_id]
+
+
+async def test_a_rejected_producer_ends_the_waiting():
+    waiting = pool()
+    await waiting.announce([COPY, PASTE])
+    await waiting.complete()
+    task = asyncio.create_task(waiting.prelude(first(PASTE)))
+    await asyncio.sleep(0)
+    await waiting.settle(COPY.subtask_id, None)
+    assert await task is None
+
+
+async def test_nobody_is_told_no_before_all_is_announced():
+    waiting = pool()
+    await waiting.announce([PASTE])
+    task = asyncio.create_task(waiting.prelude(first(PASTE)))
+    await asyncio.sleep(0)
+    assert not task.done()
+    await waiting.complete()
+    assert await task is None
+
+
+async def test_subtasks_that_could_only_prepare_each_other_do_not_wait_for_ever():
+    slot = next(name for name, item in CATEGORIES.items() if item.kind is ResourceKind.OPEN_DOCUMENT)
+    one = COPY.model_copy(update={"subtask_id": "simulated_notes.one"})
+    one = Subtask.model_validate(
+        {
+            **one.model_dump(),
+            "inputs": [{"category": "text_in_clipboard"}],
+            "outputs": [{"category": slot}],
+        }
+    )
+    two = Subtask.model_validate(
+        {
+            **one.model_dump(),
+            "subtask_id": "simulated_notes.two",
+            "inputs": [{"category": slot}],
+            "outputs": [{"category": "text_in_clipboard"}],
+        }
+    )
+    stuck = pool()
+    await stuck.announce([one, two])
+    await stuck.complete()
+    assert await asyncio.gather(stuck.prelude(first(one)), stuck.prelude(first(two))) == [None, None]
+
+
+async def test_a_producer_of_the_same_application_is_preferred():
+    ready = pool()
+    await ready.announce([PASTE])
+    for producer in (SUBTASKS["simulated_tables.copy_table"], COPY):
+        await ready.settle(producer.subtask_id, verified(producer))
+    await ready.complete()
+    prelude = await ready.prelude(first(PASTE))
+    assert prelude is not None
+    assert [instance.application for instance, _ in prelude.performed] == ["simulated_notes"]
+
+
+async def test_a_file_that_nobody_has_is_made_first():
+    ready = pool()
+    needed = first(COPY).model_copy(
+        update={
+            "inputs": tuple(
+                item.model_copy(update={"value": "Documents/todo.txt"}) for item in first(COPY).inputs
+            )
+        }
+    )
+    await ready.settle(WRITE.subtask_id, verified(WRITE))
+    await ready.complete()
+    prelude = await ready.prelude(needed)
+    assert prelude is not None
+    assert prelude.made_files == {"Documents/todo.txt"}
+
+
+async def test_other_performances_come_from_the_same_application_first():
+    ready = pool()
+    await ready.complete()
+    for subtask in (SEND, COPY, PASTE, SUBTASKS["simulated_tables.add_row"]):
+        await ready.record(recording(subtask.subtask_id, subtask.available_parameters[0], []))
+    others = await ready.others(WRITE, 3)
+    assert [item.subtask_id.partition(".")[0] for item in others][:2] == ["simulated_notes"] * 2
+    assert len(others) == 4
+
+
+async def test_waiting_for_others_ends_when_nobody_is_left_to_record():
+    ready = pool()
+    await ready.announce([WRITE, PASTE])
+    await ready.complete()
+    assert await ready.others(WRITE, 3) == ()

@@ -1,0 +1,114 @@
+"""Bitmask mathematics against networkx and brute force."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx
+import pytest
+from hypothesis import given
+
+from taskgraph.bitmasks import (
+    ancestors,
+    bits,
+    components,
+    depths,
+    mask_of,
+    maximum_antichain,
+    neighbours,
+    parts,
+    require_size,
+    successors,
+    topological_order,
+    transitive_reduction,
+)
+from taskgraph.errors import GraphInvalid, GraphTooLarge
+from tests.taskgraph.small_graphs import every_graph, graphs, is_order
+
+
+def as_networkx(predecessors):
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(len(predecessors)))
+    graph.add_edges_from((u, v) for v, mask in enumerate(predecessors) for u in bits(mask))
+    return graph
+
+
+def brute_width(predecessors):
+    closure = ancestors(predecessors)
+    nodes = range(len(predecessors))
+    return max(
+        len(chosen)
+        for size in range(1, len(predecessors) + 1)
+        for chosen in combinations(nodes, size)
+        if not any(closure[u] >> v & 1 or closure[v] >> u & 1 for u, v in combinations(chosen, 2))
+    )
+
+
+@given(graphs())
+def test_topological_order_puts_producers_first(predecessors):
+    assert is_order(predecessors, tuple(topological_order(predecessors)))
+
+
+@given(graphs())
+def test_depth_is_the_longest_path_that_ends_in_a_node(predecessors):
+    graph = as_networkx(predecessors)
+    longest = networkx.dag_longest_path_length(graph) + 1
+    found = depths(predecessors)
+    assert max(found) == longest
+    for node in graph:
+        below = [found[other] for other in graph.predecessors(node)]
+        assert found[node] == max(below, default=0) + 1
+
+
+@given(graphs())
+def test_closure_and_reduction_agree_with_networkx(predecessors):
+    graph = as_networkx(predecessors)
+    assert [set(bits(mask)) for mask in ancestors(predecessors)] == [
+        networkx.ancestors(graph, node) for node in range(len(predecessors))
+    ]
+    reduced = transitive_reduction(predecessors)
+    assert set(as_networkx(reduced).edges) == set(networkx.transitive_reduction(graph).edges)
+
+
+@given(graphs())
+def test_successors_and_neighbours_mirror_predecessors(predecessors):
+    graph = as_networkx(predecessors)
+    assert [set(bits(mask)) for mask in successors(predecessors)] == [
+        set(graph.successors(n)) for n in range(len(predecessors))
+    ]
+    assert [set(bits(mask)) for mask in neighbours(predecessors)] == [
+        set(graph.to_undirected().neighbors(n)) for n in range(len(predecessors))
+    ]
+
+
+@given(graphs())
+def test_components_agree_with_networkx(predecessors):
+    expected = {frozenset(part) for part in networkx.weakly_connected_components(as_networkx(predecessors))}
+    assert {frozenset(bits(mask)) for mask in components(predecessors)} == expected
+
+
+def test_parts_looks_only_at_the_nodes_asked_about():
+    assert parts([0b110, 0b1, 0b1], 0b110) == [0b10, 0b100]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_width_is_the_maximum_antichain_of_every_small_graph(size):
+    for predecessors in every_graph(size):
+        assert maximum_antichain(ancestors(predecessors)) == brute_width(predecessors)
+
+
+@given(graphs())
+def test_bits_and_mask_are_inverse(predecessors):
+    for mask in predecessors:
+        assert mask_of(list(bits(mask))) == mask
+
+
+def test_names_the_nodes_of_a_cycle():
+    with pytest.raises(GraphInvalid, match=r"\[1, 2\]"):
+        topological_order((0, 0b101, 0b010))
+
+
+def test_refuses_more_than_thirty_subtasks():
+    require_size((0,) * 30)
+    with pytest.raises(GraphTooLarge, match="31 subtasks"):
+        require_size((0,) * 31)

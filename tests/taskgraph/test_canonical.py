@@ -1,0 +1,45 @@
+"""Canonical keys identify labelled graphs."""
+
+from __future__ import annotations
+
+import networkx
+from hypothesis import given
+from hypothesis import strategies as st
+from networkx.algorithms.isomorphism import DiGraphMatcher
+
+from taskgraph.canonical import canonical_key, key_of, task_id
+from tests.taskgraph.small_graphs import graphs, shaped
+from tests.taskgraph.test_bitmasks import as_networkx
+
+
+def key(predecessors, labels):
+    edges = [(labels[u], labels[v]) for u, v in as_networkx(predecessors).edges]
+    return canonical_key(labels, edges)
+
+
+def labelled(predecessors, labels):
+    graph = as_networkx(predecessors)
+    networkx.set_node_attributes(graph, dict(enumerate(labels)), "label")
+    return graph
+
+
+@given(graphs(5), graphs(5), st.permutations("abcde"), st.permutations("abcde"))
+def test_equal_exactly_for_equal_labelled_graphs(first, second, first_labels, second_labels):
+    one, two = first_labels[: len(first)], second_labels[: len(second)]
+    matcher = DiGraphMatcher(
+        labelled(first, one), labelled(second, two), node_match=lambda a, b: a["label"] == b["label"]
+    )
+    assert (key(first, one) == key(second, two)) == matcher.is_isomorphic()
+    assert (task_id(key(first, one)) == task_id(key(second, two))) == matcher.is_isomorphic()
+
+
+@given(graphs(6))
+def test_does_not_depend_on_the_order_of_nodes_and_edges(predecessors):
+    graph = shaped(predecessors)
+    turned = graph.model_copy(update={"nodes": graph.nodes[::-1], "edges": graph.edges[::-1]})
+    assert key_of(graph) == key_of(turned)
+
+
+def test_ids_are_short_text_without_meaning():
+    assert task_id(canonical_key(["a"], [])) != task_id(canonical_key(["b"], []))
+    assert len(task_id(canonical_key(["a"], []))) == 24

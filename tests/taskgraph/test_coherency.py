@@ -1,0 +1,58 @@
+"""The maximum coherency score is exact."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from taskgraph.coherency import coherency_score, maximum_coherency, maximum_coherency_of
+from taskgraph.errors import GraphTooLarge
+from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, shaped
+
+
+def brute_maximum(predecessors, applications):
+    return max(
+        coherency_score([applications[node] for node in order]) for order in brute_orders(predecessors)
+    )
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_is_exact_for_every_small_graph(size):
+    for predecessors in every_graph(size):
+        for applications in ("aaaa", "abab", "aabb", "abca", "abcd"):
+            expected = brute_maximum(predecessors, applications)
+            assert maximum_coherency(predecessors, applications[:size]) == expected
+
+
+@settings(max_examples=150, deadline=None)
+@given(graphs(7), st.lists(st.sampled_from("abc"), min_size=7, max_size=7))
+def test_is_exact_for_random_graphs(predecessors, applications):
+    chosen = applications[: len(predecessors)]
+    assert maximum_coherency(predecessors, chosen) == brute_maximum(predecessors, chosen)
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=8))
+def test_score_counts_adjacent_pairs_of_one_application(applications):
+    runs = sum(1 for i, name in enumerate(applications) if i == 0 or applications[i - 1] != name)
+    assert coherency_score(applications) == len(applications) - runs
+
+
+def test_four_interleaved_chains_are_still_exact():
+    predecessors = tuple(0 if node < 4 else 1 << node - 4 for node in range(28))
+    applications = ["abcd"[(node + node // 4) % 4] for node in range(28)]
+    # abcdabcdab, ten runs, holds all four rotations of abcdabc; nine runs cannot: 28 - 10
+    assert maximum_coherency(predecessors, applications) == 18
+
+
+def test_of_a_graph_uses_its_applications():
+    assert maximum_coherency_of(shaped((0, 0b1, 0), "aba")) == 1
+
+
+def test_none_without_any_order():
+    assert maximum_coherency((0b10, 0b01), "ab") is None
+
+
+def test_refuses_too_large_graphs():
+    with pytest.raises(GraphTooLarge):
+        maximum_coherency((0,) * 31, ["a"] * 31)

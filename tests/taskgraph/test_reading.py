@@ -1,0 +1,138 @@
+"""The three forms of a task graph, and what is wrong with bad ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from resources.catalog_loading import load_resource_categories
+from taskgraph.errors import GraphInvalid
+from taskgraph.graph import Dependency, TaskGraph
+from taskgraph.reading import read_task_graph
+from tests.taskgraph.small_graphs import file, node, shaped
+
+CATEGORIES = load_resource_categories()
+
+PAPER_TASK = {
+    "task_instruction": "In Excel, center the A column. Then, export the document as a PDF.",
+    "dag": {
+        "nodes": ["a7310aa0-b194-77e3-5c36-996391a1bc7d", "25e2a51e-c019-1a9a-0747-d16fe0e9d457d"],
+        "edges": {
+            "a7310aa0-b194-77e3-5c36-996391a1bc7d": ["25e2a51e-c019-1a9a-0747-d16fe0e9d457d"],
+            "25e2a51e-c019-1a9a-0747-d16fe0e9d457d": [],
+        },
+    },
+    "task_intent": "Center Excel data and export to PDF",
+    "successful_topo": [],
+}
+
+
+def read(document):
+    return read_task_graph(document, CATEGORIES, lambda application: f"category of {application}")
+
+
+def test_reads_our_own_graph_record_back():
+    graph = shaped((0, 0b1, 0b1), "aab")
+    assert read(graph.model_dump(mode="json")) == graph
+
+
+def test_reads_the_papers_task_metadata_whose_ids_are_no_uuids():
+    graph = read(PAPER_TASK)
+    assert graph.predecessors == (0, 1)
+    assert graph.nodes[1].instance_id == "25e2a51e-c019-1a9a-0747-d16fe0e9d457d"
+
+
+def test_subtask_metadata_gives_applications_and_resources():
+    first, second = PAPER_TASK["dag"]["nodes"]
+    subtasks = [
+        {"id": first, "application": "Excel", "output_resources": ["csv_path"]},
+        {"id": second, "application": "Excel", "input_resources": ["csv_path"]},
+    ]
+    graph = read({**PAPER_TASK, "subtasks": subtasks})
+    assert {item.application_category for item in graph.nodes} == {"category of Excel"}
+    assert graph.edges[0].resource.category == "csv_path"
+    with pytest.raises(GraphInvalid, match=f"no metadata for these nodes: {second}"):
+        read({**PAPER_TASK, "subtasks": subtasks[:1]})
+
+
+def test_reads_a_plain_graph_with_applications_and_an_adjacency_object():
+    graph = read({"nodes": ["x", 7], "edges": {"x": [7]}, "applications": {"x": "Notes"}})
+    assert [item.instance_id for item in graph.nodes] == ["x", "7"]
+    assert graph.pairs == (("x", "7"),)
+    assert graph.nodes[0].application == "Notes"
+
+
+def test_dependencies_follow_from_resources_where_no_edges_are_given():
+    graph = read(
+        {
+            "nodes": ["write", "read"],
+            "resources": {
+                "write": {"outputs": ["text_path:a.txt"]},
+                "read": {"consumed": [{"category": "text_path", "value": "a.txt"}]},
+            },
+        }
+    )
+    assert graph.edges == (Dependency(producer="write", consumer="read", resource=file("a.txt")),)
+    assert graph.nodes[1].consumed == graph.nodes[1].inputs == (file("a.txt"),)
+
+
+def test_edges_as_objects_may_name_their_resource():
+    graph = read({"nodes": ["a", "b"], "edges": [{"from": "a", "to": "b", "resource": "csv_path:x.csv"}]})
+    assert graph.edges[0].resource.value == "x.csv"
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ([], "a JSON object; this is a list"),
+        ({"tasks": []}, "neither `graph`.*Its keys: \\['tasks'\\]"),
+        ({"nodes": [], "edges": []}, "no subtasks"),
+        ({"nodes": ["a", "b", "c"], "edges": [["b", "c"], ["c", "b"]]}, "cycle: b, c"),
+        ({"nodes": ["a"], "edges": [["a", "a"]]}, "subtask a depends on itself"),
+        ({"nodes": ["a", "b", "a"], "edges": []}, "ids stand twice in `nodes`: a"),
+        ({"nodes": ["a"], "edges": [["a", "z"]]}, "a → z names unknown subtasks: \\['z'\\]"),
+        ({"nodes": ["a", "b"], "edges": [["a"]]}, "no two ends: \\['a'\\]"),
+        ({"nodes": ["a"], "edges": "a-b"}, "`edges` is a str"),
+        ({"nodes": "ab", "edges": []}, "`nodes` is a str"),
+        ({"nodes": [{}], "edges": []}, "Number 1 of `nodes` has no id"),
+        ({"nodes": ["a"], "edges": [], "applications": {"q": "Word"}}, "`applications` names .*: q"),
+        ({"nodes": ["a"], "edges": [], "applications": ["Word"]}, "`applications` is a list"),
+        (
+            {"nodes": ["a"], "resources": {"a": {"inputs": ["teleport_path:x"]}}},
+            "a names the unknown resource category 'teleport_path'",
+        ),
+        ({"nodes": ["a"], "resources": {"a": {"inputs": "csv_path"}}}, "resources of a are a str"),
+        ({"dag": []}, "`dag` has no `nodes`"),
+        (
+            {
+                "nodes": ["a", "b", "c"],
+                "resources": {
+                    "a": {"outputs": ["csv_path:x"]},
+                    "b": {"outputs": ["csv_path:x"]},
+                    "c": {"inputs": ["csv_path:x"]},
+                },
+            },
+            "c gets csv_path x from two producers, a and b",
+        ),
+    ],
+)
+def test_names_what_is_wrong(document, message):
+    with pytest.raises(GraphInvalid, match=message):
+        read(document)
+
+
+def test_names_what_is_wrong_with_a_record():
+    twice = {"nodes": [node("a").model_dump(), node("a").model_dump()], "edges": []}
+    with pytest.raises(GraphInvalid, match="subtasks stand twice in the graph: a"):
+        read(twice)
+    with pytest.raises(GraphInvalid, match="application: Field required"):
+        read({"nodes": [{"instance_id": "a", "subtask_id": "a"}]})
+
+
+def test_a_disconnected_graph_is_sound():
+    assert len(read({"nodes": ["a", "b"], "edges": []}).nodes) == 2
+
+
+def test_networkx_sees_nodes_edges_and_resources():
+    graph = TaskGraph.to_networkx(shaped((0, 0b1), "ab"))
+    assert list(graph.edges(data="resources")) == [("s0", "s1", "text_path 0-1")]
+    assert graph.nodes["s1"]["application"] == "b"

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.warehouse.samples import records
+from warehouse.store import Warehouse
+
+
+@pytest.fixture(scope="session")
+def empty_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("template") / "empty"
+    Warehouse(place).close()
+    return place
+
+
+@pytest.fixture(scope="session")
+def filled_template(empty_template: Path) -> Path:
+    place = empty_template.with_name("filled")
+    shutil.copytree(empty_template, place)
+    with Warehouse(place) as opened:
+        opened.write(records())
+    return place
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path, empty_template: Path) -> Iterator[Warehouse]:
+    shutil.copytree(empty_template, tmp_path / "warehouse")
+    with Warehouse(tmp_path / "warehouse") as opened:
+        yield opened
+
+
+@pytest.fixture
+def filled(tmp_path: Path, filled_template: Path) -> Iterator[Warehouse]:
+    """A warehouse with the sample records, for this test alone."""
+    shutil.copytree(filled_template, tmp_path / "warehouse")
+    with Warehouse(tmp_path / "warehouse") as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def sampled(filled_template: Path) -> Iterator[Warehouse]:
+    """A warehouse with the sample records that no test changes."""
+    with Warehouse(filled_template, read_only=True) as opened:
+        yield opened

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from taskgraph.task import Task
+from tests.warehouse import foreign
+from tests.warehouse.samples import records
+from warehouse.audit import Finding, audit_records, audit_warehouse
+from warehouse.importing import read_import
+from warehouse.store import Warehouse
+
+
+def checks(found: list[Finding]) -> set[str]:
+    return {item.check for item in found}
+
+
+def with_task(**changes: object) -> list[Finding]:
+    kept = records()
+    return audit_records(
+        [item.model_copy(update=changes) if isinstance(item, Task) else item for item in kept]
+    )
+
+
+def test_a_sound_dataset_has_no_findings(sampled: Warehouse) -> None:
+    assert audit_warehouse(sampled) == []
+
+
+def test_a_placeholder_left_in_an_instruction_is_an_error() -> None:
+    (finding,) = with_task(instruction="Create 'a.csv' and chart {csv_path}.")
+
+    assert (finding.check, finding.severity, finding.field) == ("placeholder", "error", "instruction")
+
+
+def test_a_value_that_the_instruction_leaves_out_is_a_warning() -> None:
+    assert checks(with_task(instruction="Create a table and chart it.")) == {"unmentioned_value"}
+
+
+def test_a_value_that_the_instruction_contradicts_is_an_error() -> None:
+    found = with_task(instruction="Create 'b.csv' and chart it.")
+
+    assert checks(found) == {"contradicted_value"}
+    assert "'b.csv'" in found[0].message
+
+
+def test_an_empty_instruction_and_unsuccessful_orders_are_errors() -> None:
+    assert "empty_instruction" in checks(with_task(instruction=""))
+    assert "no_successful_order" in checks(with_task(successful_order_count=0))
+
+
+def test_equal_tasks_are_found_by_instruction_and_graph() -> None:
+    twin = next(item for item in records() if isinstance(item, Task)).model_copy(update={"task_id": "twin"})
+
+    assert checks(audit_records([*records(), twin])) == {"duplicate_instruction", "duplicate_graph"}
+
+
+def test_the_known_fault_of_a_crab_task_is_found(tmp_path: Path) -> None:
+    (finding,) = audit_records(read_import("crab", foreign.crab(tmp_path)))
+
+    assert finding.check == "contradicted_value"
+    assert finding.file == f"cross/{foreign.CRAB['id']}.json"
+    assert "target.odt" in finding.message and "target.opt" in finding.message
+
+
+def test_unknown_metrics_and_missing_configuration_of_osworld_are_found(tmp_path: Path) -> None:
+    bad = {
+        **foreign.OSWORLD,
+        "config": [],
+        "evaluator": {"func": "compare_pfds", "result": {}, "expected": {}},
+    }
+    foreign.write(tmp_path, "chrome/a.json", bad)
+
+    found = audit_records(read_import("osworld", tmp_path))
+
+    assert checks(found) == {"unknown_metric", "missing_config", "missing_result"}
+    assert {item.file for item in found} == {"chrome/a.json"}
+
+
+def test_cyclic_links_of_taskbench_are_found(tmp_path: Path) -> None:
+    found = audit_records(read_import("taskbench", foreign.taskbench(tmp_path)))
+
+    assert "links_unclear" in checks(found)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from benchmarks.warehouse import synthetic
+from taskgraph.task import Task
+from tests.warehouse.samples import records
+from warehouse.bulk import write_task_columns, write_tasks
+from warehouse.errors import RowInvalid
+from warehouse.schema import TABLE_NAMED
+from warehouse.store import Warehouse
+
+ROWS = next(synthetic(200))
+
+
+def table(rows: list[dict[str, object]]) -> pa.Table:
+    return pa.Table.from_pylist(rows, schema=TABLE_NAMED["tasks"].arrow)
+
+
+def test_columns_are_stored_once_in_one_commit(warehouse: Warehouse) -> None:
+    assert write_task_columns(warehouse, [table(ROWS[:150]), table(ROWS[100:])]) == 250
+    assert warehouse.query("SELECT count(*) FROM tasks").scalar() == 200
+    edges = sum(len(row["edges"]) for row in ROWS)  # type: ignore[arg-type]
+    assert warehouse.query("SELECT count(*) FROM task_edges").scalar() == edges
+
+
+def test_an_iterator_of_tasks_is_stored(warehouse: Warehouse) -> None:
+    task = next(item for item in records() if isinstance(item, Task))
+
+    assert (
+        write_tasks(warehouse, (task.model_copy(update={"task_id": f"t{number}"}) for number in range(30)))
+        == 30
+    )
+    assert warehouse.count(Task) == 30
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"task_id": ""}, "task_id is empty"),
+        ({"dependency_level": "heavy"}, "dependency_level is no level"),
+        ({"branch_level": None}, "branch_level is no level"),
+        ({"node_count": 99}, "node_count"),
+        (
+            {"edges": [{"producer": "x", "consumer": "y", "resource": {"category": "a", "kind": "file"}}]},
+            "no node",
+        ),
+        ({"task_id": "task-1"}, "twice"),
+    ],
+)
+def test_a_row_that_breaks_a_rule_stops_everything(
+    warehouse: Warehouse, change: dict[str, object], rule: str
+) -> None:
+    bad = [*ROWS[:3], {**ROWS[3], **change}]
+
+    with pytest.raises(RowInvalid, match=rule):
+        write_task_columns(warehouse, [table(ROWS[10:20]), table(bad)])
+
+    assert warehouse.query("SELECT count(*) FROM tasks").scalar() == 0
+
+
+def test_unknown_columns_and_wrong_types_are_refused(warehouse: Warehouse) -> None:
+    with pytest.raises(RowInvalid, match="no column surprise"):
+        write_task_columns(warehouse, [pa.table({"task_id": ["a"], "surprise": [1]})])
+    with pytest.raises(RowInvalid, match="node_count"):
+        write_task_columns(warehouse, [pa.table({"task_id": ["a"], "node_count": ["many"]})])

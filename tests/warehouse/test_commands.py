@@ -1,0 +1,127 @@
+"""The command line over a filled warehouse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner, Result
+
+from flows.cli import create_app
+from flows.sql_shell import Completer, answer_line
+from tests.warehouse import foreign
+from warehouse.store import Warehouse
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(filled: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    filled.publish("v1", description="first")
+    filled.close()
+    monkeypatch.setenv("TASKLOOM_WAREHOUSE", str(tmp_path / "warehouse"))
+    app = create_app()
+
+    def invoke(*arguments: str, text: str = "") -> Result:
+        return CliRunner().invoke(app, list(arguments), input=text)
+
+    return invoke
+
+
+def test_sql_answers_as_table_json_csv_and_parquet(run: Run, tmp_path: Path) -> None:
+    sql = "SELECT task_id, node_count FROM tasks"
+
+    assert "task-1" in run("sql", sql).stdout
+    assert json.loads(run("sql", sql, "--json").stdout) == [{"task_id": "task-1", "node_count": 2}]
+    assert run("sql", sql, "--csv").stdout == "task_id,node_count\ntask-1,2\n"
+    run("sql", sql, "--parquet", str(tmp_path / "a.parquet"))
+    assert pyarrow.parquet.read_table(tmp_path / "a.parquet").to_pylist() == [
+        {"task_id": "task-1", "node_count": 2}
+    ]
+
+
+def test_named_queries_take_parameters(run: Run) -> None:
+    answer = run("sql", "task", "--param", "id=task-1", "--json")
+
+    assert [row["application"] for row in json.loads(answer.stdout)] == ["notes", "sheets"]
+    assert "funnel" in run("sql", "--list").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sql", "DROP TABLE tasks"),
+        ("sql", "SELEC"),
+        ("sql", "nosuchquery"),
+        ("sql", "task", "--param", "id"),
+        ("sql", "funnel", "--json", "--csv"),
+        ("sql", "funnel", "--version", "v9"),
+        ("diff", "v1", "v9"),
+        ("export", "omnibench"),
+        ("export", "nosuch", "--out", "x"),
+        ("export", "omnibench", "--out", "x", "--level", "color=red"),
+        ("export", "omnibench", "--out", "x", "--split", "train=much"),
+        ("import", "osworld", "nowhere"),
+        ("audit", "--fail-on", "never"),
+    ],
+)
+def test_bad_input_ends_with_one_error_and_changes_nothing(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+
+    assert result.exit_code != 0
+    assert result.exception is not None and str(result.exception)
+    assert not result.stdout
+    assert not Path("x").exists()
+
+
+def test_versions_and_their_differences_are_listed(run: Run) -> None:
+    assert json.loads(run("versions", "--json").stdout)[0]["name"] == "v1"
+    assert "first" in run("versions").stdout
+    assert json.loads(run("diff", "v1", "v1", "--json").stdout) == []
+
+
+def test_export_import_and_audit_work_together(run: Run, tmp_path: Path) -> None:
+    exported = run("export", "omnibench", "--out", str(tmp_path / "out"), "--version", "v1")
+    shortfall = run(
+        "export", "omnibench", "--out", str(tmp_path / "short"), "--cell", "branch=hard:2,".rstrip(",")
+    )
+    imported = run("import", "crab", str(foreign.crab(tmp_path / "crab")))
+    audited = run("audit", "--json")
+
+    assert exported.exit_code == 0 and "tasks: 1" in exported.stdout
+    assert shortfall.exit_code != 0
+    assert "tasks: 1" in imported.stdout
+    assert audited.exit_code == 1
+    assert [found["check"] for found in json.loads(audited.stdout)] == ["contradicted_value"]
+
+
+def test_the_shell_answers_statements_and_its_own_commands(run: Run) -> None:
+    result = run(
+        "sql",
+        text="SELECT count(*) AS n\nFROM tasks;\n.tables\n.columns intents\n.run funnel\nSELECT bad;\n.quit\n",
+    )
+
+    assert result.exit_code == 0
+    assert "task_edges" in result.stdout
+    assert "Opaque id." in result.stdout
+    assert "tasks validated" in result.stdout
+
+
+def test_the_shell_completes_tables_columns_and_queries(sampled: Warehouse) -> None:
+    complete = Completer(sampled)
+
+    assert complete("task_ed", 0) == "task_edges"
+    assert complete("dependency_l", 0) == "dependency_level"
+    assert complete("sele", 0) == "SELECT"
+    assert complete("zzz", 0) is None
+
+
+def test_an_error_in_the_shell_does_not_end_it(
+    sampled: Warehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer_line(sampled, "DELETE FROM tasks;")
+
+    assert "can only be asked" in capsys.readouterr().err

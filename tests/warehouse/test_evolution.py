@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from taskgraph.task import Intent, Task
+from taskgraph.trajectory import Trajectory
+from warehouse import database, evolution
+from warehouse.errors import WarehouseTooNew
+from warehouse.locations import parse_location
+from warehouse.records import ImportedItem
+from warehouse.schema import SCHEMA_VERSION
+from warehouse.store import Warehouse
+
+STORED = Path(__file__).parent / "stored"
+
+
+@pytest.mark.parametrize("sample", sorted(STORED.glob("schema_*.zip")), ids=lambda path: path.stem)
+def test_a_warehouse_of_every_earlier_schema_is_brought_up_to_date(tmp_path: Path, sample: Path) -> None:
+    with zipfile.ZipFile(sample) as packed:
+        packed.extractall(tmp_path / "old")
+
+    with Warehouse(tmp_path / "old") as opened:
+        assert opened.count(ImportedItem) == 0
+        assert next(opened.read(Task)).graph.pairs
+        assert len(next(opened.read(Trajectory, pictures=True)).steps) == 6
+        opened.write([Intent(intent_id="new", text="x", subtask_ids=())])
+        rows = opened.query("SELECT max(version) FROM warehouse_schema").scalar()
+        opened.publish("second")
+    with Warehouse(tmp_path / "old", version="first") as first:
+        assert first.count(Intent) == 1
+
+    assert rows == SCHEMA_VERSION
+
+
+def test_a_sample_of_every_schema_before_the_present_one_is_kept() -> None:
+    kept = {int(path.stem.removeprefix("schema_")) for path in STORED.glob("schema_*.zip")}
+
+    assert kept == set(range(1, SCHEMA_VERSION))
+
+
+def test_opening_again_changes_nothing(tmp_path: Path) -> None:
+    Warehouse(tmp_path / "w").close()
+    with Warehouse(tmp_path / "w") as opened:
+        assert opened.query("SELECT count(*) FROM warehouse_schema").scalar() == 1
+
+
+def test_a_later_schema_is_refused(tmp_path: Path) -> None:
+    with Warehouse(tmp_path / "w") as opened:
+        opened.change(
+            lambda connection: connection.execute(
+                f"INSERT INTO warehouse_schema VALUES ({SCHEMA_VERSION + 1}, 'x', now()::TIMESTAMP)"
+            )
+        )
+
+    with pytest.raises(WarehouseTooNew, match="later taskloom"):
+        Warehouse(tmp_path / "w")
+
+
+def test_missing_columns_and_nested_fields_are_added(tmp_path: Path) -> None:
+    Warehouse(tmp_path / "w").close()
+    connection = database.connect_writer(parse_location(tmp_path / "w"))
+    connection.execute("DROP TABLE intents")
+    connection.execute("CREATE TABLE intents (intent_id VARCHAR, text VARCHAR)")
+    connection.execute("INSERT INTO intents VALUES ('old', 'kept')")
+    connection.execute("DELETE FROM warehouse_schema")
+    connection.execute("INSERT INTO warehouse_schema VALUES (1, 'old', now()::TIMESTAMP)")
+    connection.close()
+
+    with Warehouse(tmp_path / "w") as opened:
+        assert opened.query("SELECT text, scenario FROM intents").as_dicts() == [
+            {"text": "kept", "scenario": None}
+        ]
+
+
+def test_paths_of_missing_nested_fields_are_found_through_lists() -> None:
+    present = pa.schema([("a", pa.list_(pa.struct([("b", pa.string())])))])
+    wanted = pa.schema(
+        [("a", pa.list_(pa.struct([("b", pa.string()), ("c", pa.int64())]))), ("d", pa.string())]
+    )
+
+    assert evolution.missing(present, wanted) == [(("a", "element", "c"), pa.int64()), (("d",), pa.string())]
+
+
+def test_nothing_of_a_failed_change_of_schema_stays(tmp_path: Path) -> None:
+    Warehouse(tmp_path / "w").close()
+    connection = database.connect_writer(parse_location(tmp_path / "w"))
+    before = connection.execute("SELECT count(*) FROM duckdb_tables() WHERE NOT internal").fetchall()
+    connection.execute("DROP VIEW funnel")
+    connection.execute("CREATE TABLE funnel (a INTEGER)")
+
+    with pytest.raises(duckdb.Error):
+        evolution.bring_up_to_date(connection)
+
+    assert (
+        connection.execute("SELECT count(*) FROM duckdb_tables() WHERE NOT internal").fetchall()[0][0]
+        == before[0][0] + 1
+    )

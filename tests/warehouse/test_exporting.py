@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from taskgraph.task import Task
+from taskgraph.trajectory import Trajectory
+from tests.warehouse.samples import trajectory
+from warehouse.errors import ExportRefused, SelectionInvalid, UnknownFormat
+from warehouse.exported_actions import points_of, pyautogui_statements, scaled, unscaled
+from warehouse.exporting import MANIFEST, ExportOptions, Manifest, export
+from warehouse.file_names import id_of_name, safe_name
+from warehouse.importing import run_import
+from warehouse.lookup import export_formats
+from warehouse.osworld_conditions import Inexpressible, conditions_of
+from warehouse.selection import CellQuota, Selection
+from warehouse.store import Warehouse
+
+OWN_FORMATS = [name for name in export_formats() if name not in ("crab", "taskbench")]
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("name", OWN_FORMATS)
+def test_every_format_writes_a_manifest_and_the_same_bytes_again(
+    sampled: Warehouse, tmp_path: Path, name: str
+) -> None:
+    export(sampled, name, tmp_path / "first")
+    export(sampled, name, tmp_path / "second")
+
+    first = contents(tmp_path / "first")
+    assert first == contents(tmp_path / "second")
+    manifest = Manifest.model_validate_json((tmp_path / "first" / MANIFEST).read_text())
+    del first[MANIFEST]
+    assert manifest.files == first
+    assert sum(manifest.outcome.counts.values()) > 0
+
+
+@pytest.mark.parametrize("name", OWN_FORMATS)
+def test_an_export_that_fails_leaves_nothing(sampled: Warehouse, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ExportRefused):
+        export(sampled, name, tmp_path / "out", Selection(where="false"))
+
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_export_never_overwrites(sampled: Warehouse, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").touch()
+
+    with pytest.raises(ExportRefused, match="exists already"):
+        export(sampled, "omnibench", tmp_path / "out")
+
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine"]
+
+
+def test_an_unknown_format_names_the_known_ones(sampled: Warehouse, tmp_path: Path) -> None:
+    with pytest.raises(UnknownFormat, match="Did you mean 'osworld'"):
+        export(sampled, "osword", tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["crab", "taskbench"])
+def test_tasks_made_here_are_refused_by_formats_of_other_programs(
+    sampled: Warehouse, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(ExportRefused, match="imported"):
+        export(sampled, name, tmp_path / "out")
+
+
+def test_shortfalls_are_reported_by_cell_and_never_filled(sampled: Warehouse, tmp_path: Path) -> None:
+    selection = Selection(
+        cells=(CellQuota(levels={"branch": "hard"}, size=3), CellQuota(levels={"branch": "easy"}, size=2))
+    )
+
+    manifest = export(sampled, "omnibench", tmp_path / "out", selection)
+
+    assert [(item["levels"], item["wanted"], item["found"]) for item in manifest.shortfalls] == [
+        ({"branch": "hard"}, 3, 0),
+        ({"branch": "easy"}, 2, 1),
+    ]
+    assert manifest.outcome.counts["tasks"] == 1
+
+
+@pytest.mark.parametrize(
+    "selection",
+    [
+        Selection(levels={"branch": "impossible"}),
+        Selection(capability="flying"),
+        Selection(scenario="Nowhere"),
+        Selection(applications=("excel",)),
+    ],
+)
+def test_a_selection_of_unknown_things_names_the_known_ones(
+    sampled: Warehouse, tmp_path: Path, selection: Selection
+) -> None:
+    with pytest.raises(SelectionInvalid, match=r"known|used"):
+        export(sampled, "omnibench", tmp_path / "out", selection)
+
+
+def test_instructions_of_named_lists_stop_the_export(sampled: Warehouse, tmp_path: Path) -> None:
+    known = {"other benchmark": ["In notes, create 'a.csv', then in sheets, chart 'a.csv' as well."]}
+
+    with pytest.raises(ExportRefused, match="lists you named"):
+        export(sampled, "omnibench", tmp_path / "out", named_lists=known)
+
+
+def test_omnibench_comes_back_as_the_same_records(
+    sampled: Warehouse, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    export(sampled, "omnibench", tmp_path / "out")
+
+    run_import(warehouse, "omnibench", tmp_path / "out")
+    export(warehouse, "omnibench", tmp_path / "again")
+
+    assert list(warehouse.read(Task)) == list(sampled.read(Task))
+    first, again = contents(tmp_path / "out"), contents(tmp_path / "again")
+    assert {name: value for name, value in again.items() if name != MANIFEST} == {
+        name: value for name, value in first.items() if name != MANIFEST
+    }
+
+
+def test_omnibench_files_hold_exactly_the_fields_of_the_paper(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "omnibench", tmp_path / "out")
+
+    def fields(kind: str) -> set[str]:
+        return set(json.loads(next((tmp_path / "out" / kind).glob("*.json")).read_text()))
+
+    assert fields("subtasks") == {
+        "id", "instruction_template", "application", "available_parameters", "OS", "input_resources", "output_resources"
+    }  # fmt: skip
+    assert fields("trajectories") == {"trajectory_id", "instruction", "observations", "actions", "subtask_id"}
+    assert fields("tasks") == {"task_instruction", "dag", "task_intent", "successful_topo"}
+    assert fields("task_trajectories") == {
+        "trajectory_id", "task_id", "topological_order", "instruction", "intent", "observations", "actions"
+    }  # fmt: skip
+
+
+def test_only_accepted_trajectories_become_training_data(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "openai_chat", tmp_path / "out")
+
+    ids = {
+        json.loads(line)["id"].split("#")[0]
+        for line in (tmp_path / "out" / "train.jsonl").read_text().splitlines()
+    }
+    assert ids == {"trajectory-1", "trajectory-2"}
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "unit", "thousand"])
+@pytest.mark.parametrize("granularity", ["step", "trajectory"])
+def test_exported_clicks_fall_into_their_controls(
+    sampled: Warehouse, tmp_path: Path, coordinates: str, granularity: str
+) -> None:
+    options = ExportOptions.model_validate({"coordinates": coordinates, "granularity": granularity})
+    export(sampled, "openai_chat", tmp_path / "out", options=options)
+
+    points = 0
+    for line in (tmp_path / "out" / "train.jsonl").read_text().splitlines():
+        for message in json.loads(line)["messages"]:
+            text = message["content"]
+            if message["role"] != "assistant" or "click_input(point=[" not in text:
+                continue
+            value = [float(part) for part in text.split("point=[")[1].split("]")[0].split(",")]
+            x, y = unscaled(value, (64, 48), options.coordinates)
+            assert 4 <= x < 8 and 4 <= y < 20
+            points += 1
+    assert points >= 3
+
+
+@given(
+    st.integers(1, 4000), st.integers(1, 4000), st.data(), st.sampled_from(["absolute", "unit", "thousand"])
+)
+def test_scaling_a_point_and_back_gives_the_same_pixel(
+    width: int, height: int, data: st.DataObject, coordinates: str
+) -> None:
+    point = (data.draw(st.integers(0, width - 1)), data.draw(st.integers(0, height - 1)))
+
+    written = scaled(point, (width, height), coordinates)  # type: ignore[arg-type]
+
+    assert unscaled(written, (width, height), coordinates) == point  # type: ignore[arg-type]
+
+
+def test_every_point_of_a_step_lies_inside_its_control() -> None:
+    for step in trajectory().steps:
+        for x, y in points_of(step):
+            assert step.target_rectangle is not None
+            left, top, right, bottom = step.target_rectangle
+            assert left <= x < right and top <= y < bottom
+
+
+def test_key_syntax_becomes_pyautogui_calls() -> None:
+    step = trajectory().steps[1]
+    typed = step.model_copy(
+        update={"action": step.action.model_copy(update={"keys": "^a{DELETE}50{%} (a{+}b){ENTER 2}%{F4}"})}
+    )
+
+    assert pyautogui_statements(typed)[1:] == [
+        "pyautogui.hotkey('ctrl', 'a')",
+        "pyautogui.press('delete')",
+        "pyautogui.write('50% (a+b)')",
+        "pyautogui.press('enter')",
+        "pyautogui.press('enter')",
+        "pyautogui.hotkey('alt', 'f4')",
+    ]
+
+
+def test_preference_pairs_start_from_one_screen(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "preference_pairs", tmp_path / "out")
+
+    (pair,) = (json.loads(line) for line in (tmp_path / "out" / "train.jsonl").read_text().splitlines())
+    assert pair["id"] == "trajectory-bad#2"
+    assert pair["chosen"] != pair["rejected"]
+    assert (tmp_path / "out" / pair["images"][0]).is_file()
+
+
+def test_osworld_gets_lists_of_metrics_and_getters_of_one_length(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "osworld", tmp_path / "out")
+
+    (file,) = (tmp_path / "out" / "examples").rglob("*.json")
+    task = json.loads(file.read_text())
+    evaluator = task["evaluator"]
+    assert file.parent.name == "multi_apps"
+    assert len(evaluator["func"]) == len(evaluator["result"]) == len(evaluator["expected"]) == 4
+    assert evaluator["conj"] == "and"
+    assert {"config", "related_apps", "proxy", "fixed_ip", "possibility_of_env_change"} <= set(task)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("    if not check_mouse_clicks(text='Save'):\n        return EvalResult(False, '', 0)\n", "route"),
+        (
+            "    if not check_text_exists('Save'):\n        return EvalResult(False, '', 0)\n",
+            "later subtasks",
+        ),
+        ("    for name in [a]:\n        pass\n", "conjunction"),
+        ("    if not check_file_exists(a.upper()):\n        return EvalResult(False, '', 0)\n", "computed"),
+        (
+            "    if not check_file_exists(a) and not check_file_exists(b):\n        return EvalResult(False, '', 0)\n",
+            "conjunction",
+        ),
+    ],
+)
+def test_osworld_refuses_what_it_cannot_say(body: str, reason: str) -> None:
+    source = f"def evaluate_agent_task_completion(a, b):\n{body}    return EvalResult(True, '', 1)\n"
+
+    with pytest.raises(Inexpressible, match=reason):
+        conditions_of(source, {"a": "x", "b": "y"})
+
+
+def test_a_hugging_face_export_loads_with_datasets(sampled: Warehouse, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="the package `datasets` is not installed")
+    export(sampled, "hugging_face", tmp_path / "out")
+
+    tasks = datasets.load_dataset(
+        str(tmp_path / "out"), "tasks", split="train", cache_dir=str(tmp_path / "cache")
+    )
+    steps = datasets.load_dataset(
+        str(tmp_path / "out"), "trajectory_steps", split="train", cache_dir=str(tmp_path / "cache")
+    )
+
+    assert tasks[0]["nodes"][0]["parameters"] == [{"name": "csv_path", "value": "a.csv"}]
+    assert steps[0]["screenshot"].size == (64, 48)
+
+
+@given(st.text(min_size=1).filter(lambda text: not any("\ud800" <= mark <= "\udfff" for mark in text)))
+def test_ids_survive_as_file_names(item_id: str) -> None:
+    name = safe_name(item_id)
+
+    assert id_of_name(name) == item_id
+    assert "/" not in name and name not in (".", "..")
+
+
+def test_imported_trajectories_are_training_data_too(
+    sampled: Warehouse, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    export(sampled, "omnibench", tmp_path / "out")
+    run_import(warehouse, "omnibench", tmp_path / "out")
+
+    manifest = export(warehouse, "sharegpt", tmp_path / "sharegpt")
+
+    assert manifest.outcome.counts == {"train": 8}
+    assert warehouse.count(Trajectory) == 3

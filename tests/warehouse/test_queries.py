@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from warehouse.errors import QueryFailed, UnknownQuery
+from warehouse.queries import named_queries, named_query
+from warehouse.store import Warehouse
+from warehouse.views import views
+
+
+@pytest.mark.parametrize("name", named_queries())
+def test_every_named_query_runs_and_says_what_it_answers(sampled: Warehouse, name: str) -> None:
+    query = named_query(name)
+    given = {item.name: "task-1" for item in query.parameters if item.default is None}
+
+    answer = sampled.query(query.sql, query.bind(given))
+
+    assert answer.columns
+    assert query.description.endswith(".")
+    assert all(f"${item.name}" in query.sql for item in query.parameters)
+
+
+def test_the_task_query_shows_what_each_subtask_waits_for(sampled: Warehouse) -> None:
+    query = named_query("task")
+
+    rows = sampled.query(query.sql, query.bind({"id": "task-1"})).as_dicts()
+
+    assert [row["waits_for"] for row in rows] == [[], [1]]
+
+
+def test_an_unknown_query_names_the_nearest() -> None:
+    with pytest.raises(UnknownQuery, match="Did you mean 'funnel'"):
+        named_query("funel")
+
+
+def test_unknown_and_missing_parameters_are_refused() -> None:
+    with pytest.raises(QueryFailed, match="no parameter 'dependancy'"):
+        named_query("tasks").bind({"dependancy": "hard"})
+    with pytest.raises(QueryFailed, match="--param id=VALUE"):
+        named_query("task").bind({})
+
+
+def test_a_parameter_value_is_never_read_as_sql(sampled: Warehouse) -> None:
+    query = named_query("tasks")
+
+    assert sampled.query(query.sql, query.bind({"application": "x') OR true --"})).row_count == 0
+
+
+@pytest.mark.parametrize("view", views(), ids=lambda view: view.name)
+def test_every_view_explains_exactly_its_columns(sampled: Warehouse, view: object) -> None:
+    from warehouse.views import View
+
+    assert isinstance(view, View)
+    answer = sampled.query(f"SELECT * FROM {view.name}")
+
+    assert set(answer.columns) == set(view.columns)
+
+
+def test_every_column_of_the_warehouse_has_a_comment(sampled: Warehouse) -> None:
+    bare = sampled.query("SELECT table_name, column_name FROM data_model WHERE coalesce(comment, '') = ''")
+
+    assert bare.as_dicts() == []
+    native = sampled.query(
+        "SELECT count(*) FROM duckdb_columns() WHERE table_name = 'tasks' AND comment IS NOT NULL"
+    ).scalar()
+    assert native and int(str(native)) > 30
+
+
+def test_the_funnel_counts_what_was_written(sampled: Warehouse) -> None:
+    rows = sampled.query("SELECT step, reason, items FROM funnel").as_dicts()
+    found = {(row["step"], row["reason"]): row["items"] for row in rows}
+
+    assert found["subtasks proposed", ""] == 3
+    assert found["subtasks verified", ""] == 2
+    assert found["tasks validated", ""] == 1
+    assert found["tasks replayed", ""] == 1
+    assert found["subtask rejected", "not_reproducible"] == 1

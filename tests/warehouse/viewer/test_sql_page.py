@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+from fastapi.testclient import TestClient
+
+from warehouse.errors import QueryFailed
+from warehouse.store import Warehouse
+from warehouse.viewer.sql_page import ask
+
+
+def test_labels_with_numbers_are_drawn_as_bars(sampled: Warehouse) -> None:
+    answer = ask(sampled, "SELECT application, 2 * count(*) FROM subtasks GROUP BY 1 ORDER BY 1;")
+    assert answer.chart is not None
+    assert [(bar.label, bar.count, bar.share) for bar in answer.chart.bars] == [
+        ("notes", 2, 1.0),
+        ("sheets", 2, 1.0),
+    ]
+
+
+@pytest.mark.parametrize("sql", ["SELECT 'a', 'b'", "SELECT 1", "SELECT 1, 2, 3", "SELECT 'a', true"])
+def test_other_answers_are_not_drawn(sampled: Warehouse, sql: str) -> None:
+    assert ask(sampled, sql).chart is None
+
+
+def test_rows_beyond_the_limit_are_not_made(sampled: Warehouse) -> None:
+    answer = ask(sampled, "SELECT * FROM range(100000000000) -- all of them", most_rows=10)
+    assert [row[0] for row in answer.rows] == list(range(10))
+    assert answer.cut
+
+
+def test_the_order_asked_for_is_kept(sampled: Warehouse) -> None:
+    answer = ask(sampled, "FROM range(1000) AS t(n) SELECT n ORDER BY n DESC", most_rows=3)
+    assert [row[0] for row in answer.rows] == [999, 998, 997]
+
+
+def test_a_query_that_takes_too_long_is_given_up(sampled: Warehouse) -> None:
+    with pytest.raises(QueryFailed, match="longer than"):
+        ask(
+            sampled,
+            "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range % 7 = b.range % 5",
+            most_seconds=0.2,
+        )
+
+
+@pytest.mark.parametrize(
+    "sql", ["DESCRIBE tasks", "SUMMARIZE subtasks", "VALUES (1)", "WITH a AS (SELECT 1) FROM a"]
+)
+def test_all_that_the_warehouse_answers_can_be_asked(sampled: Warehouse, sql: str) -> None:
+    assert ask(sampled, sql).rows
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM tasks",
+        "SELECT 1) ; DELETE FROM tasks; SELECT * FROM (SELECT 1",
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "ATTACH 'x.db'",
+        "COPY tasks TO 'x.csv'",
+        "SELECT nonsense",
+    ],
+)
+def test_what_cannot_be_asked_is_said_on_the_page(pages: TestClient, sql: str) -> None:
+    answer = pages.get("/sql", params={"q": sql})
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.text
+    assert "<h2>Answer</h2>" not in answer.text
+
+
+def test_nested_values_and_nothing_are_shown(pages: TestClient) -> None:
+    text = pages.get("/sql", params={"q": "SELECT NULL AS a, [1, 2] AS b, {'k': 'v'} AS c, true AS d"}).text
+    for part in ('<td class="null">NULL</td>', "[1, 2]", "{&#34;k&#34;: &#34;v&#34;}", "True"):
+        assert part in text

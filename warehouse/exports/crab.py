@@ -1,0 +1,21 @@
+"""CRAB: imported tasks given back in their own files. Other tasks are refused: CRAB's subtasks are its own programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warehouse.errors import ExportRefused
+from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from warehouse.originals import originals
+
+
+def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
+    """Write one file per task, under the path it came from."""
+    found, refused = originals(source, "crab")
+    if not found:
+        raise ExportRefused(
+            "None of the selected tasks was imported from CRAB, and only those can be written back."
+        )
+    for item in found:
+        write_json(folder / item.place, item.content)
+    return ExportOutcome(counts={"tasks": len(found)}, refused=tuple(refused))

@@ -1,0 +1,40 @@
+"""TaskBench: imported tasks given back in their own files. Other tasks are refused: their nodes are no tool calls."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from warehouse.errors import ExportRefused
+from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, write_json, write_lines
+from warehouse.originals import file_items, originals
+
+
+def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
+    """Write `data.json` (one task per line) and `graph_desc.json` of every domain."""
+    found, refused = originals(source, "taskbench")
+    if not found:
+        raise ExportRefused(
+            "None of the selected tasks was imported from TaskBench, and only those can be written back."
+        )
+    by_file: dict[str, list[object]] = defaultdict(list)
+    for item in sorted(found, key=lambda item: _position(item.place)):
+        by_file[item.place.rpartition(":")[0]].append(item.content)
+    for place, contents in by_file.items():
+        write_lines(folder / place, _objects(contents))
+    for item in file_items(source, "taskbench"):
+        if any(Path(item.place).parent == Path(place).parent for place in by_file):
+            write_json(folder / item.place, item.content)
+    return ExportOutcome(counts={"tasks": len(found)}, refused=tuple(refused))
+
+
+def _position(place: str) -> tuple[str, int]:
+    file, _, line = place.rpartition(":")
+    return file, int(line)
+
+
+def _objects(contents: list[object]) -> Iterator[Mapping[str, object]]:
+    for content in contents:
+        if isinstance(content, dict):
+            yield content

@@ -1,0 +1,87 @@
+"""Admits SQL that can only ask: one SELECT over the lake, without a function that opens files or other databases."""
+
+from __future__ import annotations
+
+import json
+from typing import Final
+
+import duckdb
+
+from warehouse.errors import QueryFailed, QueryRefused
+
+TABLE_FUNCTIONS: Final = frozenset(
+    {
+        "unnest",
+        "range",
+        "generate_series",
+        "repeat_row",
+        "duckdb_columns",
+        "duckdb_tables",
+        "duckdb_views",
+        "duckdb_functions",
+        "pragma_table_info",
+        "json_each",
+        "json_tree",
+        "summary",
+    }
+)
+"""Table functions that neither read files nor run other SQL."""
+_REFUSED_SCALARS: Final = frozenset(
+    {"getenv", "write_log", "json_execute_serialized_sql", "query", "query_table", "nextval", "setseed"}
+)
+_REFUSED_CATALOGUES: Final = ("__ducklake_metadata", "system", "temp")
+
+
+def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Let `sql` pass, or say why not.
+
+    Raises:
+        QueryFailed: it is no SQL.
+        QueryRefused: it is more than one statement, no SELECT, or calls a function that is not on the list.
+    """
+    try:
+        statements = connection.extract_statements(sql)
+    except duckdb.Error as error:
+        raise QueryFailed(str(error).strip()) from None
+    if not statements:
+        raise QueryFailed("The query is empty.")
+    if len(statements) > 1:
+        raise QueryRefused(
+            "One SELECT at a time; a PIVOT needs its values listed: PIVOT … ON column IN ('a', 'b') …."
+        )
+    if statements[0].type != duckdb.StatementType.SELECT:
+        kind = str(statements[0].type).rsplit(".", 1)[-1]
+        raise QueryRefused(f"The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this is {kind}.")
+    rows = connection.execute("SELECT json_serialize_sql(?)", [sql.strip().rstrip(";")]).fetchall()
+    tree = json.loads(rows[0][0])
+    if tree.get("error"):
+        raise QueryRefused(
+            f"This statement cannot be checked, so it is not run: {tree.get('error_message')}."
+        )
+    _walk(tree)
+
+
+def _walk(node: object) -> None:
+    if isinstance(node, list):
+        for item in node:
+            _walk(item)
+        return
+    if not isinstance(node, dict):
+        return
+    kind = node.get("type")
+    if kind == "TABLE_FUNCTION":
+        function = node.get("function") or {}
+        name = str(function.get("function_name", "")).lower()
+        if name not in TABLE_FUNCTIONS:
+            raise QueryRefused(
+                f"The table function {name!r} is not admitted, because it could leave the warehouse. Admitted:"
+                f" {', '.join(sorted(TABLE_FUNCTIONS))}."
+            )
+    if node.get("class") == "FUNCTION" and str(node.get("function_name", "")).lower() in _REFUSED_SCALARS:
+        raise QueryRefused(f"The function {node.get('function_name')!r} is not admitted.")
+    if kind == "BASE_TABLE":
+        catalogue = f"{node.get('catalog_name', '')}.{node.get('schema_name', '')}"
+        if any(name in catalogue for name in _REFUSED_CATALOGUES):
+            raise QueryRefused(f"Only the warehouse's own tables can be asked, not {catalogue}.")
+    for value in node.values():
+        _walk(value)

@@ -1,0 +1,48 @@
+"""Finds export and import formats by the names of their modules."""
+
+from __future__ import annotations
+
+import pkgutil
+from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
+
+import warehouse.exports
+import warehouse.imports
+from warehouse.errors import UnknownFormat
+
+
+def export_formats() -> list[str]:
+    """Names of the export formats, sorted."""
+    return sorted(item.name for item in pkgutil.iter_modules(warehouse.exports.__path__))
+
+
+def import_formats() -> list[str]:
+    """Names of the import formats, sorted."""
+    return sorted(item.name for item in pkgutil.iter_modules(warehouse.imports.__path__))
+
+
+def export_module(name: str) -> ModuleType:
+    """The module of an export format.
+
+    Raises:
+        UnknownFormat: there is none; the known ones are named.
+    """
+    return _module("warehouse.exports", name, export_formats(), "export")
+
+
+def import_module_of(name: str) -> ModuleType:
+    """The module of an import format.
+
+    Raises:
+        UnknownFormat: there is none; the known ones are named.
+    """
+    return _module("warehouse.imports", name, import_formats(), "import")
+
+
+def _module(package: str, name: str, known: list[str], what: str) -> ModuleType:
+    if name not in known:
+        near = get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise UnknownFormat(f"There is no {what} format {name!r}.{hint} Known: {', '.join(known)}.")
+    return import_module(f"{package}.{name}")

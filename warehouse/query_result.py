@@ -1,0 +1,94 @@
+"""What a query answers: rows for programs, and CSV, JSON and Parquet for people."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+from pydantic import JsonValue
+
+from warehouse.errors import WarehouseUnavailable
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """Columns and rows of an answer, held in memory."""
+
+    table: pa.Table
+    """The answer as an Arrow table."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.table.column_names)
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows."""
+        return int(self.table.num_rows)
+
+    def rows(self) -> Iterator[tuple[JsonValue, ...]]:
+        """Rows as JSON values: structs are objects, times are ISO 8601 text, whole decimals are integers."""
+        for batch in self.table.to_batches(max_chunksize=10_000):
+            columns = [column.to_pylist() for column in batch.columns]
+            for position in range(batch.num_rows):
+                yield tuple(json_value(column[position]) for column in columns)
+
+    def as_dicts(self) -> list[dict[str, JsonValue]]:
+        """Rows as objects."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
+
+    def scalar(self) -> JsonValue:
+        """The first value of the first row, or None."""
+        return next(self.rows(), (None,))[0]
+
+    def to_csv(self) -> str:
+        """The answer as CSV with a header line; nested values are JSON."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in self.rows():
+            writer.writerow(
+                json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else value
+                for value in row
+            )
+        return out.getvalue()
+
+    def write_parquet(self, path: Path) -> None:
+        """Write the answer to a Parquet file, complete or not at all.
+
+        Raises:
+            WarehouseUnavailable: the file cannot be written.
+        """
+        aside = path.with_name(f".{path.name}.part")
+        try:
+            pyarrow.parquet.write_table(self.table, aside, compression="zstd")
+            aside.replace(path)
+        except OSError as error:
+            aside.unlink(missing_ok=True)
+            raise WarehouseUnavailable(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def json_value(value: object) -> JsonValue:
+    """A database value as a JSON value."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [json_value(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, (datetime, date)):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)

@@ -1,0 +1,251 @@
+"""The tables of the warehouse, derived from the records.
+
+A record's fields become columns of the same name; the records named under `flatten` give their fields as columns of
+the table instead of one struct, so that a level or a price can be asked for without a dot. Every column carries the
+docstring of its field as its comment. Adding a field to a record adds the column here, and `evolution` adds it to
+warehouses that exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import pyarrow as pa
+
+from resources.applications import Application
+from resources.record import Record
+from taskgraph.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
+from taskgraph.graph import TaskGraph
+from taskgraph.provenance import Provenance
+from taskgraph.subtask import Subtask
+from taskgraph.task import Complexity, Intent, Rejection, Replay, Task, Validation
+from taskgraph.trajectory import Trajectory, TrajectoryStep
+from warehouse.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
+from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord
+
+SCHEMA_VERSION = 2
+"""Number of the layout below; a warehouse with a higher one is refused."""
+
+_PROVENANCE = {"stage": "provenance_stage"}
+_COMPLEXITY = {
+    "edges": "edge_count",
+    "nodes": "node_count",
+    "application_categories": "application_category_count",
+    "components": "component_count",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraColumn:
+    """A column that no field of the record gives."""
+
+    name: str
+    """Name."""
+    arrow: pa.DataType
+    """Type."""
+    comment: str
+    """What it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column as documented and created."""
+
+    name: str
+    """Name."""
+    arrow: pa.DataType
+    """Type."""
+    comment: str
+    """What it holds; the docstring of the record's field."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table and the record it keeps."""
+
+    name: str
+    """Name."""
+    key: tuple[str, ...]
+    """Columns that tell rows apart."""
+    comment: str
+    """What a row is."""
+    record: type[Record] | None = None
+    """Record class of its rows; None for tables of shared values."""
+    flatten: Mapping[str, tuple[type[Record], Mapping[str, str]]] = field(default_factory=dict)
+    """Fields spread over columns of the table: field to its record class and to the columns that get another name."""
+    omit: frozenset[str] = frozenset()
+    """Fields kept in a table of their own."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Fields whose columns get another name, because theirs is a word of SQL."""
+    extra: tuple[ExtraColumn, ...] = ()
+    """Columns beyond the record's fields; they stand first."""
+
+    @cached_property
+    def fields(self) -> tuple[FieldCodec, ...]:
+        """Codecs of the record's fields that are columns by themselves."""
+        if self.record is None:
+            return ()
+        return tuple(
+            _rename(item, self.renamed)
+            for item in field_codecs(self.record)
+            if item.field not in self.flatten and item.field not in self.omit
+        )
+
+    @cached_property
+    def flattened(self) -> dict[str, tuple[FieldCodec, ...]]:
+        """Codecs of the spread fields, with their column names in the table."""
+        found: dict[str, tuple[FieldCodec, ...]] = {}
+        for name, (record, renamed) in self.flatten.items():
+            found[name] = tuple(_rename(item, renamed) for item in field_codecs(record))
+        return found
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, in order."""
+        columns = [Column(item.name, item.arrow, item.comment) for item in self.extra]
+        order = [] if self.record is None else list(self.record.model_fields)
+        by_field = {item.field: item for item in self.fields}
+        for name in order:
+            members = self.flattened.get(name) or ((by_field[name],) if name in by_field else ())
+            columns.extend(Column(item.column, item.codec.arrow, item.comment) for item in members)
+        names = [column.name for column in columns]
+        if len(set(names)) != len(names):
+            raise TypeError(f"Table {self.name} has a column twice: {sorted(names)}.")
+        return tuple(columns)
+
+    @cached_property
+    def arrow(self) -> pa.Schema:
+        """The Arrow schema of its rows."""
+        return pa.schema([(column.name, column.arrow) for column in self.columns])
+
+
+def _rename(item: FieldCodec, renamed: Mapping[str, str]) -> FieldCodec:
+    return replace(item, column=renamed.get(item.column, item.column))
+
+
+def _made(
+    **more: tuple[type[Record], Mapping[str, str]],
+) -> Mapping[str, tuple[type[Record], Mapping[str, str]]]:
+    return {**more, "provenance": (Provenance, _PROVENANCE)}
+
+
+TABLES: tuple[Table, ...] = (
+    Table("applications", ("name",), "An application of the catalogue, as a run used it.", Application),
+    Table("subtasks", ("subtask_id",), "A subtask template (App. C.1).", Subtask, _made()),
+    Table(
+        "trajectories",
+        ("trajectory_id",),
+        "One recorded episode (App. C.2); its steps are in `trajectory_steps`.",
+        Trajectory,
+        _made(),
+        omit=frozenset({"steps"}),
+        extra=(ExtraColumn("step_count", pa.int64(), "Number of its steps."),),
+    ),
+    Table(
+        "trajectory_steps",
+        ("trajectory_id", "step"),
+        "One step of a trajectory: what was seen, what was done, what it changed.",
+        TrajectoryStep,
+        extra=(ExtraColumn("trajectory_id", pa.string(), "The trajectory."),),
+    ),
+    Table(
+        "evaluation_functions",
+        ("function_id",),
+        "Generated code that judges one subtask, with its kill matrix (App. C.3).",
+        EvaluationFunction,
+        _made(quality=(FunctionQuality, {})),
+    ),
+    Table(
+        "verifications",
+        ("verification_id",),
+        "One round of cross-verification, kept whether it succeeded or not.",
+        VerificationRound,
+        _made(),
+    ),
+    Table("intents", ("intent_id",), "A goal with the group of subtasks that serve it.", Intent, _made()),
+    Table(
+        "tasks",
+        ("task_id",),
+        "A task graph with one instruction (App. C.4); nodes and edges are nested, `task_subtasks` and `task_edges`"
+        " unfold them.",
+        Task,
+        _made(graph=(TaskGraph, {}), complexity=(Complexity, _COMPLEXITY)),
+    ),
+    Table(
+        "validations",
+        ("validation_id",),
+        "One round of checking an instruction against its graph (App. B.4).",
+        Validation,
+        _made(),
+    ),
+    Table(
+        "replays",
+        ("replay_id",),
+        "A task performed in one order from its subtasks' trajectories (App. C.5).",
+        Replay,
+        _made(),
+        renamed={"order": "performed_order"},
+    ),
+    Table(
+        "rejections",
+        ("rejection_id",),
+        "An item that did not make it, with the reason.",
+        Rejection,
+        _made(),
+        extra=(ExtraColumn("rejection_id", pa.string(), "Hash of the row's content."),),
+    ),
+    Table("model_calls", ("call_id",), "One call of a language model.", ModelCallRecord),
+    Table("runs", ("run_id",), "One run of a flow.", RunRecord),
+    Table(
+        "dataset_versions",
+        ("name",),
+        "A published dataset version: a named, immutable state of the whole warehouse.",
+        DatasetVersion,
+    ),
+    Table(
+        "imported_items",
+        ("item_id",),
+        "What an imported task or subtask looked like in its own format.",
+        ImportedItem,
+    ),
+    Table(
+        "file_texts",
+        ("text_id",),
+        "Text content of files in evidence, each stored once.",
+        extra=(
+            ExtraColumn("text_id", pa.string(), "SHA-256 of the text."),
+            ExtraColumn("text", pa.string(), "The text."),
+        ),
+    ),
+    Table(
+        "control_lists",
+        ("controls_id",),
+        "Lists of the controls on a screen, each stored once.",
+        extra=(
+            ExtraColumn("controls_id", pa.string(), "SHA-256 of the list."),
+            ExtraColumn(
+                "controls", CONTROL_LIST, "The controls, in reading order of the accessibility tree."
+            ),
+        ),
+    ),
+)
+"""All tables."""
+
+TABLE_OF_RECORD: dict[type[Record], Table] = {table.record: table for table in TABLES if table.record}
+"""The table of every record class that can be written or read."""
+TABLE_NAMED: dict[str, Table] = {table.name: table for table in TABLES}
+"""Tables by name."""
+
+
+def sql_type(arrow: pa.DataType) -> str:
+    """The DuckDB type of an Arrow type, as used in `CREATE TABLE`."""
+    if pa.types.is_list(arrow):
+        return f"{sql_type(arrow.value_type)}[]"
+    if pa.types.is_struct(arrow):
+        members = ", ".join(f'"{item.name}" {sql_type(item.type)}' for item in arrow)
+        return f"STRUCT({members})"
+    if pa.types.is_decimal(arrow):
+        return f"DECIMAL({arrow.precision},{arrow.scale})"
+    return {"string": "VARCHAR", "int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}[str(arrow)]

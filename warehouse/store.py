@@ -1,0 +1,354 @@
+"""The warehouse: records in, records and answers out. Everything else in this package stands on it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import duckdb
+import pyarrow as pa
+from pydantic import JsonValue
+
+from resources.record import Record
+from taskgraph.trajectory import Trajectory
+from warehouse.blobs import ScreenshotFolder
+from warehouse.database import LAKE, connect_reader, connect_writer, retried
+from warehouse.errors import (
+    QueryFailed,
+    VersionProblem,
+    WarehouseError,
+    WarehouseUnavailable,
+)
+from warehouse.evolution import bring_up_to_date, is_current
+from warehouse.field_codecs import Shared
+from warehouse.guard import admit
+from warehouse.inserting import insert_rows
+from warehouse.locations import parse_location
+from warehouse.locking import WriterLock
+from warehouse.query_result import QueryResult
+from warehouse.records import DatasetVersion
+from warehouse.rows import batch_of, decode_record, references, table_of
+from warehouse.schema import Table
+from warehouse.versions import Publication, describe_present
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+_READ_ROWS = 500
+_READ_TRAJECTORIES = 20
+_COMPACT_EVERY = 200
+
+
+class Warehouse:
+    """A store of records in tables that SQL can ask, with named versions.
+
+    Several processes may write and read at once: a commit covers all tables or none, writers take turns, and a reader
+    sees the state of some whole commit. One object may be used from several threads.
+
+    Raises:
+        WarehouseUnavailable: the place cannot be opened; nothing was changed.
+        WarehouseTooNew: a later taskloom wrote it.
+        VersionProblem: `version` names no published version.
+    """
+
+    def __init__(self, location: str | Path, read_only: bool = False, version: str | None = None) -> None:
+        """Open the warehouse at `location`; make it where there is none, unless `read_only` or a `version` is given."""
+        self.location = parse_location(location)
+        self.read_only = read_only or version is not None
+        self.version = version
+        if self.location.folder is None:
+            raise WarehouseUnavailable(
+                f"The warehouse {self.location.shown} is remote, which this taskloom does not offer yet (see"
+                " docs/decisions/0047-remote-warehouses.md). Name a local folder."
+            )
+        self.screenshots = ScreenshotFolder(Path(self.location.screenshots))
+        self._guard = threading.RLock()
+        self._writer: duckdb.DuckDBPyConnection | None = None
+        self._reader: duckdb.DuckDBPyConnection | None = None
+        self._writes = 0
+        if not self.read_only:
+            self._open_for_writing()
+        self._snapshot: int | None = None
+        if version is not None:
+            with Warehouse(location, read_only=True) as present:
+                self._snapshot = present.snapshot_of(version)
+        if self.read_only:
+            self._reading()
+
+    def __enter__(self) -> Self:
+        """Return the open warehouse."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Release connections. May be called twice."""
+        with self._guard:
+            for connection in (self._writer, self._reader):
+                if connection is not None:
+                    connection.close()
+            self._writer = self._reader = None
+
+    def write(self, records: Sequence[Record], replace: bool = False) -> None:
+        """Store records of any classes in one commit over all tables.
+
+        A row whose id is stored already is left as it is, so a write may be repeated; with `replace` it is exchanged.
+        Screenshots are stored first, under the hash of their bytes.
+
+        Raises:
+            RowInvalid: a record that fits no table; nothing was stored.
+            WarehouseUnavailable: the disk is full or read-only; nothing of this write was stored.
+            WarehouseBusy: other processes held the catalogue too long.
+        """
+        batch = batch_of(records)
+        tables = batch.arrow()
+        for sha256, png in batch.shared.pictures.items():
+            self.screenshots.write(sha256, png)
+        if tables:
+            self.change(lambda connection: insert_rows(connection, tables, replace))
+
+    def change(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        """Run `action` in one transaction, alone among all writers, and commit.
+
+        Raises:
+            WarehouseUnavailable: opened read-only, or the place cannot be written.
+            WarehouseBusy: other processes held the catalogue too long.
+        """
+
+        def once() -> T:
+            writer.execute("BEGIN")
+            try:
+                answer = action(writer)
+                writer.execute("COMMIT")
+            except BaseException:
+                _roll_back(writer)
+                raise
+            return answer
+
+        with self._guard:
+            writer = self._writing()
+            with WriterLock(self.location):
+                try:
+                    answer = retried(once, self.location)
+                except duckdb.Error as error:
+                    raise WarehouseUnavailable(
+                        f"Nothing was written to {self.location.shown}: {error}"
+                    ) from None
+            self._writes += 1
+            if self._writes % _COMPACT_EVERY == 0:
+                self.compact()
+            return answer
+
+    def publish(
+        self,
+        name: str = "",
+        *,
+        run_id: str = "",
+        description: str = "",
+        settings: Mapping[str, JsonValue] | None = None,
+    ) -> DatasetVersion:
+        """Publish the present state as an immutable dataset version; without a name it is the next `v<number>`.
+
+        Raises:
+            VersionProblem: the name is taken or not a name.
+        """
+        self.compact()
+        publication = Publication(name, run_id, description, dict(settings or {}))
+
+        def put(connection: duckdb.DuckDBPyConnection) -> DatasetVersion:
+            version = describe_present(connection, publication)
+            batch = batch_of([version])
+            insert_rows(connection, batch.arrow(), replace=False)
+            return version
+
+        return self.change(put)
+
+    def versions(self) -> list[DatasetVersion]:
+        """Published versions, oldest first."""
+        return list(self.read(DatasetVersion, order_by="snapshot_id, name"))
+
+    def snapshot_of(self, version: str) -> int:
+        """The catalogue's snapshot of a published version.
+
+        Raises:
+            VersionProblem: no such version; the published ones are named.
+        """
+        rows = self.query(
+            "SELECT name, snapshot_id FROM dataset_versions ORDER BY snapshot_id, name"
+        ).as_dicts()
+        known = {str(row["name"]): int(str(row["snapshot_id"])) for row in rows}
+        if version not in known:
+            raise VersionProblem(
+                f"There is no dataset version {version!r}; published: {', '.join(known) or 'none yet'}."
+            )
+        return known[version]
+
+    def compact(self) -> None:
+        """Merge small data files; every version stays readable. Files that no commit refers to any more go after a day."""
+        with self._guard:
+            writer = self._writing()
+            with WriterLock(self.location):
+                retried(
+                    lambda: writer.execute(f"CALL ducklake_merge_adjacent_files('{LAKE}')"),
+                    self.location,
+                )
+                retried(
+                    lambda: writer.execute(
+                        f"CALL ducklake_cleanup_old_files('{LAKE}', older_than => now() - INTERVAL 1 DAY)"
+                    ),
+                    self.location,
+                )
+
+    def read(
+        self,
+        record: type[R],
+        where: str = "",
+        parameters: Sequence[object] | Mapping[str, object] = (),
+        *,
+        pictures: bool = False,
+        order_by: str = "",
+    ) -> Iterator[R]:
+        """Records of a class, optionally those for which the SQL condition `where` holds.
+
+        A trajectory comes with its steps; `pictures` fills the bytes of its screenshots.
+
+        Raises:
+            RowInvalid: a stored row is no valid record.
+            QueryFailed: the condition does not run.
+            QueryRefused: the condition could leave the warehouse.
+            ScreenshotMissing: a picture is asked for that is not stored.
+        """
+        table = table_of(record)
+        order = order_by or ", ".join(f'"{name}"' for name in table.key)
+        sql = f"SELECT * FROM {table.name}{f' WHERE ({where})' if where else ''} ORDER BY {order}"
+        rows = self.query(sql, parameters).table
+        size = _READ_TRAJECTORIES if record is Trajectory else _READ_ROWS
+        for start in range(0, rows.num_rows, size):
+            yield from self._decode(table, record, rows.slice(start, size).to_pylist(), pictures)
+
+    def query(
+        self,
+        sql: str,
+        parameters: Sequence[object] | Mapping[str, object] = (),
+        timeout_seconds: float | None = None,
+    ) -> QueryResult:
+        """The answer to one SELECT, which can neither change nor leave the warehouse.
+
+        Raises:
+            QueryRefused: the statement is no SELECT or calls a function that is not admitted.
+            QueryFailed: it does not run, or takes longer than `timeout_seconds`.
+        """
+        with self._guard:
+            connection = self._reading().cursor()
+        bound = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
+
+        def ask() -> pa.Table:
+            connection.execute(f"USE {LAKE}")
+            admit(connection, sql)
+            return connection.execute(sql, bound).to_arrow_table()
+
+        timer: threading.Timer | None = None
+        if timeout_seconds is not None:
+            timer = threading.Timer(timeout_seconds, connection.interrupt)
+            timer.start()
+        # A reader and a writer of one process can wait for each other's locks on the catalogue for ever: take turns.
+        turn = self._guard if self._writer is not None else nullcontext()
+        try:
+            with turn:
+                return QueryResult(retried(ask, self.location))
+        except duckdb.InterruptException:
+            raise QueryFailed(f"The query took longer than {timeout_seconds} s and was stopped.") from None
+        except duckdb.Error as error:
+            raise QueryFailed(str(error).strip()) from None
+        finally:
+            if timer is not None:
+                timer.cancel()
+            connection.close()
+
+    def count(self, record: type[Record], where: str = "") -> int:
+        """Number of stored records of a class."""
+        table = table_of(record)
+        answer = self.query(
+            f"SELECT count(*) FROM {table.name}{f' WHERE ({where})' if where else ''}"
+        ).scalar()
+        return int(str(answer))
+
+    def _decode(
+        self, table: Table, record: type[R], rows: list[dict[str, Any]], pictures: bool
+    ) -> Iterator[R]:
+        shared = Shared(picture=self.screenshots.read if pictures else None)
+        steps: dict[str, list[dict[str, Any]]] = {}
+        if record is Trajectory:
+            wanted = [row["trajectory_id"] for row in rows]
+            found = self.query(
+                "SELECT * FROM trajectory_steps WHERE trajectory_id IN (SELECT unnest(?::VARCHAR[]))"
+                " ORDER BY trajectory_id, step",
+                [wanted],
+            )
+            for step in found.table.to_pylist():
+                steps.setdefault(step["trajectory_id"], []).append(step)
+            texts, controls = references([rows, list(steps.values())])
+            shared.texts = dict(self._shared("SELECT text_id, text FROM file_texts", "text_id", texts))
+            shared.controls = dict(
+                self._shared("SELECT controls_id, controls FROM control_lists", "controls_id", controls)
+            )
+        for row in rows:
+            decoded = decode_record(table, row, shared, steps.get(str(row.get("trajectory_id")), ()))
+            if isinstance(decoded, record):
+                yield decoded
+
+    def _shared(self, select: str, key: str, wanted: set[str]) -> list[tuple[str, Any]]:
+        if not wanted:
+            return []
+        sql = f"{select} WHERE {key} IN (SELECT unnest(?::VARCHAR[]))"
+        table = self.query(sql, [sorted(wanted)]).table
+        return list(zip(table.column(0).to_pylist(), table.column(1).to_pylist(), strict=True))
+
+    def _open_for_writing(self) -> None:
+        folder = self.location.folder
+        if folder is not None:
+            try:
+                (folder / "data").mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise WarehouseUnavailable(
+                    f"The warehouse {self.location.shown} cannot be made: {error.strerror}"
+                ) from None
+        with WriterLock(self.location):
+            writer = connect_writer(self.location)
+            try:
+                if not is_current(writer, self.location.shown):
+                    writer.execute(f"CALL {LAKE}.set_option('parquet_compression', 'zstd')")
+                    retried(lambda: bring_up_to_date(writer), self.location)
+            except duckdb.Error as error:
+                writer.close()
+                raise WarehouseUnavailable(
+                    f"The warehouse {self.location.shown} cannot be prepared: {error}"
+                ) from None
+            except WarehouseError:
+                writer.close()
+                raise
+        self._writer = writer
+
+    def _writing(self) -> duckdb.DuckDBPyConnection:
+        if self._writer is None:
+            raise WarehouseUnavailable(f"The warehouse {self.location.shown} was opened for reading only.")
+        return self._writer
+
+    def _reading(self) -> duckdb.DuckDBPyConnection:
+        if self._reader is None:
+            self._reader = connect_reader(self.location, self._snapshot)
+        return self._reader
+
+
+def _roll_back(connection: duckdb.DuckDBPyConnection) -> None:
+    try:
+        connection.execute("ROLLBACK")
+    except duckdb.Error:
+        return

@@ -1,0 +1,55 @@
+"""Templates and assets of the report and the viewer, read from the installed package."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from importlib.resources import files
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+import warehouse.viewer
+
+ASSETS = {
+    "style.css": "text/css; charset=utf-8",
+    "viewer.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+"""Files that pages load, and their media types."""
+
+
+def page_templates() -> Environment:
+    """The templates, all of which escape every value."""
+    environment = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=FunctionLoader(_template),
+    )
+    environment.filters["number"] = number
+    environment.filters["json"] = partial(json.dumps, ensure_ascii=False)
+    return environment
+
+
+def asset(name: str) -> str:
+    """The text of an asset."""
+    return files(warehouse.viewer).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def number(value: object) -> str:
+    """A number as people read it: thousands apart, at most four decimals, a dash for none.
+
+    >>> number(1234567), number(0.5), number(None), number(3.0)
+    ('1,234,567', '0.5', '–', '3')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value == int(value) else f"{value:,.4f}".rstrip("0")
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _template(name: str) -> str | None:
+    found = files(warehouse.viewer).joinpath("templates", name)
+    return found.read_text(encoding="utf-8") if found.is_file() else None

@@ -1,0 +1,96 @@
+"""The subtask list, the page of one subtask, and the page of one trajectory."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
+
+from taskgraph.evaluation_function import EvaluationFunction, VerificationRound
+from taskgraph.subtask import Subtask
+from taskgraph.task import Rejection
+from taskgraph.trajectory import Trajectory
+from warehouse.viewer.strips import read_strip
+from warehouse.viewer.website import Site, address
+
+_PAGE_ROWS = 50
+_LIST = f"""
+WITH page AS (
+    SELECT subtask_id, application, instruction_template, origin, simulated,
+        [item.category FOR item IN inputs] AS inputs, [item.category FOR item IN outputs] AS outputs
+    FROM subtasks
+    WHERE subtask_id > $after AND ($application = '' OR application = $application)
+        AND ($text = '' OR contains(lower(instruction_template), lower($text)) OR contains(subtask_id, $text))
+    ORDER BY subtask_id
+    LIMIT {_PAGE_ROWS + 1}
+)
+SELECT
+    page.*,
+    exists(SELECT 1 FROM evaluation_functions AS f WHERE f.subtask_id = page.subtask_id AND f.accepted) AS verified,
+    (SELECT count(*) FROM verifications AS v WHERE v.subtask_id = page.subtask_id) AS rounds
+FROM page
+ORDER BY subtask_id
+"""
+_TRAJECTORIES = (
+    "SELECT trajectory_id, instruction, termination, step_count, attempt FROM trajectories WHERE subtask_id = ?"
+    " ORDER BY trajectory_id LIMIT 100"
+)
+_TASKS_WITH = (
+    "SELECT task_id, instruction FROM tasks WHERE list_contains([node.subtask_id FOR node IN nodes], ?)"
+    " ORDER BY task_id LIMIT 10"
+)
+
+
+def add_pages(application: FastAPI, site: Site) -> None:
+    """Add the pages."""
+
+    @application.get("/subtasks")
+    def subtasks(request: Request) -> HTMLResponse:
+        chosen = {name: request.query_params.get(name, "").strip() for name in ("application", "text")}
+        after = request.query_params.get("after", "")
+        rows = site.store.query(_LIST, {**chosen, "after": after}).as_dicts()
+        last = str(rows[_PAGE_ROWS - 1]["subtask_id"]) if len(rows) > _PAGE_ROWS else ""
+        applications = site.store.query("SELECT DISTINCT application FROM subtasks ORDER BY 1")
+        return site.page(
+            "subtasks.html.jinja",
+            rows=rows[:_PAGE_ROWS],
+            chosen=chosen,
+            applications=[str(row[0]) for row in applications.rows()],
+            first=address("/subtasks", chosen) if after else "",
+            following=last and address("/subtasks", {**chosen, "after": last}),
+        )
+
+    @application.get("/subtasks/{subtask_id:path}")
+    def subtask(subtask_id: str, request: Request) -> HTMLResponse:
+        store = site.store
+        found = next(store.read(Subtask, "subtask_id = ?", [subtask_id]), None)
+        if found is None:
+            raise HTTPException(
+                404, f"There is no subtask {subtask_id} in {store.version or 'the warehouse'}."
+            )
+        functions = list(
+            store.read(
+                EvaluationFunction, "subtask_id = ?", [subtask_id], order_by="accepted DESC, function_id"
+            )
+        )
+        return site.page(
+            "subtask.html.jinja",
+            subtask=found,
+            functions=functions,
+            function_numbers={item.function_id: number for number, item in enumerate(functions, 1)},
+            rounds=list(
+                store.read(
+                    VerificationRound, "subtask_id = ?", [subtask_id], order_by="round, verification_id"
+                )
+            ),
+            rejections=list(store.read(Rejection, "item_id = ? AND item_kind = 'subtask'", [subtask_id])),
+            trajectories=store.query(_TRAJECTORIES, [subtask_id]).as_dicts(),
+            tasks=store.query(_TASKS_WITH, [subtask_id]).as_dicts(),
+        )
+
+    @application.get("/trajectories/{trajectory_id:path}")
+    def trajectory(trajectory_id: str, request: Request) -> HTMLResponse:
+        found = next(site.store.read(Trajectory, "trajectory_id = ?", [trajectory_id]), None)
+        if found is None:
+            raise HTTPException(404, f"There is no trajectory {trajectory_id}.")
+        return site.page("trajectory.html.jinja", trajectory=found, frames=read_strip(site.store, found))

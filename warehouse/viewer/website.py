@@ -1,0 +1,50 @@
+"""What every page needs: the warehouse, the templates, and counts that were made before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from fastapi.responses import HTMLResponse
+
+from warehouse.store import Warehouse
+from warehouse.viewer.memory import Memory
+from warehouse.viewer.package_files import page_templates
+
+_SECONDS_UNVERSIONED = 15.0
+NAVIGATION = (
+    ("Overview", "/", "o"),
+    ("Complexity", "/complexity", "c"),
+    ("Tasks", "/tasks", "t"),
+    ("Subtasks", "/subtasks", "s"),
+    ("Costs", "/costs", "m"),
+    ("SQL", "/sql", "q"),
+)
+"""Pages of the top row: title, path, and the key that opens it after `g`."""
+
+
+class Site:
+    """The warehouse as a site. May be used from several threads."""
+
+    def __init__(self, store: Warehouse) -> None:
+        """Show `store`, which stays the caller's to close."""
+        self.store = store
+        self.memory = Memory(None if store.version else _SECONDS_UNVERSIONED)
+        self._templates = page_templates()
+
+    def page(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
+        """A rendered page; every value is escaped unless its template says otherwise."""
+        text = self._templates.get_template(template).render(
+            navigation=NAVIGATION, version=self.store.version or "present state", **values
+        )
+        return HTMLResponse(text, status_code=status)
+
+
+def address(path: str, query: Mapping[str, str]) -> str:
+    """A path with those parameters that are not empty.
+
+    >>> address("/tasks", {"text": "a&b", "status": ""})
+    '/tasks?text=a%26b'
+    """
+    given = urlencode({name: value for name, value in query.items() if value})
+    return f"{path}?{given}" if given else path

@@ -1,0 +1,44 @@
+"""Views over the nested tables, one SQL file each.
+
+The first comment line of a file says what a row is; every further comment line `-- column: meaning` explains a column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view."""
+
+    name: str
+    """Name."""
+    comment: str
+    """What a row is."""
+    columns: dict[str, str]
+    """Meaning of every column."""
+    sql: str
+    """Its SELECT."""
+
+
+@cache
+def views() -> tuple[View, ...]:
+    """All views, those that others use first (by the number before the name)."""
+    found = sorted(
+        (item for item in files(__package__).iterdir() if item.name.endswith(".sql")),
+        key=lambda item: item.name,
+    )
+    return tuple(
+        _parse(item.name.removesuffix(".sql").split("-", 1)[1], item.read_text("utf-8")) for item in found
+    )
+
+
+def _parse(name: str, text: str) -> View:
+    lines = text.splitlines()
+    comments = [line.removeprefix("--").strip() for line in lines if line.startswith("--")]
+    sql = "\n".join(line for line in lines if not line.startswith("--")).strip().rstrip(";")
+    columns = dict(line.split(": ", 1) for line in comments[1:])
+    return View(name, comments[0], columns, sql)
