@@ -12,13 +12,24 @@ from taskgraph.reading import UNNAMED_RESOURCE
 
 
 def executed_coherency(graph: TaskGraph, completed: Sequence[str]) -> int:
-    """Adjacent pairs of one application in the sequence of completed subtasks."""
+    """Adjacent pairs of one application in the sequence of completed subtasks.
+
+    >>> from taskgraph.reading import read_task_graph
+    >>> graph = read_task_graph({"nodes": ["a", "b"], "applications": {"a": "Notes", "b": "Notes"}}, {}, str)
+    >>> executed_coherency(graph, ["b", "a"])
+    1
+    """
     applications = {node.instance_id: node.application for node in graph.nodes}
     return coherency_score([applications[name] for name in completed])
 
 
 def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     """Refuse a sequence of completions that no agent can have produced.
+
+    >>> from taskgraph.reading import read_task_graph
+    >>> require_possible(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str), ["b"])
+    Traceback (most recent call last):
+    omnieval.errors.SequenceImpossible: 'b' (number 1) depends on 'a', which is not completed before it.
 
     Raises:
         SequenceImpossible: the first subtask that is unknown, stands twice, stands before one it depends on, or comes

@@ -61,6 +61,11 @@ def logical_consistency(coherency_score: int, maximum: int) -> float | None:
 def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
     """Score the subtasks `completed` in this order.
 
+    >>> from taskgraph.reading import read_task_graph
+    >>> graph = read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)
+    >>> score_of(graph, ["a"]).coverage_rate == 1 / 3
+    True
+
     Raises:
         SequenceImpossible: the sequence names an unknown subtask or one twice, or puts a subtask before one it depends
             on, or where a resource it needs is lost already; the first violation is named.

@@ -28,7 +28,11 @@ class ReportRow(Record):
 
 
 def report(outcomes: Iterable[tuple[Task, GraphEvaluation]]) -> tuple[ReportRow, ...]:
-    """One row per set of tasks that has any; undefined logical consistency is left out of means and counted."""
+    """One row per set of tasks that has any; undefined logical consistency is left out of means and counted.
+
+    >>> report([])
+    ()
+    """
     everything = list(outcomes)
     sets: dict[str, list[GraphEvaluation]] = {"all": [evaluation for _, evaluation in everything]}
     for task, evaluation in everything:

@@ -41,6 +41,10 @@ def mask_of(nodes: Sequence[int]) -> int:
 def require_size(predecessors: Sequence[int]) -> None:
     """Refuse graphs that the exact algorithms do not handle.
 
+    >>> require_size((0,) * 31)
+    Traceback (most recent call last):
+    taskgraph.errors.GraphTooLarge: The graph has 31 subtasks; exact mathematics handles up to 30. Split the task or leave subtasks out.
+
     Raises:
         GraphTooLarge: more than `MAXIMUM_SUBTASKS` nodes.
     """
@@ -58,18 +62,40 @@ def topological_order(predecessors: Sequence[int]) -> list[int]:
     [1, 0, 2]
 
     Raises:
-        GraphInvalid: the edges form a cycle; the message gives the nodes that could not be placed.
+        GraphInvalid: the edges form a cycle; the message gives its nodes.
     """
     done, order, left = 0, [], list(range(len(predecessors)))
     while left:
         ready = [node for node in left if not predecessors[node] & ~done]
         if not ready:
-            raise GraphInvalid(f"The nodes {left} depend on each other in a cycle.")
+            raise GraphInvalid(f"The nodes {cycle_in(predecessors)} depend on each other in a cycle.")
         order += ready
         for node in ready:
             done |= 1 << node
         left = [node for node in left if not done >> node & 1]
     return order
+
+
+def cycle_in(predecessors: Sequence[int]) -> list[int]:
+    """The nodes of one cycle, each before one that depends on it; empty without a cycle.
+
+    >>> cycle_in((0b10, 0b100, 0b1, 0b100))
+    [0, 2, 1]
+    >>> cycle_in((0, 0b1))
+    []
+    """
+    done, left = 0, (1 << len(predecessors)) - 1
+    while ready := mask_of([node for node in bits(left) if not predecessors[node] & ~done]):
+        done |= ready
+        left &= ~ready
+    walk: list[int] = []
+    node = left.bit_length() - 1
+    while left and node not in walk:
+        walk.append(node)
+        node = next(bits(predecessors[node] & left))
+    cycle = walk[walk.index(node) :][::-1] if walk else []
+    first = cycle.index(min(cycle)) if cycle else 0
+    return cycle[first:] + cycle[:first]
 
 
 def depths(predecessors: Sequence[int]) -> list[int]:
@@ -199,6 +225,10 @@ def augment(node: int, closure: Sequence[int], matched: dict[int, int], seen: in
 
     Returns:
         Whether it was matched, and the ancestors tried by now.
+
+    >>> matched = {0: 1}
+    >>> augment(2, [0, 0b1, 0b1], matched, 0), augment(2, [0, 0, 0b11], matched, 0)[0], matched
+    ((False, 1), True, {0: 1, 1: 2})
     """
     options = closure[node] & ~seen
     while options:

@@ -26,7 +26,12 @@ def canonical_key(labels: Sequence[str], edges: Iterable[tuple[str, str]]) -> Ca
 
 
 def key_of(graph: TaskGraph) -> CanonicalKey:
-    """The canonical key of a task graph: instance ids and dependent pairs."""
+    """The canonical key of a task graph: instance ids and dependent pairs.
+
+    >>> from taskgraph.reading import read_task_graph
+    >>> key_of(read_task_graph({"nodes": ["b", "a"], "edges": [["b", "a"]]}, {}, str))
+    (('a', 'b'), ((1, 0),))
+    """
     return canonical_key([node.instance_id for node in graph.nodes], graph.pairs)
 
 

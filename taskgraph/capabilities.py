@@ -24,7 +24,13 @@ def constraint_of(capability: Capability, preset: CapabilityPreset = "repaired")
 def capabilities_met(
     cell: Cell, capabilities: Iterable[Capability], preset: CapabilityPreset = "repaired"
 ) -> tuple[str, ...]:
-    """Names of the `capabilities` that a task of `cell` tests, in their order."""
+    """Names of the `capabilities` that a task of `cell` tests, in their order.
+
+    >>> long = Capability(name="long", title="Long", as_printed={"branch": "hard"}, repaired={"instruction": "hard"})
+    >>> cell = ("hard", "hard", "easy", "hard", "easy")
+    >>> capabilities_met(cell, [long]), capabilities_met(cell, [long], "as_printed")
+    (('long',), ())
+    """
     return tuple(
         capability.name for capability in capabilities if constraint_of(capability, preset).allows(cell)
     )

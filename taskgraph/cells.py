@@ -34,7 +34,11 @@ class LevelConstraint(Record):
     """Allowed levels of branch complexity."""
 
     def levels(self, dimension: Dimension) -> tuple[Level, ...]:
-        """The allowed levels of `dimension`, never empty."""
+        """The allowed levels of `dimension`, never empty.
+
+        >>> LevelConstraint(branch=("hard",)).levels("branch"), LevelConstraint().levels("branch")
+        (('hard',), ('easy', 'medium', 'hard'))
+        """
         chosen: tuple[Level, ...] = getattr(self, dimension)
         return chosen or LEVELS
 

@@ -8,10 +8,11 @@ loses (it gains one pair and parts at most one), so a run is closed greedily, an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heappop, heappush
 from itertools import pairwise
 
-from taskgraph.bitmasks import bits, require_size
-from taskgraph.errors import GraphTooLarge
+from taskgraph.bitmasks import bits, mask_of, require_size, topological_order
+from taskgraph.errors import GraphInvalid, GraphTooLarge
 from taskgraph.graph import TaskGraph
 from taskgraph.interference import successful_table, threats_of
 from taskgraph.orders import Spoilers
@@ -42,13 +43,20 @@ def maximum_coherency(
         GraphTooLarge: more than 30 nodes, or too many states.
     """
     require_size(predecessors)
-    search = _FewestRuns(predecessors, applications, spoilers)
-    runs = search.fewest()
+    try:
+        runs = _FewestRuns(predecessors, applications, spoilers).fewest()
+    except GraphInvalid:
+        return None
     return None if runs is None else len(predecessors) - runs
 
 
 def maximum_coherency_of(graph: TaskGraph) -> int | None:
     """The largest coherency score of any successful order of `graph`; None when it has none.
+
+    >>> from taskgraph.reading import read_task_graph
+    >>> applications = {"a": "Notes", "b": "Mail", "c": "Notes"}
+    >>> maximum_coherency_of(read_task_graph({"nodes": ["a", "b", "c"], "applications": applications}, {}, str))
+    1
 
     Raises:
         GraphTooLarge: more than 30 subtasks, or too many states.
@@ -62,47 +70,97 @@ def maximum_coherency_of(graph: TaskGraph) -> int | None:
 
 
 class _FewestRuns:
-    """Uniform-cost search for the fewest runs of one application.
+    """Best-first search (A*) for the fewest runs of one application.
+
+    The bound on the runs still needed: on every path each block of subtasks of one application takes a run of its own,
+    so an application needs as many more as its remaining subtask with the most blocks ahead. A run takes at most one
+    block from every path of its application, so the bound is consistent and the first full state is the answer.
 
     Subtasks that overwrite a slot while others may still need it, and those whose output can be spoiled, are never
     brought forward unasked: taking one early can forbid another. Each of them is a choice of the search.
     """
 
     def __init__(self, predecessors: Sequence[int], applications: Sequence[str], spoilers: Spoilers) -> None:
-        self._before = predecessors
-        self._spoilers = spoilers or ((),) * len(predecessors)
-        names = {name: number for number, name in enumerate(dict.fromkeys(applications))}
-        self._members = [0] * len(names)
-        for node, name in enumerate(applications):
-            self._members[names[name]] |= 1 << node
-        self._all = (1 << len(predecessors)) - 1
+        """Number the nodes topologically, so that one pass in their order closes a run.
+
+        Raises:
+            GraphInvalid: the edges form a cycle.
+        """
+        order = topological_order(predecessors)
+        place = {node: position for position, node in enumerate(order)}
+        self._before = [mask_of([place[other] for other in bits(predecessors[node])]) for node in order]
+        given = spoilers or ((),) * len(order)
+        self._spoilers = [[(place[first], place[last]) for first, last in given[node]] for node in order]
+        members: dict[str, int] = {}
+        for position, node in enumerate(order):
+            members[applications[node]] = members.get(applications[node], 0) | 1 << position
+        self._members = list(members.values())
+        self._all = (1 << len(order)) - 1
         self._chosen = 0
-        for node, pairs in enumerate(self._spoilers):
+        for position, pairs in enumerate(self._spoilers):
             for producer, _ in pairs:
-                self._chosen |= 1 << node | 1 << producer
+                self._chosen |= 1 << position | 1 << producer
+        self._ahead = [self._blocks_ahead(mine) for mine in self._members]
 
     def fewest(self) -> int | None:
         """Fewest runs of any order, or None without one."""
-        start, runs = self._finish(0)
-        buckets: dict[int, set[int]] = {runs: {start}}
+        waiting: list[tuple[int, int, int, int]] = []
         best: dict[int, int] = {}
-        while buckets:
-            runs = min(buckets)
-            for done in sorted(buckets.pop(runs)):
-                if best.get(done, len(self._before) + 1) <= runs:
-                    continue
-                best[done] = runs
-                if done == self._all:
-                    return runs
-                if len(best) > _MAXIMUM_STATES:
-                    raise GraphTooLarge(
-                        f"The maximum coherency score needs more than {_MAXIMUM_STATES} states for this graph."
-                    )
-                for reached in self._after_one_run(done):
-                    closed, more = self._finish(reached)
-                    if best.get(closed, len(self._before) + 1) > runs + 1 + more:
-                        buckets.setdefault(runs + 1 + more, set()).add(closed)
+        self._push(waiting, best, 0, 0)
+        while waiting:
+            _, _, done, runs = heappop(waiting)
+            if done == self._all:
+                return runs
+            if best[done] < runs:
+                continue
+            if len(best) > _MAXIMUM_STATES:
+                raise GraphTooLarge(
+                    f"The maximum coherency score needs more than {_MAXIMUM_STATES} states for this graph."
+                )
+            for reached in self._after_one_run(done):
+                self._push(waiting, best, reached, runs + 1)
         return None
+
+    def _push(
+        self, waiting: list[tuple[int, int, int, int]], best: dict[int, int], done: int, runs: int
+    ) -> None:
+        """Note that `done` is reached with `runs`, unless it was with as few."""
+        closed, more = self._finish(done)
+        runs += more
+        if best.get(closed, len(self._before) + 1) > runs:
+            best[closed] = runs
+            left = self._all & ~closed
+            heappush(waiting, (runs + self._bound(left), left.bit_count(), closed, runs))
+
+    def _bound(self, left: int) -> int:
+        """Runs that the nodes `left` need at least."""
+        needed = 0
+        for levels in self._ahead:
+            for ahead, level in levels:
+                if level & left:
+                    needed += ahead
+                    break
+        return needed
+
+    def _blocks_ahead(self, members: int) -> list[tuple[int, int]]:
+        """The members by the most blocks of members on a path from them on, from the highest number."""
+        if members & members - 1 == 0:
+            return [(1, members)]
+        blocks = [0] * len(self._before)
+        levels: dict[int, int] = {}
+        for node in range(len(blocks) - 1, -1, -1):
+            inside = members >> node & 1
+            ahead = blocks[node] = blocks[node] or inside
+            if inside:
+                levels[ahead] = levels.get(ahead, 0) | 1 << node
+            mask = self._before[node]
+            while mask:
+                low = mask & -mask
+                mask ^= low
+                reached = ahead if inside or not low & members else ahead + 1
+                if reached > blocks[low.bit_length() - 1]:
+                    blocks[low.bit_length() - 1] = reached
+        return sorted(levels.items(), reverse=True)
 
     def _after_one_run(self, done: int) -> set[int]:
         """Every down-set that one run of one application may end with."""
@@ -110,7 +168,11 @@ class _FewestRuns:
         for members in self._members:
             if not members & ~done:
                 continue
-            seen, stack = set(), [self._close(done, members)]
+            closed = self._close(done, members)
+            if not members & self._chosen & ~closed:
+                ends.add(closed)
+                continue
+            seen, stack = set(), [closed]
             while stack:
                 reached = stack.pop()
                 if reached in seen:
@@ -119,8 +181,8 @@ class _FewestRuns:
                 for node in bits(members & self._chosen & ~reached):
                     if self._ready(node, reached):
                         stack.append(self._close(reached | 1 << node, members))
-            ends |= seen - {done}
-        return ends
+            ends |= seen
+        return ends - {done}
 
     def _finish(self, done: int) -> tuple[int, int]:
         """Finish every application that can be finished at once: fewer nodes left never need more runs."""
@@ -139,17 +201,12 @@ class _FewestRuns:
 
     def _close(self, done: int, members: int) -> int:
         """Take every member that is or gets ready and that is not a choice."""
-        left, taken = members & ~done & ~self._chosen, True
-        while taken:
-            taken = False
-            mask = left
-            while mask:
-                low = mask & -mask
-                mask ^= low
-                if not self._before[low.bit_length() - 1] & ~done:
-                    done |= low
-                    left ^= low
-                    taken = True
+        mask = members & ~done & ~self._chosen
+        while mask:
+            low = mask & -mask
+            mask ^= low
+            if not self._before[low.bit_length() - 1] & ~done:
+                done |= low
         return done
 
     def _ready(self, node: int, done: int) -> bool:

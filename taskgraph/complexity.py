@@ -122,7 +122,11 @@ def shape_of(predecessors: Sequence[int]) -> Shape:
 
 
 def complexity_from_shape(shape: Shape, application_categories: int) -> Complexity:
-    """The complexity record for a shape and the number of distinct application categories."""
+    """The complexity record for a shape and the number of distinct application categories.
+
+    >>> complexity_from_shape(shape_of((0, 0b1, 0b1, 0b110)), 2).hierarchy_level
+    'medium'
+    """
     return Complexity(
         edges=shape.edges,
         nodes=shape.nodes,
@@ -156,7 +160,11 @@ def complexity_of(graph: TaskGraph) -> Complexity:
 
 
 def cell_of(complexity: Complexity) -> Cell:
-    """The levels of `complexity` in the order of `DIMENSIONS`."""
+    """The levels of `complexity` in the order of `DIMENSIONS`.
+
+    >>> cell_of(complexity_from_shape(shape_of((0, 0b1, 0b1, 0b110)), 2))
+    ('hard', 'medium', 'medium', 'medium', 'easy')
+    """
     return (
         complexity.dependency_level,
         complexity.instruction_level,
@@ -182,7 +190,12 @@ def cell_from_measures(edges: int, nodes: int, categories: int, depth: int, widt
 
 
 def depth_by_instance(graph: TaskGraph) -> dict[str, int]:
-    """Depth of every subtask by instance id; the weights of the coverage rate come from it."""
+    """Depth of every subtask by instance id; the weights of the coverage rate come from it.
+
+    >>> from taskgraph.reading import read_task_graph
+    >>> depth_by_instance(read_task_graph({"nodes": ["a", "b"], "edges": [["b", "a"]]}, {}, str))
+    {'a': 2, 'b': 1}
+    """
     return {
         node.instance_id: depth for node, depth in zip(graph.nodes, depths(graph.predecessors), strict=True)
     }

@@ -87,6 +87,10 @@ def draw_svg(graph: TaskGraph) -> str:
 
     Subtasks of a column stand near what they depend on, which keeps edges apart; an edge says what flows where it
     arrives, once for edges that bring the same.
+
+    >>> from taskgraph.reading import read_task_graph
+    >>> draw_svg(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)).count("<rect")
+    2
     """
     predecessors = graph.predecessors
     columns = _columns(predecessors)

@@ -9,6 +9,7 @@ from pydantic import model_validator
 
 from resources.instances import Resource
 from resources.record import Record
+from taskgraph.bitmasks import cycle_in
 from taskgraph.errors import GraphInvalid
 from taskgraph.subtask import BoundSubtask
 
@@ -60,6 +61,10 @@ class TaskGraph(Record):
     def predecessors(self) -> tuple[int, ...]:
         """Bitmask core: for every node, in order, the set of its direct predecessors as an integer.
 
+        >>> from taskgraph.reading import read_task_graph
+        >>> read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str).predecessors
+        (0, 1)
+
         Raises:
             GraphInvalid: the edges form a cycle.
         """
@@ -67,24 +72,30 @@ class TaskGraph(Record):
         masks = [0] * len(self.nodes)
         for edge in self.edges:
             masks[index[edge.consumer]] |= 1 << index[edge.producer]
-        done, left = 0, list(range(len(masks)))
-        while left:
-            ready = [node for node in left if not masks[node] & ~done]
-            if not ready:
-                names = ", ".join(self.nodes[node].instance_id for node in left)
+        if any(mask >> node for node, mask in enumerate(masks)):
+            cycle = cycle_in(masks)
+            if cycle:
+                names = " → ".join(self.nodes[node].instance_id for node in [*cycle, cycle[0]])
                 raise GraphInvalid(f"these subtasks depend on each other in a cycle: {names}")
-            for node in ready:
-                done |= 1 << node
-            left = [node for node in left if not done >> node & 1]
         return tuple(masks)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """Edges as distinct (producer, consumer) pairs, sorted."""
+        """Edges as distinct (producer, consumer) pairs, sorted.
+
+        >>> from taskgraph.reading import read_task_graph
+        >>> read_task_graph({"nodes": ["a", "b", "c"], "edges": {"b": ["c"], "a": ["b", "c"]}}, {}, str).pairs
+        (('a', 'b'), ('a', 'c'), ('b', 'c'))
+        """
         return tuple(sorted({(edge.producer, edge.consumer) for edge in self.edges}))
 
     def to_networkx(self) -> networkx.DiGraph[str]:
-        """The graph for drawing, GraphML and any algorithm of networkx; edges carry resource names."""
+        """The graph for drawing, GraphML and any algorithm of networkx; edges carry resource names.
+
+        >>> from taskgraph.reading import read_task_graph
+        >>> read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str).to_networkx().edges
+        OutEdgeView([('a', 'b')])
+        """
         import networkx
 
         graph: networkx.DiGraph[str] = networkx.DiGraph()

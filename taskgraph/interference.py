@@ -35,7 +35,17 @@ class Threat:
 
 
 def threats_of(graph: TaskGraph) -> list[Threat]:
-    """Everything that can make an order of `graph` fail; what its dependencies rule out anyway is left out."""
+    """Everything that can make an order of `graph` fail; what its dependencies rule out anyway is left out.
+
+    >>> from resources.categories import ResourceCategory, ResourceKind
+    >>> from taskgraph.reading import read_task_graph
+    >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
+    >>> flows = {"copy a": ("outputs", "text:a"), "copy b": ("outputs", "text:b"), "paste a": ("inputs", "text:a")}
+    >>> resources = {name: {side: [resource]} for name, (side, resource) in flows.items()}
+    >>> graph = read_task_graph({"nodes": list(flows), "resources": resources}, text, str)
+    >>> [(threat.spoiler, threat.producer, threat.consumer) for threat in threats_of(graph)]
+    [(1, 0, 2)]
+    """
     index = {node.instance_id: position for position, node in enumerate(graph.nodes)}
     closure = ancestors(graph.predecessors)
     threats: dict[tuple[int, int, int, bool], Threat] = {}
@@ -132,6 +142,18 @@ def clash_of(graph: TaskGraph) -> tuple[Interference, ...]:
     """A smallest explanation of why `graph` has no successful order; empty when it has one.
 
     None of the interferences returned can be left out: without it the others leave a successful order.
+
+    >>> from resources.categories import ResourceCategory, ResourceKind
+    >>> from taskgraph.reading import read_task_graph
+    >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
+    >>> resources = {
+    ...     "copy a": {"outputs": ["text:a"]},
+    ...     "copy b": {"inputs": ["text:a"], "outputs": ["text:b"]},
+    ...     "compare": {"inputs": ["text:a", "text:b"]},
+    ... }
+    >>> graph = read_task_graph({"nodes": list(resources), "resources": resources}, text, str)
+    >>> [(item.spoiler, item.resource, item.consumer) for item in clash_of(graph)]
+    [('copy b', 'text a', 'compare')]
     """
     predecessors = graph.predecessors
     needed = threats_of(graph)
@@ -145,7 +167,17 @@ def clash_of(graph: TaskGraph) -> tuple[Interference, ...]:
 
 
 def interference(graph: TaskGraph, threat: Threat) -> Interference:
-    """The record of a threat, with ids for numbers."""
+    """The record of a threat, with ids for numbers.
+
+    >>> from resources.categories import ResourceCategory, ResourceKind
+    >>> from taskgraph.reading import read_task_graph
+    >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
+    >>> flows = {"copy a": ("outputs", "text:a"), "copy b": ("outputs", "text:b"), "paste a": ("inputs", "text:a")}
+    >>> resources = {name: {side: [resource]} for name, (side, resource) in flows.items()}
+    >>> graph = read_task_graph({"nodes": list(flows), "resources": resources}, text, str)
+    >>> interference(graph, threats_of(graph)[0]).spoiler
+    'copy b'
+    """
     return Interference(
         kind="overwritten_slot" if threat.overwrites else "consumed_input",
         spoiler=graph.nodes[threat.spoiler].instance_id,

@@ -60,11 +60,18 @@ class OrderTable:
 
     @property
     def constraints(self) -> tuple[tuple[int, ...], Spoilers]:
-        """What was given: the predecessors and the spoilers."""
+        """What was given: the predecessors and the spoilers.
+
+        >>> OrderTable((0, 0b1)).constraints
+        ((0, 1), ((), ()))
+        """
         return self._before, self._spoilers
 
     def count(self) -> int:
         """Number of orders, exact.
+
+        >>> OrderTable((0, 0, 0b1)).count(), OrderTable((0, 0, 0b1), ((), ((0, 2),), ())).count()
+        (3, 2)
 
         Raises:
             GraphTooLarge: the graph has too many down-sets to be counted.
@@ -72,7 +79,11 @@ class OrderTable:
         return self._product(self._all)
 
     def listed(self, limit: int) -> list[tuple[int, ...]]:
-        """The first `limit` orders in lexicographic order of node numbers."""
+        """The first `limit` orders in lexicographic order of node numbers.
+
+        >>> OrderTable((0, 0, 0b1), ((), ((0, 2),), ())).listed(5)
+        [(0, 2, 1), (1, 0, 2)]
+        """
         found: list[tuple[int, ...]] = []
         for order in self._walk(self._all, []):
             if len(found) == limit:
@@ -82,6 +93,9 @@ class OrderTable:
 
     def sampled(self, number: int, generator: random.Random) -> list[tuple[int, ...]]:
         """`number` different orders, drawn uniformly.
+
+        >>> sorted(OrderTable((0, 0, 0b1)).sampled(3, random.Random(0)))
+        [(0, 1, 2), (0, 2, 1), (1, 0, 2)]
 
         Raises:
             ValueError: there are fewer orders than that.

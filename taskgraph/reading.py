@@ -29,6 +29,11 @@ def read_task_graph(
 ) -> TaskGraph:
     """The task graph in `document`, whichever form it has. Ids are opaque: they need not be UUIDs.
 
+    A disconnected graph is sound: its components are counted. Applications that are not given count as one.
+
+    >>> read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str).pairs
+    (('a', 'b'),)
+
     Raises:
         GraphInvalid: the form is unknown, or the graph is empty, cyclic, has a self-loop, a duplicate id, an unknown
             subtask or resource category, or two producers of one resource; the offending items are named.
@@ -54,6 +59,8 @@ def read_task_graph(
 
 def require_single_producers(graph: TaskGraph) -> None:
     """Refuse graphs in which a subtask gets one resource from two others.
+
+    >>> require_single_producers(TaskGraph(nodes=()))
 
     Raises:
         GraphInvalid: naming the resource, the producers and the consumer.
@@ -195,6 +202,11 @@ def _names(nodes: object) -> list[str]:
 def _pairs(edges: object) -> list[tuple[str, str]]:
     """Edges as (producer, consumer), from an adjacency object or a list of pairs or objects."""
     if isinstance(edges, Mapping):
+        wrong = [f"{name}: {found!r}" for name, found in edges.items() if not isinstance(found, list | tuple)]
+        if wrong:
+            raise GraphInvalid(
+                f"`edges` has no list of consumers for {wrong[0]}; write {{producer: [consumer, …]}}."
+            )
         return [(str(producer), str(consumer)) for producer, found in edges.items() for consumer in found]
     if not isinstance(edges, Sequence) or isinstance(edges, str):
         raise GraphInvalid(

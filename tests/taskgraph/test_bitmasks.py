@@ -7,11 +7,14 @@ from itertools import combinations
 import networkx
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from taskgraph.bitmasks import (
     ancestors,
+    augment,
     bits,
     components,
+    cycle_in,
     depths,
     mask_of,
     maximum_antichain,
@@ -85,6 +88,29 @@ def test_successors_and_neighbours_mirror_predecessors(predecessors):
 def test_components_agree_with_networkx(predecessors):
     expected = {frozenset(part) for part in networkx.weakly_connected_components(as_networkx(predecessors))}
     assert {frozenset(bits(mask)) for mask in components(predecessors)} == expected
+
+
+@given(graphs())
+def test_each_augmentation_matches_one_more_comparable_pair(predecessors):
+    closure = ancestors(predecessors)
+    matched: dict[int, int] = {}
+    for node in range(len(predecessors)):
+        before = len(matched)
+        found, _ = augment(node, closure, matched, 0)
+        assert len(matched) == before + found
+    assert all(closure[below] >> above & 1 for above, below in matched.items())
+    assert len(set(matched.values())) == len(matched) == len(predecessors) - maximum_antichain(closure)
+
+
+@given(st.integers(1, 5).flatmap(lambda n: st.tuples(*[st.integers(0, 2**n - 1)] * n)))
+def test_a_cycle_is_found_exactly_where_networkx_finds_one(predecessors):
+    graph = as_networkx(predecessors)
+    cycle = cycle_in(predecessors)
+    assert bool(cycle) == (not networkx.is_directed_acyclic_graph(graph))
+    assert len(set(cycle)) == len(cycle)
+    assert all(
+        graph.has_edge(first, second) for first, second in zip(cycle, cycle[1:] + cycle[:1], strict=True)
+    )
 
 
 def test_parts_looks_only_at_the_nodes_asked_about():

@@ -5,11 +5,14 @@ from __future__ import annotations
 import networkx
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from taskgraph.complexity import (
+    DIMENSIONS,
     LEVELS,
     cell_from_measures,
     cell_of,
+    complexity_from_shape,
     complexity_of,
     depth_by_instance,
     level,
@@ -30,6 +33,14 @@ def test_measures_agree_with_networkx(predecessors):
     assert shape.width == max(len(chain) for chain in networkx.antichains(graph))
     assert shape.largest_layer == max(map(len, layers)) <= shape.width
     assert shape.components == networkx.number_weakly_connected_components(graph)
+
+
+@given(graphs(7), st.integers(1, 12))
+def test_levels_are_those_of_the_measures(predecessors, categories):
+    shape = shape_of(predecessors)
+    complexity = complexity_from_shape(shape, categories)
+    measures = (shape.edges, shape.nodes, categories, shape.depth, shape.width)
+    assert cell_of(complexity) == tuple(map(level, DIMENSIONS, measures)) == cell_from_measures(*measures)
 
 
 @pytest.mark.parametrize(

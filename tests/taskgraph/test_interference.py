@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskgraph.coherency import coherency_score, maximum_coherency_of
-from taskgraph.interference import clash_of, interference, orders_of, threats_of
+from taskgraph.interference import clash_of, interference, orders_of, successful_table, threats_of
 from taskgraph.orders import count_orders
 from tests.taskgraph.small_graphs import brute_orders, clipboard, file, is_order, linked, node, shaped
 
@@ -93,6 +93,8 @@ def test_counts_and_lists_exactly_the_orders_that_work(graph):
     assert orders.successful_count == len(expected)
     assert list(orders.successful) == expected
     assert orders.count == count_orders(graph.predecessors)
+    table = successful_table(graph.predecessors, threats_of(graph))
+    assert (table.count(), table.listed(1000)) == (len(expected), expected)
 
 
 @settings(max_examples=300, deadline=None)

@@ -7,8 +7,8 @@ import pytest
 from resources.catalog_loading import load_resource_categories
 from taskgraph.errors import GraphInvalid
 from taskgraph.graph import Dependency, TaskGraph
-from taskgraph.reading import read_task_graph
-from tests.taskgraph.small_graphs import file, node, shaped
+from taskgraph.reading import read_task_graph, require_single_producers
+from tests.taskgraph.small_graphs import file, linked, node, shaped
 
 CATEGORIES = load_resource_categories()
 
@@ -86,12 +86,13 @@ def test_edges_as_objects_may_name_their_resource():
         ([], "a JSON object; this is a list"),
         ({"tasks": []}, "neither `graph`.*Its keys: \\['tasks'\\]"),
         ({"nodes": [], "edges": []}, "no subtasks"),
-        ({"nodes": ["a", "b", "c"], "edges": [["b", "c"], ["c", "b"]]}, "cycle: b, c"),
+        ({"nodes": ["a", "b", "c"], "edges": [["b", "c"], ["c", "b"], ["c", "a"]]}, "cycle: b → c → b"),
         ({"nodes": ["a"], "edges": [["a", "a"]]}, "subtask a depends on itself"),
         ({"nodes": ["a", "b", "a"], "edges": []}, "ids stand twice in `nodes`: a"),
         ({"nodes": ["a"], "edges": [["a", "z"]]}, "a → z names unknown subtasks: \\['z'\\]"),
         ({"nodes": ["a", "b"], "edges": [["a"]]}, "no two ends: \\['a'\\]"),
         ({"nodes": ["a"], "edges": "a-b"}, "`edges` is a str"),
+        ({"nodes": ["a"], "edges": {"a": 5}}, "no list of consumers for a: 5"),
         ({"nodes": "ab", "edges": []}, "`nodes` is a str"),
         ({"nodes": [{}], "edges": []}, "Number 1 of `nodes` has no id"),
         ({"nodes": ["a"], "edges": [], "applications": {"q": "Word"}}, "`applications` names .*: q"),
@@ -130,6 +131,16 @@ def test_names_what_is_wrong_with_a_record():
 
 def test_a_disconnected_graph_is_sound():
     assert len(read({"nodes": ["a", "b"], "edges": []}).nodes) == 2
+
+
+def test_two_producers_of_one_resource_are_refused_for_each_consumer():
+    graph = linked(node("a", outputs=(file("x"),)), node("b", inputs=(file("x"),)))
+    require_single_producers(graph)
+    other = node("c", outputs=(file("x"),))
+    second = Dependency(producer="c", consumer="b", resource=file("x"))
+    both = graph.model_copy(update={"nodes": (*graph.nodes, other), "edges": (*graph.edges, second)})
+    with pytest.raises(GraphInvalid, match="b gets text_path x from two producers, a and c"):
+        require_single_producers(both)
 
 
 def test_networkx_sees_nodes_edges_and_resources():

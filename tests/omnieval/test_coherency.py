@@ -1,0 +1,58 @@
+"""Which execution sequences are possible, and how coherent they are."""
+
+from __future__ import annotations
+
+from itertools import pairwise, permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from omnieval.coherency import executed_coherency, require_possible
+from omnieval.errors import SequenceImpossible
+from taskgraph.interference import orders_of
+from tests.taskgraph.small_graphs import graphs, shaped
+from tests.taskgraph.test_interference import destructive_graphs
+
+
+def is_possible(graph, sequence):
+    try:
+        require_possible(graph, sequence)
+    except SequenceImpossible:
+        return False
+    return True
+
+
+@settings(max_examples=100, deadline=None)
+@given(destructive_graphs())
+def test_the_whole_sequences_that_are_possible_are_the_successful_orders(graph):
+    names = [item.instance_id for item in graph.nodes]
+    possible = [
+        order
+        for order in permutations(range(len(names)))
+        if is_possible(graph, [names[number] for number in order])
+    ]
+    assert possible == list(orders_of(graph, cap=1000).successful)
+
+
+@settings(max_examples=100, deadline=None)
+@given(destructive_graphs(), st.data())
+def test_every_beginning_of_a_successful_order_is_possible(graph, data):
+    names = [item.instance_id for item in graph.nodes]
+    for order in orders_of(graph, cap=20, samples=5).successful:
+        stop = data.draw(st.integers(0, len(order)))
+        require_possible(graph, [names[number] for number in order[:stop]])
+
+
+@given(graphs(6), st.text("ab", min_size=6, max_size=6), st.randoms(use_true_random=False))
+def test_counts_adjacent_pairs_of_one_application(predecessors, applications, generator):
+    graph = shaped(predecessors, applications[: len(predecessors)])
+    of = {item.instance_id: item.application for item in graph.nodes}
+    sequence = generator.sample(sorted(of), generator.randint(0, len(of)))
+    pairs = sum(of[first] == of[second] for first, second in pairwise(sequence))
+    assert executed_coherency(graph, sequence) == pairs
+
+
+def test_names_the_known_subtasks_when_one_is_unknown():
+    with pytest.raises(SequenceImpossible, match=r"'q', is not in the graph\. Known: s0, s1"):
+        require_possible(shaped((0, 0b1)), ["s0", "q"])

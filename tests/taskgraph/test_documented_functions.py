@@ -1,0 +1,50 @@
+"""Every public function of graph mathematics and scoring shows an example, and is held against an oracle or a rule."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+MODULES = [
+    *(
+        f"taskgraph.{name}"
+        for name in (
+            "bitmasks",
+            "canonical",
+            "capabilities",
+            "cells",
+            "coherency",
+            "complexity",
+            "drawing",
+            "graph",
+            "interference",
+            "orders",
+            "reading",
+        )
+    ),
+    *(f"omnieval.{name}" for name in ("coherency", "metrics", "reports")),
+]
+TESTS = Path(__file__).parents[1]
+FUNCTIONS = [
+    pytest.param(function, id=f"{module}.{name}")
+    for module in MODULES
+    for name, function in inspect.getmembers(import_module(module), callable)
+    if getattr(function, "__module__", "") == module
+    and not inspect.isclass(function)
+    and not name.startswith("_")
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_shows_an_example_that_is_run(function):
+    assert ">>>" in inspect.getdoc(function)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_is_called_in_a_test(function):
+    folder = TESTS / function.__module__.partition(".")[0]
+    sources = "".join(file.read_text(encoding="utf-8") for file in folder.glob("test_*.py"))
+    assert f"{function.__name__}(" in sources
