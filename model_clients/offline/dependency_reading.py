@@ -11,10 +11,11 @@ import re
 from dataclasses import dataclass
 
 from model_clients.offline.request_views import DependenciesView, NumberedView
-from model_clients.offline.resource_phrases import GIVES, NEEDS, embedded, split_phrases
+from model_clients.offline.resource_phrases import GIVES, NEEDS, THEN, embedded, names, quoted, split_phrases
 from model_clients.replies import DependenciesReply, DependencyPair
 
 _NEEDS = re.compile(rf"(?:{'|'.join(NEEDS)}|After|As soon as there is|When you have) (.+)", re.DOTALL)
+_THEN = re.compile(rf"^\W*(?:{'|'.join(THEN)}), ")
 _ALONE = re.compile(r"independent|separately|in parallel|in any order|regardless", re.IGNORECASE)
 _AFTERWARDS = re.compile(
     r"\b(then|after that|afterwards|next|once (?:that|this) is done|finally)\b", re.IGNORECASE
@@ -39,13 +40,15 @@ class _Passage:
 def infer(view: DependenciesView) -> DependenciesReply:
     """The direct dependencies that the words of the instruction state."""
     passages = _passages(view)
-    states_results = GIVES in view.instruction
+    states_results = GIVES in view.instruction or any(_NEEDS.search(item.lead) for item in passages)
     pairs: list[DependencyPair] = []
     for position, passage in enumerate(passages):
         earlier = passages[:position]
         if _ALONE.search(passage.lead):
             continue
         producers = _stated(passage, earlier)
+        if earlier and _THEN.search(passage.lead):
+            producers.add(earlier[-1].number)
         if not states_results:
             producers |= _understood(passage, earlier)
         pairs += [DependencyPair(before=number, after=passage.number) for number in sorted(producers)]
@@ -59,11 +62,9 @@ def _stated(passage: _Passage, earlier: list[_Passage]) -> set[int]:
     wanted = found.group(1).rpartition(", in ")[0] or found.group(1)
     producers = set()
     for name in split_phrases(wanted):
-        for candidate in reversed(earlier):
-            given = candidate.tail.partition(GIVES)[2]
-            if name in split_phrases(given):
-                producers.add(candidate.number)
-                break
+        giving = [item for item in earlier if name in split_phrases(item.tail.partition(GIVES)[2])]
+        naming = [item for item in earlier if names(item.body, quoted(name))]
+        producers.update(item.number for item in (giving or naming)[-1:])
     return producers
 
 

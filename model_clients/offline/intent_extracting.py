@@ -8,6 +8,7 @@ from random import Random
 
 from model_clients.offline.request_views import IntentsView, PoolView, ScenarioView
 from model_clients.offline.resource_flow import Flow, flow_graph
+from model_clients.offline.resource_phrases import spoken
 from model_clients.replies import IntentsReply, ProposedIntent
 from resources.goals import GoalWording
 
@@ -100,10 +101,10 @@ def _goal(
         for (category, value), _ in flows.most_common():
             if wanted and category not in wanted:
                 continue
-            goal = wording.goal.replace("{value}", value.replace("_", " ")).rstrip(".")
+            goal = wording.goal.replace("{value}", spoken(category, value)).rstrip(".")
             if goal not in taken:
                 return goal
-    values = list(dict.fromkeys(value.replace("_", " ") for (_, value), _ in flows.most_common()))
+    values = list(dict.fromkeys(spoken(*flow) for flow, _ in flows.most_common()))
     titles = " and ".join(sorted({subtask.application for subtask in group}))
     goal = f"Finish the work on {', '.join(values[:3]) or 'several things'} in {titles}"
     number = 2

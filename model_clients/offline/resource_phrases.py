@@ -11,7 +11,11 @@ NEEDS = ("Using", "Once you have", "With")
 ALONE = ("Independently of that", "Separately", "Independently of the rest")
 """Introduce a subtask that needs no result of another."""
 
+THEN = ("Then", "After that")
+"""Introduce a subtask that needs what the one told just before gives, and nothing else."""
+
 _SUFFIXES = ("_path", "_title", "_name", "_in_processing", "_in_clipboard")
+_MARKS = ("''", '""', "“”", "``")
 _QUOTED = re.compile(r"“[^”]*”")
 
 
@@ -41,22 +45,58 @@ def phrase(category: str, kind: str, value: str, application: str) -> str:
     return f"the {words}{named} in {application}"
 
 
+def names(instruction: str, value: str) -> bool:
+    """Whether an instruction names `value` in quotation marks.
+
+    >>> names("Save the drawing as 'Downloads/a.svg'.", "Downloads/a.svg")
+    True
+    >>> names("Save the drawing.", "")
+    False
+    """
+    return bool(value) and any(f"{left}{value}{right}" in instruction for left, right in _MARKS)
+
+
+def quoted(name: str) -> str:
+    """The value that a noun phrase quotes, or an empty text.
+
+    >>> quoted("the file “a.csv”"), quoted("the text in the clipboard")
+    ('a.csv', '')
+    """
+    found = _QUOTED.search(name)
+    return found.group()[1:-1] if found else ""
+
+
+def spoken(category: str, value: str) -> str:
+    """How a goal speaks of a resource; a bare slot, whose value is its category's name, is spoken of by its kind.
+
+    >>> spoken("csv_path", "Documents/a_b.csv"), spoken("diagram_in_processing", "diagram_in_processing")
+    ('Documents/a_b.csv', 'the open diagram')
+    >>> spoken("text_in_clipboard", "text_in_clipboard")
+    'the text in the clipboard'
+    """
+    if value != category:
+        return value
+    if category.endswith("_in_processing"):
+        return f"the open {category.removesuffix('_in_processing').replace('_', ' ')}"
+    return f"the {category.replace('_in_clipboard', ' in the clipboard').replace('_', ' ')}"
+
+
 def split_phrases(text: str) -> list[str]:
     """The noun phrases of an enumeration; "and" and commas inside a quoted name do not count.
 
     >>> split_phrases("the file “a, b and c.txt”, the note “x” in Wiki and the text in the clipboard")
     ['the file “a, b and c.txt”', 'the note “x” in Wiki', 'the text in the clipboard']
     """
-    quoted: list[str] = []
+    hidden_names: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
-        quoted.append(match.group())
-        return f"“{len(quoted) - 1}”"
+        hidden_names.append(match.group())
+        return f"“{len(hidden_names) - 1}”"
 
     hidden = _QUOTED.sub(hide, text)
     found = []
     for item in re.split(r", (?=the )| and (?=the )", hidden):
-        shown = re.sub(r"“(\d+)”", lambda match: quoted[int(match.group(1))], item)
+        shown = re.sub(r"“(\d+)”", lambda match: hidden_names[int(match.group(1))], item)
         if shown.strip(" ,."):
             found.append(shown.strip(" ,."))
     return found

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from random import Random
 
 from model_clients.offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
 from model_clients.offline.request_views import InstructionView, LinkView, NumberedView
-from model_clients.offline.resource_phrases import ALONE, GIVES, NEEDS, embedded, enumerate_phrases, phrase
+from model_clients.offline.resource_phrases import (
+    ALONE,
+    GIVES,
+    NEEDS,
+    THEN,
+    embedded,
+    enumerate_phrases,
+    names,
+    phrase,
+    quoted,
+)
 from model_clients.replies import InstructionReply
 
 
@@ -16,8 +27,8 @@ def summarize(
     view: InstructionView, attempt: int, mistakes: MistakeSource
 ) -> tuple[InstructionReply, tuple[InjectedMistake, ...]]:
     """The instruction: the goal where its words are all covered, then the subtasks in order."""
-    names = "\n".join(subtask.instruction for subtask in view.subtasks)
-    drawn = mistakes.draw(("dependency_lost", "dependency_reversed"), "summarizer", names, attempt)
+    told = "\n".join(subtask.instruction for subtask in view.subtasks)
+    drawn = mistakes.draw(("dependency_lost", "dependency_reversed"), "summarizer", told, attempt)
     mistake: MistakeKind | None = None
     order, links = [subtask.number for subtask in view.subtasks], list(view.links)
     if drawn:
@@ -31,25 +42,43 @@ def summarize(
 
 
 def _text(view: InstructionView, order: Sequence[int], links: Sequence[LinkView]) -> str:
+    """Sentences in `order`; a result is named once, where the words of the subtask do not name it already."""
     subtasks = {subtask.number: subtask for subtask in view.subtasks}
-    makers = {(link.category, link.value): subtasks[link.producer].application for link in view.links}
+    makers = {(link.category, link.value): subtasks[link.producer].application for link in links}
     needs, gives = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
+    following = {number for before, number in pairwise(order) if _producers(number, links) == {before}}
     for link in links:
         name = phrase(link.category, link.kind, link.value, makers[link.category, link.value])
         _add(needs[link.consumer], name)
-        _add(gives[link.producer], name)
+        if link.consumer not in following and not _is_named(link, name, subtasks, order):
+            _add(gives[link.producer], name)
     sentences = [f"{view.goal}."] if view.goal and _is_covered(view.goal, view.subtasks) else []
+    previous = ""
     for position, number in enumerate(order):
         subtask = subtasks[number]
-        if needs[number]:
+        place = f"{'still ' if subtask.application == previous else ''}in {subtask.application}"
+        if number in following:
+            lead = f"{THEN[position % len(THEN)]}, {place}, "
+        elif needs[number]:
             lead = f"{NEEDS[position % len(NEEDS)]} {enumerate_phrases(needs[number])}, in {subtask.application}, "
         elif position:
-            lead = f"{ALONE[position % len(ALONE)]}, in {subtask.application}, "
+            lead = f"{ALONE[position % len(ALONE)]}, {place.replace('still', 'also')}, "
         else:
             lead = f"In {subtask.application}, "
         tail = f"; {GIVES} {enumerate_phrases(gives[number])}" if gives[number] else ""
         sentences.append(f"{lead}{embedded(subtask.instruction, subtask.application)}{tail}.")
+        previous = subtask.application
     return " ".join(sentences)
+
+
+def _producers(number: int, links: Iterable[LinkView]) -> set[int]:
+    return {link.producer for link in links if link.consumer == number}
+
+
+def _is_named(link: LinkView, name: str, subtasks: Mapping[int, NumberedView], order: Sequence[int]) -> bool:
+    """Whether, before its consumer, the words of the producer and of no other subtask say what `name` says."""
+    value, earlier = quoted(name), order[: order.index(link.consumer)]
+    return [link.producer] == [number for number in earlier if names(subtasks[number].instruction, value)]
 
 
 def _is_covered(goal: str, subtasks: Iterable[NumberedView]) -> bool:

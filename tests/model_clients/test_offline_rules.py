@@ -212,7 +212,48 @@ def pairs(text: str, subtasks=SUBTASKS[::-1]) -> set[tuple[int, int]]:
     return {(item.before, item.after) for item in reply.dependencies}
 
 
+VALUES = ("Documents/a.txt", "Documents/b v1.2.txt", "x, y and z", "the list")
+KINDS = (("text_path", "file"), ("note_title", "record"), ("text_in_clipboard", "clipboard"))
+
+
+@st.composite
+def instruction_views(draw):
+    """Graphs of up to six subtasks; every resource has one producer, and instructions name some values."""
+    count = draw(st.integers(1, 6))
+    subtasks = [
+        NumberedView(
+            number=number,
+            application=draw(st.sampled_from(["Editor", "Wiki"])),
+            instruction=f"Do job {number}"
+            + "".join(f" with '{value}'" for value in draw(st.sets(st.sampled_from(VALUES)))),
+        )
+        for number in range(1, count + 1)
+    ]
+    links = []
+    for producer in range(1, count):
+        (category, kind), value = draw(st.sampled_from(KINDS)), draw(st.sampled_from(VALUES))
+        if any(link.category == category and (kind == "clipboard" or link.value == value) for link in links):
+            continue
+        consumers = draw(st.sets(st.integers(producer + 1, count), max_size=2))
+        links += [
+            LinkView(producer=producer, consumer=consumer, category=category, kind=kind, value=value)
+            for consumer in sorted(consumers)
+        ]
+    return InstructionView(goal="", subtasks=tuple(subtasks), links=tuple(links))
+
+
 class TestSummarizerAndJudge:
+    @given(instruction_views())
+    def test_every_graph_that_is_written_is_read_back(self, view):
+        text = summarize(view, 0, NO_MISTAKES)[0].instruction
+        expected = {(link.producer, link.consumer) for link in view.links}
+        assert pairs(text, view.subtasks) == expected, text
+
+    def test_a_result_is_named_once_where_the_instructions_name_it(self):
+        text = summarize(VIEW, 0, NO_MISTAKES)[0].instruction
+        assert text.count("Documents/v1.2 notes.txt") == 3
+        assert "gives you the file" not in text
+
     def test_what_is_written_is_read_back(self):
         text = summarize(VIEW, 0, NO_MISTAKES)[0].instruction
         assert pairs(text) == {(1, 3), (2, 4), (3, 4)}
