@@ -60,7 +60,7 @@ def _stated(passage: _Passage, earlier: list[_Passage]) -> set[int]:
     if found is None:
         return set()
     wanted = found.group(1).rpartition(", in ")[0] or found.group(1)
-    producers = set()
+    producers: set[int] = set()
     for name in split_phrases(wanted):
         giving = [item for item in earlier if name in split_phrases(item.tail.partition(GIVES)[2])]
         naming = [item for item in earlier if names(item.body, quoted(name))]

@@ -15,7 +15,7 @@ THEN = ("Then", "After that")
 """Introduce a subtask that needs what the one told just before gives, and nothing else."""
 
 _SUFFIXES = ("_path", "_title", "_name", "_in_processing", "_in_clipboard")
-_MARKS = ("''", '""', "“”", "``")
+_MARKS = (("'", "'"), ('"', '"'), ("“", "”"), ("`", "`"))
 _QUOTED = re.compile(r"“[^”]*”")
 
 
