@@ -30,6 +30,7 @@ class Recorder:
         self._batch_size = batch_size
         self._interval = interval_seconds
         self._waiting: list[tuple[Record, bool]] = []
+        self._taken = self._written = 0
         self._commit_lock = asyncio.Lock()
         self._failure: Exception | None = None
         self._ticker: asyncio.Task[None] | None = None
@@ -38,22 +39,25 @@ class Recorder:
         """Take records for the next commit; with `replace` they take the place of rows with their ids."""
         self._raise_failure()
         self._waiting.extend((record, replace) for record in records)
+        self._taken += len(records)
         if self._ticker is None:
             self._ticker = asyncio.create_task(self._tick())
         if len(self._waiting) >= self._batch_size:
             await self.flush()
 
     async def flush(self) -> None:
-        """Commit everything taken so far."""
+        """Commit everything taken so far; callers that wait for the same commit share it."""
+        wanted = self._taken
         async with self._commit_lock:
-            batch, self._waiting = self._waiting, []
-            if not batch:
+            if self._written >= wanted:
                 return
+            batch, self._waiting = self._waiting, []
             try:
                 await asyncio.to_thread(self._write, batch)
             except Exception:
                 self._waiting = batch + self._waiting
                 raise
+            self._written += len(batch)
             self._failure = None
 
     async def close(self) -> None:

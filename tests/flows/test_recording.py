@@ -1,6 +1,7 @@
 """The recorder loses nothing, doubles nothing and tells of failures."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -79,3 +80,29 @@ async def test_replaced_records_go_in_one_commit_each_id_as_it_was_last() -> Non
         [Other(number=1), Other(number=2), Other(number=1)],
         [Item(number=1), Item(number=2)],
     ]
+
+
+class SlowSink(MemorySink):
+    """A sink whose first commit takes until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go = threading.Event(), threading.Event()
+
+    def write(self, records: Sequence[Record], replace: bool = False) -> None:
+        self.begun.set()
+        assert self.go.wait(10)
+        super().write(records, replace)
+
+
+async def test_those_who_wait_for_a_commit_share_the_next_one() -> None:
+    sink = SlowSink()
+    recorder = Recorder(sink, batch_size=2, interval_seconds=3600)
+    items = [asyncio.create_task(recorder.record(Item(number=number))) for number in range(40)]
+    await asyncio.to_thread(sink.begun.wait, 10)
+    await asyncio.sleep(0)
+    sink.go.set()
+    await asyncio.gather(*items)
+    await recorder.close()
+    assert len(sink.records) == 40
+    assert len(sink.batches) == 2
