@@ -82,6 +82,7 @@ class Composer:
     def selections(self) -> Iterator[Selection]:
         """The sets of which tasks are built, chosen to fill the demand."""
         dry: set[Cell] = set()
+        self._supply.stock(self._demand.open_cells())
         while True:
             yield from self._taken()
             if not self._demand.open_cells():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ from synthesis.composing.compiled_pool import CompiledPool
 from synthesis.composing.enumeration import Enumeration, Limits, all_cells
 from synthesis.composing.groups import Paths, intent_group
 from synthesis.composing.request import CompositionRequest
+from synthesis.composing.variety import Store, Variety
 from taskgraph.bitmasks import bits
 from taskgraph.complexity import Cell
 from taskgraph.task import Intent
@@ -19,31 +20,8 @@ _VISITS_WITHOUT_FRUIT = 3
 _PATHS_WITHOUT_FRUIT = 8
 _INTENTS_PER_PORTION = 32
 _FEW_INTENTS = 100
+_KEPT = 24
 NO_INTENT = -1
-
-
-@dataclass(slots=True)
-class _Store:
-    """Sets of one cell, by intent, handed out in turns so that intents share a cell evenly."""
-
-    by_intent: dict[int, deque[int]] = field(default_factory=dict)
-    turns: deque[int] = field(default_factory=deque)
-
-    def put(self, intent: int, members: Sequence[int]) -> None:
-        if intent not in self.by_intent:
-            self.by_intent[intent] = deque()
-            self.turns.append(intent)
-        self.by_intent[intent].extend(members)
-
-    def get(self) -> tuple[int, int]:
-        intent = self.turns.popleft()
-        waiting = self.by_intent[intent]
-        members = waiting.popleft()
-        if waiting:
-            self.turns.append(intent)
-        else:
-            del self.by_intent[intent]
-        return members, intent
 
 
 @dataclass(slots=True)
@@ -84,8 +62,10 @@ class Supply:
         self._limits = limits
         self._beyond_intents = request.beyond_intents
         self._generator = random.Random(f"composition {request.seed}")
-        self._keep = min(400, max(1, request.wanted // 500))
-        self._worthwhile = max(1, self._keep // 4)
+        enough = min(400, max(1, request.wanted // 500))
+        self._keep = max(_KEPT, enough)
+        self._worthwhile = max(1, enough // 4)
+        self._variety = Variety(pool)
         self._budget = 3_000 if request.wanted <= 200_000 else 20_000
         groups = [
             (number, members)
@@ -112,7 +92,8 @@ class Supply:
                 self._intents_of[template].append(work.number)
         self._paths = Paths(pool, [work.templates for work in self._plain.intents])
         self._misses: dict[Cell, int] = {}
-        self._stores: dict[Cell, _Store] = {}
+        self._stores: dict[Cell, Store] = {}
+        self._enough = enough
         self.found: set[int] = set()
         """Every set that was ever in store."""
         self.examined = 0
@@ -129,6 +110,12 @@ class Supply:
             if not store.by_intent:
                 del self._stores[cell]
             yield members, self._nearest_intent(members) if intent == NO_INTENT else intent
+
+    def stock(self, targets: frozenset[Cell]) -> None:
+        """Look at every intent before anything is taken, where there are few, so that all are there to choose from."""
+        if len(self._plain.intents) <= _FEW_INTENTS:
+            while any(intent.owed for intent in self._plain.intents):
+                self._visit(self._plain, targets)
 
     def work_for(self, targets: frozenset[Cell]) -> set[Cell]:
         """Do a portion of work towards the `targets`; returns those found to be dry."""
@@ -194,8 +181,10 @@ class Supply:
         self.examined += harvest.examined
         self.reached |= harvest.cells
         for cell, sets in harvest.sets.items():
+            if self._keep > self._enough:
+                sets = harvest.sets[cell] = self._variety.chosen(sets, self._enough)
             self.found.update(sets)
-            self._stores.setdefault(cell, _Store()).put(intent, sets)
+            self._stores.setdefault(cell, Store()).put(intent, sets)
         return {cell: len(sets) for cell, sets in harvest.sets.items()}, harvest.cells
 
     def _nearest_intent(self, members: int) -> int:

@@ -1,0 +1,67 @@
+"""Tasks of one pool are as different as the pool allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from synthesis.composing.compiled_pool import compile_pool
+from synthesis.composing.request import CompositionRequest
+from synthesis.composing.variety import Store, Variety
+from synthesis.composition import compose
+from taskgraph.bitmasks import mask_of
+from taskgraph.task import Intent
+from tests.taskgraph.small_graphs import file, node
+
+
+def pool_of_pairs(number):
+    """Writers and readers of files: `number` linked pairs, each in an application of its own."""
+    nodes = []
+    for pair in range(number):
+        made = file(f"{pair}.txt")
+        nodes += [
+            node(f"write {pair}", application=f"application {pair}", outputs=(made,)),
+            node(f"read {pair}", application=f"application {pair}", inputs=(made,)),
+        ]
+    return nodes
+
+
+def numbered(pool, *names):
+    return mask_of([item.number for item in pool.instances if item.node.instance_id in names])
+
+
+def test_linked_subtasks_come_before_subtasks_that_stand_alone():
+    pool = compile_pool(pool_of_pairs(2), {})
+    linked = numbered(pool, "write 0", "read 0")
+    apart = numbered(pool, "write 0", "write 1")
+    assert Variety(pool).chosen([apart, linked], 1) == [linked]
+
+
+def test_subtasks_that_were_used_less_come_first():
+    pool = compile_pool(pool_of_pairs(3), {})
+    variety = Variety(pool)
+    pairs = [numbered(pool, f"write {pair}", f"read {pair}") for pair in range(3)]
+    for pair in (0, 0, 1):
+        variety.take(pairs[pair])
+    assert variety.chosen(pairs, 2) == [pairs[2], pairs[1]]
+
+
+def test_no_more_are_chosen_than_there_are():
+    pool = compile_pool(pool_of_pairs(1), {})
+    assert Variety(pool).chosen([0b1, 0b11], 9) == [0b11, 0b1]
+
+
+def test_a_store_serves_its_intents_in_turn():
+    store = Store()
+    store.put(0, [1, 2])
+    store.put(1, [4])
+    assert [store.get() for _ in range(3)] == [(1, 0), (4, 1), (2, 0)]
+    assert not store.by_intent
+
+
+def test_every_subtask_of_a_pool_of_equals_is_used_about_as_often():
+    nodes = pool_of_pairs(8)
+    intent = Intent(intent_id="i", text="", subtask_ids=tuple(item.subtask_id for item in nodes))
+    tasks = list(compose(nodes, [intent], CompositionRequest(count=80, maximum_size=6), fixtures={}))
+    used = Counter(item.subtask_id for task in tasks for item in task.graph.nodes)
+    assert len(used) == len(nodes)
+    assert max(used.values()) <= 2 * min(used.values())
