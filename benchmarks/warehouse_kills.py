@@ -1,6 +1,7 @@
 """Kills writers of one warehouse at random moments and counts what was lost, doubled or torn.
 
     python -m benchmarks.warehouse_kills --kills 120
+    python -m benchmarks.warehouse_kills --kills 20 --warehouse 'postgresql://user@host/db?data=s3://bucket/prefix'
 
 Writers commit batches of two tables in one transaction, note each batch as done only after its commit, and sometimes
 publish a version. A reader takes counts all the while. It proves safety against the death of processes, not of power.
@@ -26,11 +27,11 @@ from warehouse.store import Warehouse
 ROWS = 50
 
 
-def work(folder: Path, writer: int, seed: int) -> None:
+def work(folder: Path, place: str, writer: int, seed: int) -> None:
     """Commit batches until killed; a restarted writer goes on after the last batch it finds."""
     draw = random.Random(seed)
     done = folder / f"done-{writer}"
-    with Warehouse(folder / "warehouse") as warehouse:
+    with Warehouse(place) as warehouse:
         number = (
             int(
                 str(
@@ -64,12 +65,21 @@ def work(folder: Path, writer: int, seed: int) -> None:
 
 
 def run(
-    folder: Path, kills: int, writers: int = 4, seed: int = 0, mean_life: float = 1.0
+    folder: Path,
+    kills: int,
+    writers: int = 4,
+    seed: int = 0,
+    mean_life: float = 1.0,
+    place: str = "",
 ) -> dict[str, object]:
-    """Kill `kills` times over `writers` processes, then examine; the findings."""
+    """Kill `kills` times over `writers` processes, then examine; the findings.
+
+    `folder` keeps the writers' notes, and the warehouse too when `place` does not name another.
+    """
     draw = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
-    Warehouse(folder / "warehouse").close()
+    place = place or str(folder / "warehouse")
+    Warehouse(place).close()
 
     def start(writer: int) -> subprocess.Popen[bytes]:
         command = [
@@ -80,13 +90,15 @@ def run(
             str(writer),
             "--folder",
             str(folder),
+            "--warehouse",
+            place,
         ]
         return subprocess.Popen([*command, "--seed", str(draw.randrange(10**6))])
 
     processes = [start(writer) for writer in range(writers)]
     torn_reads = reads = 0
     try:
-        with Warehouse(folder / "warehouse", read_only=True) as reader:
+        with Warehouse(place, read_only=True) as reader:
             for _ in range(kills):
                 victim = draw.randrange(writers)
                 if draw.random() < 0.8:
@@ -105,7 +117,7 @@ def run(
         for process in processes:
             process.kill()
             process.wait()
-    return {"kills": kills, "reads": reads, "torn_reads": torn_reads, **examine(folder, writers)}
+    return {"kills": kills, "reads": reads, "torn_reads": torn_reads, **examine(folder, place, writers)}
 
 
 def _wait_for_work(done: Path, limit: float = 30.0) -> None:
@@ -116,7 +128,7 @@ def _wait_for_work(done: Path, limit: float = 30.0) -> None:
         time.sleep(0.01)
 
 
-def examine(folder: Path, writers: int) -> dict[str, object]:
+def examine(folder: Path, place: str, writers: int) -> dict[str, object]:
     """Compare what writers were told is stored with what is."""
     noted = {
         f"{writer}-{line}"
@@ -124,7 +136,7 @@ def examine(folder: Path, writers: int) -> dict[str, object]:
         if (folder / f"done-{writer}").exists()
         for line in (folder / f"done-{writer}").read_text().split()
     }
-    with Warehouse(folder / "warehouse") as warehouse:
+    with Warehouse(place) as warehouse:
         stored: dict[str, dict[str, int]] = {}
         doubled = 0
         for table, key in (("intents", "intent_id"), ("validations", "validation_id")):
@@ -137,7 +149,7 @@ def examine(folder: Path, writers: int) -> dict[str, object]:
         versions = warehouse.versions()
     torn_versions = 0
     for version in versions:
-        with Warehouse(folder / "warehouse", version=version.name) as old:
+        with Warehouse(place, version=version.name) as old:
             whole = old.query("SELECT count(*) FROM intents").scalar() == version.counts["intents"]
         torn_versions += not whole or version.counts["intents"] != version.counts["validations"]
     batches = stored["intents"]
@@ -161,17 +173,19 @@ def main() -> None:
     parser.add_argument("--writers", type=int, default=4)
     parser.add_argument("--worker", type=int)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--warehouse", default="")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     if arguments.worker is not None:
         try:
-            work(arguments.folder, arguments.worker, arguments.seed)
+            work(arguments.folder, arguments.warehouse, arguments.worker, arguments.seed)
         except WarehouseError as error:
             print(f"writer {arguments.worker}: {error}", file=sys.stderr)
         return
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="taskloom-kills-"))
     try:
-        print(json.dumps(run(folder, arguments.kills, arguments.writers, arguments.seed), indent=2))
+        found = run(folder, arguments.kills, arguments.writers, arguments.seed, place=arguments.warehouse)
+        print(json.dumps(found, indent=2))
     finally:
         if arguments.folder is None:
             shutil.rmtree(folder, ignore_errors=True)

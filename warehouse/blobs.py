@@ -1,20 +1,68 @@
 """Screenshots beside the tables, each stored once under the hash of its bytes.
 
 Pictures are kept as the PNG bytes that the environment made: their SHA-256 is the key that records, prompts and ledger
-share, and re-encoding would break it. A picture is written aside and moved, so a reader never sees half of one.
+share, and re-encoding would break it. A reader never sees half of one.
 """
 
 from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from warehouse.errors import ScreenshotMissing, WarehouseUnavailable
 
 
+class Screenshots(Protocol):
+    """A place for pictures by the hash of their bytes; safe to use from several threads."""
+
+    def write_all(self, pictures: Mapping[str, bytes]) -> None:
+        """Store pictures by hash; those that are stored already are left as they are.
+
+        Raises:
+            WarehouseUnavailable: a hash is not that of its bytes, or the place cannot be written.
+        """
+
+    def read(self, sha256: str) -> bytes:
+        """The bytes of a picture.
+
+        Raises:
+            ScreenshotMissing: nothing is stored under the hash, or what is stored is damaged.
+        """
+
+    def head(self, sha256: str, size: int) -> bytes:
+        """The first `size` bytes of a picture, unchecked.
+
+        Raises:
+            ScreenshotMissing: nothing is stored under the hash.
+        """
+
+
+def file_name(sha256: str) -> str:
+    """Where the picture of a hash lies below its folder: 256 subfolders by the first two digits.
+
+    Raises:
+        ScreenshotMissing: `sha256` is no SHA-256 in hexadecimal, so it could name a file elsewhere.
+    """
+    if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
+        raise ScreenshotMissing(f"{sha256!r} is not a SHA-256 in hexadecimal.")
+    return f"{sha256[:2]}/{sha256}.png"
+
+
+def check_hash(sha256: str, png: bytes) -> None:
+    """Refuse bytes that have another hash.
+
+    Raises:
+        WarehouseUnavailable: the hash is not that of the bytes.
+    """
+    if hashlib.sha256(png).hexdigest() != sha256:
+        raise WarehouseUnavailable(f"The picture given as {sha256} has other bytes; it was not stored.")
+
+
 class ScreenshotFolder:
-    """Pictures in a local folder, in 256 subfolders by the first two digits of the hash."""
+    """Pictures in a folder. A picture is written aside and moved."""
 
     def __init__(self, folder: Path) -> None:
         """Use `folder`, which is made when the first picture is written."""
@@ -24,23 +72,24 @@ class ScreenshotFolder:
         """Where the picture of a hash is, or would be.
 
         Raises:
-            ScreenshotMissing: `sha256` is no SHA-256 in hexadecimal, so it could name a file elsewhere.
+            ScreenshotMissing: `sha256` is no SHA-256 in hexadecimal.
         """
-        if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
-            raise ScreenshotMissing(f"{sha256!r} is not a SHA-256 in hexadecimal.")
-        return self.folder / sha256[:2] / f"{sha256}.png"
+        return self.folder / file_name(sha256)
 
-    def write(self, sha256: str, png: bytes) -> None:
-        """Store a picture; does nothing where it is stored already.
+    def write_all(self, pictures: Mapping[str, bytes]) -> None:
+        """Store pictures by hash; those that are stored already are left as they are.
 
         Raises:
-            WarehouseUnavailable: the hash is not that of the bytes, or the folder cannot be written.
+            WarehouseUnavailable: a hash is not that of its bytes, or the folder cannot be written.
         """
+        for sha256, png in pictures.items():
+            self._write(sha256, png)
+
+    def _write(self, sha256: str, png: bytes) -> None:
         target = self.path(sha256)
         if target.exists():
             return
-        if hashlib.sha256(png).hexdigest() != sha256:
-            raise WarehouseUnavailable(f"The picture given as {sha256} has other bytes; it was not stored.")
+        check_hash(sha256, png)
         aside = target.parent / f".{uuid.uuid4().hex}.part"
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -65,3 +114,15 @@ class ScreenshotFolder:
         if hashlib.sha256(png).hexdigest() != sha256:
             raise ScreenshotMissing(f"The screenshot {sha256} in {self.folder} is damaged.")
         return png
+
+    def head(self, sha256: str, size: int) -> bytes:
+        """The first `size` bytes of a picture, unchecked.
+
+        Raises:
+            ScreenshotMissing: nothing is stored under the hash.
+        """
+        try:
+            with self.path(sha256).open("rb") as file:
+                return file.read(size)
+        except OSError:
+            raise ScreenshotMissing(f"No screenshot {sha256} in {self.folder}.") from None

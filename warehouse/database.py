@@ -1,7 +1,6 @@
 """Connections to the warehouse: one that writes, and guarded ones that can only ask.
 
-The lake is attached as `taskloom`. DuckDB's extensions come from installed wheels and are checked against DuckDB's own
-signature at load; only where a wheel is absent does DuckDB fetch the extension itself.
+The lake is attached as `taskloom`, from a local folder or from Postgres and object storage.
 """
 
 from __future__ import annotations
@@ -9,30 +8,27 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Final, TypeVar
 
 import duckdb
 
 from warehouse.errors import WarehouseBusy, WarehouseError, WarehouseUnavailable
+from warehouse.extensions import load, needed_by
 from warehouse.locations import Location
 from warehouse.locking import WriterLock
+from warehouse.object_storage import give_access
+from warehouse.storage_access import reason_of
 
 LAKE: Final = "taskloom"
 """Name under which the lake is attached."""
-_WHEELS: Final = {
-    "ducklake": "duckdb_extension_ducklake",
-    "sqlite_scanner": "duckdb_extension_sqlite_scanner",
-    "postgres_scanner": "duckdb_extension_postgres_scanner",
-    "httpfs": "duckdb_extension_httpfs",
-}
 _TRANSIENT: Final = (
     "database is locked",
     "transaction conflict",
     "database table is locked",
     "disk i/o error",
+    "could not serialize access",
 )
+_NOT_MADE_YET: Final = ("creating a new ducklake is explicitly disabled",)
 _NO_SPACE: Final = ("no space left", "disk is full", "database or disk is full", "out of disk")
 _NOT_WRITABLE: Final = ("read-only file system", "permission denied", "readonly database", "cannot open file")
 _ALMOST_NOTHING: Final = 256 * 1024
@@ -70,10 +66,7 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
         WarehouseUnavailable: there is no warehouse at the place.
     """
     if location.folder and not (location.folder / "catalog.sqlite").exists():
-        raise WarehouseUnavailable(
-            f"There is no warehouse at {location.shown}. `taskloom build` or `taskloom import` makes one;"
-            " TASKLOOM_WAREHOUSE names another place."
-        )
+        raise _missing(location)
     connection = _connect(location)
     options = [*_options(location), "READ_ONLY"]
     if snapshot_id is not None:
@@ -115,7 +108,7 @@ def retried(
                 raise _mapped(error, location) from None
             if time.monotonic() >= deadline:
                 raise WarehouseBusy(
-                    f"The warehouse {location.shown} stayed busy for {seconds:.0f} s: {_first_line(error)}"
+                    f"The warehouse {location.shown} stayed busy for {seconds:.0f} s: {reason_of(error)}"
                 ) from None
         time.sleep(pause)
         pause = min(pause * 1.5, 0.5)
@@ -142,35 +135,13 @@ def _options(location: Location) -> list[str]:
 
 def _connect(location: Location) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:")
-    needed = ["ducklake"]
-    if location.catalogue.startswith("sqlite:"):
-        needed.append("sqlite_scanner")
-    else:
-        needed.append("postgres_scanner")
-        if "://" in location.data:
-            needed.append("httpfs")
-    for name in needed:
-        _load(connection, name)
+    for name in needed_by(location):
+        load(connection, name)
+    if location.data.startswith("s3://"):
+        give_access(connection, location.data)
     connection.execute("SET ducklake_max_retry_count = 50")
     connection.execute("SET preserve_insertion_order = true")
     return connection
-
-
-def _load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    wheel = find_spec(_WHEELS[name])
-    try:
-        if wheel is not None and wheel.origin:
-            found = sorted(Path(wheel.origin).parent.rglob("*.duckdb_extension"))
-            if found:
-                connection.execute(f"LOAD '{_quoted(str(found[0]))}'")
-                return
-        connection.execute(f"INSTALL {name}")
-        connection.execute(f"LOAD {name}")
-    except duckdb.Error as error:
-        raise WarehouseUnavailable(
-            f"DuckDB's extension {name!r} cannot be loaded ({_first_line(error)}). Install the Python package"
-            f" {_WHEELS[name].replace('_', '-')}=={duckdb.__version__}."
-        ) from None
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: list[str]) -> None:
@@ -181,10 +152,19 @@ def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: 
     except WarehouseError:
         raise
     except duckdb.Error as error:
+        if _says(error, _NOT_MADE_YET):
+            raise _missing(location) from None
         raise WarehouseUnavailable(
-            f"The warehouse {location.shown} cannot be opened: {_first_line(error)}"
+            f"The warehouse {location.shown} cannot be opened: {reason_of(error)}"
         ) from None
     connection.execute(f"USE {LAKE}")
+
+
+def _missing(location: Location) -> WarehouseUnavailable:
+    return WarehouseUnavailable(
+        f"There is no warehouse at {location.shown}. `taskloom build` or `taskloom import` makes one;"
+        " TASKLOOM_WAREHOUSE names another place."
+    )
 
 
 def _mapped(error: duckdb.Error, location: Location) -> Exception:
@@ -194,7 +174,7 @@ def _mapped(error: duckdb.Error, location: Location) -> Exception:
             " it is intact. Free some space and run again."
         )
     if _says(error, _NOT_WRITABLE):
-        return WarehouseUnavailable(f"The warehouse {location.shown} cannot be written: {_first_line(error)}")
+        return WarehouseUnavailable(f"The warehouse {location.shown} cannot be written: {reason_of(error)}")
     return error
 
 
@@ -213,10 +193,6 @@ def _is_full(location: Location) -> bool:
 def _says(error: Exception, phrases: tuple[str, ...]) -> bool:
     text = str(error).lower()
     return any(phrase in text for phrase in phrases)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 def _quoted(text: str) -> str:

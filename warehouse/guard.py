@@ -27,8 +27,28 @@ TABLE_FUNCTIONS: Final = frozenset(
 )
 """Table functions that neither read files nor run other SQL."""
 _REFUSED_SCALARS: Final = frozenset(
-    {"getenv", "write_log", "json_execute_serialized_sql", "query", "query_table", "nextval", "setseed"}
+    {
+        "getenv",
+        "current_setting",
+        "write_log",
+        "json_execute_serialized_sql",
+        "query",
+        "query_table",
+        "nextval",
+        "setseed",
+    }
 )
+_REFUSED_TABLES: Final = frozenset(
+    {
+        "pg_settings",
+        "duckdb_settings",
+        "duckdb_databases",
+        "duckdb_logs",
+        "duckdb_secrets",
+        "pragma_database_list",
+    }
+)
+"""Views of DuckDB itself that say how the warehouse is reached."""
 _REFUSED_CATALOGUES: Final = ("__ducklake_metadata", "system", "temp")
 
 
@@ -83,5 +103,7 @@ def _walk(node: object) -> None:
         catalogue = f"{node.get('catalog_name', '')}.{node.get('schema_name', '')}"
         if any(name in catalogue for name in _REFUSED_CATALOGUES):
             raise QueryRefused(f"Only the warehouse's own tables can be asked, not {catalogue}.")
+        if str(node.get("table_name", "")).lower() in _REFUSED_TABLES:
+            raise QueryRefused(f"The table {node.get('table_name')!r} is not admitted.")
     for value in node.values():
         _walk(value)

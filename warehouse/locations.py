@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit, urlunsplit
+from typing import Final, NoReturn
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from warehouse.errors import WarehouseUnavailable
 
-_OBJECT_STORAGE = re.compile(r"^(s3|gs|gcs|r2|az|abfss)://[^/]+/?.*$")
+ADDRESS_FORM: Final = "postgresql://user@host:5432/database?data=s3://bucket/prefix"
+"""What the address of a remote warehouse looks like."""
+_BUCKET: Final = re.compile(r"^s3://[a-z0-9][a-z0-9.-]*[a-z0-9](/[A-Za-z0-9._/-]*)?$")
+_PASSED_ON: Final = ("sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout")
+"""Options of the address that are handed to Postgres' client library as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,54 +22,89 @@ class Location:
     """The parts of a warehouse's address."""
 
     catalogue: str
-    """What DuckLake attaches: `sqlite:<path>` or `postgres:<connection string>`."""
+    """What DuckLake attaches: `sqlite:<path>` or `postgres:<connection string>`, which never holds a password."""
     data: str
-    """Folder or object-storage prefix of the Parquet files, with a final slash."""
+    """Folder or object-storage prefix of everything that is no catalogue, with a final slash."""
     folder: Path | None
     """The local folder; None for a remote warehouse."""
     shown: str
-    """The address without password, for messages."""
+    """The address for messages."""
 
     @property
     def screenshots(self) -> str:
         """Folder or prefix of the pictures, with a final slash."""
-        return f"{self.folder / 'screenshots'}/" if self.folder else f"{self.data}screenshots/"
+        return f"{self.data}screenshots/"
 
     @property
     def tables(self) -> str:
         """Folder or prefix of the Parquet files, with a final slash."""
-        return f"{self.folder / 'data'}/" if self.folder else f"{self.data}data/"
+        return f"{self.data}data/"
+
+    @property
+    def data_folder(self) -> Path | None:
+        """The folder of pictures and Parquet files; None where they lie in object storage."""
+        return None if self.data.startswith("s3://") else Path(self.data)
+
+    @property
+    def connection(self) -> str:
+        """The connection string of a Postgres catalogue; empty for a local folder."""
+        return "" if self.folder else self.catalogue.removeprefix("postgres:")
 
 
 def parse_location(text: str | Path) -> Location:
     """The location that `text` names.
 
-    A path is a local folder. `postgresql://user:password@host/database?data=s3://bucket/prefix` is a Postgres
-    catalogue whose data lie in object storage, or in a folder that every writer sees (`data=/mnt/shared`).
+    A path is a local folder. `postgresql://user@host/database?data=s3://bucket/prefix` is a Postgres catalogue whose
+    data lie in S3-compatible object storage, or in a folder that every writer sees (`data=/mnt/shared`). Passwords
+    and keys are no part of an address: they come from the environment.
 
     Raises:
-        WarehouseUnavailable: a Postgres address without `data`, or an unknown scheme.
+        WarehouseUnavailable: an unknown scheme, a Postgres address without `data` or with a password, an unknown
+            option. The message never repeats a password.
     """
     if isinstance(text, str) and re.match(r"^postgres(ql)?://", text):
         return _remote(text)
     if isinstance(text, str) and re.match(r"^[a-z][a-z0-9+]*://", text):
+        scheme = text.split("://", 1)[0]
         raise WarehouseUnavailable(
-            f"Cannot open a warehouse at {text!r}: give a local folder, or"
-            " postgresql://user@host/database?data=s3://bucket/prefix."
+            f"Cannot open a warehouse at a {scheme}:// address: give a local folder, or {ADDRESS_FORM}."
         )
     folder = Path(text).expanduser().absolute()
     return Location(f"sqlite:{folder / 'catalog.sqlite'}", f"{folder}/", folder, str(folder))
 
 
 def _remote(text: str) -> Location:
-    parts = urlsplit(text)
-    options = parse_qs(parts.query)
-    data = options.pop("data", [""])[0]
-    shown = f"{parts.scheme}://{parts.hostname or ''}{parts.path}?data={data}"
-    if not data or not (_OBJECT_STORAGE.match(data) or data.startswith("/")):
-        raise WarehouseUnavailable(
-            f"The Postgres warehouse {shown} does not say where its data lie: add ?data=s3://bucket/prefix."
-        )
-    query = "&".join(f"{key}={value}" for key, values in options.items() for value in values)
-    connection = urlunsplit((parts.scheme, parts.netloc, parts.path, query, ""))
-    return Location(f"postgres:{connection}", data.rstrip("/") + "/", None, shown)
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        _refuse("has a host or port that cannot be read")
+    if parts.password is not None:
+        _refuse("holds a password. Leave it out and set PGPASSWORD (or a password file, PGPASSFILE)")
+    database = unquote(parts.path.strip("/"))
+    if not parts.hostname or not database:
+        _refuse("needs a host and the name of a database")
+    options = parse_qs(parts.query, keep_blank_values=True)
+    data = options.pop("data", [""])[0].rstrip("/")
+    unknown = sorted(set(options) - set(_PASSED_ON))
+    if unknown:
+        _refuse(f"has the option {unknown[0]!r}; known: data, {', '.join(_PASSED_ON)}")
+    if not _BUCKET.match(data) and not data.startswith("/"):
+        _refuse("does not say where its data lie: add ?data=s3://bucket/prefix, or a folder all writers see")
+    settings = {"host": parts.hostname, "port": str(port or 5432), "dbname": database}
+    if parts.username:
+        settings["user"] = unquote(parts.username)
+    settings |= {name: values[0] for name, values in options.items()}
+    connection = " ".join(f"{name}={_conninfo(value)}" for name, value in settings.items())
+    host = parts.hostname + (f":{port}" if port else "")
+    shown = f"postgresql://{host}/{database}?data={data}"
+    return Location(f"postgres:{connection}", f"{data}/", None, shown)
+
+
+def _conninfo(value: str) -> str:
+    """A value as Postgres' client library reads it in a connection string."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _refuse(what: str) -> NoReturn:
+    raise WarehouseUnavailable(f"The address of the remote warehouse {what}. It looks like {ADDRESS_FORM}.")

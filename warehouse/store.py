@@ -15,7 +15,6 @@ from pydantic import JsonValue
 
 from resources.record import Record
 from taskgraph.trajectory import Trajectory
-from warehouse.blobs import ScreenshotFolder
 from warehouse.database import LAKE, connect_reader, connect_writer, retried
 from warehouse.errors import (
     QueryFailed,
@@ -29,10 +28,12 @@ from warehouse.guard import admit
 from warehouse.inserting import insert_rows
 from warehouse.locations import parse_location
 from warehouse.locking import WriterLock
+from warehouse.object_storage import open_screenshots
 from warehouse.query_result import QueryResult
 from warehouse.records import DatasetVersion
 from warehouse.rows import batch_of, decode_record, references, table_of
 from warehouse.schema import Table
+from warehouse.storage_access import reason_of, without_secrets
 from warehouse.versions import Publication, describe_present
 
 R = TypeVar("R", bound=Record)
@@ -59,12 +60,7 @@ class Warehouse:
         self.location = parse_location(location)
         self.read_only = read_only or version is not None
         self.version = version
-        if self.location.folder is None:
-            raise WarehouseUnavailable(
-                f"The warehouse {self.location.shown} is remote, which this taskloom does not offer yet (see"
-                " docs/decisions/0047-remote-warehouses.md). Name a local folder."
-            )
-        self.screenshots = ScreenshotFolder(Path(self.location.screenshots))
+        self.screenshots = open_screenshots(self.location)
         self._guard = threading.RLock()
         self._writer: duckdb.DuckDBPyConnection | None = None
         self._reader: duckdb.DuckDBPyConnection | None = None
@@ -109,8 +105,7 @@ class Warehouse:
         """
         batch = batch_of(records)
         tables = batch.arrow()
-        for sha256, png in batch.shared.pictures.items():
-            self.screenshots.write(sha256, png)
+        self.screenshots.write_all(batch.shared.pictures)
         if tables:
             self.change(lambda connection: insert_rows(connection, tables, replace))
 
@@ -139,7 +134,7 @@ class Warehouse:
                     answer = retried(once, self.location)
                 except duckdb.Error as error:
                     raise WarehouseUnavailable(
-                        f"Nothing was written to {self.location.shown}: {error}"
+                        f"Nothing was written to {self.location.shown}: {reason_of(error)}"
                     ) from None
             self._writes += 1
             if self._writes % _COMPACT_EVERY == 0:
@@ -266,7 +261,7 @@ class Warehouse:
         except duckdb.InterruptException:
             raise QueryFailed(f"The query took longer than {timeout_seconds} s and was stopped.") from None
         except duckdb.Error as error:
-            raise QueryFailed(str(error).strip()) from None
+            raise QueryFailed(without_secrets(str(error).strip())) from None
         finally:
             if timer is not None:
                 timer.cancel()
@@ -312,7 +307,7 @@ class Warehouse:
         return list(zip(table.column(0).to_pylist(), table.column(1).to_pylist(), strict=True))
 
     def _open_for_writing(self) -> None:
-        folder = self.location.folder
+        folder = self.location.data_folder
         if folder is not None:
             try:
                 (folder / "data").mkdir(parents=True, exist_ok=True)
@@ -329,7 +324,7 @@ class Warehouse:
             except duckdb.Error as error:
                 writer.close()
                 raise WarehouseUnavailable(
-                    f"The warehouse {self.location.shown} cannot be prepared: {error}"
+                    f"The warehouse {self.location.shown} cannot be prepared: {reason_of(error)}"
                 ) from None
             except WarehouseError:
                 writer.close()

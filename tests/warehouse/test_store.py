@@ -10,6 +10,7 @@ from taskgraph.graph import TaskGraph
 from taskgraph.task import Intent, Task
 from taskgraph.trajectory import Trajectory
 from tests.warehouse.samples import SCREENS, records, trajectory
+from warehouse.blobs import ScreenshotFolder
 from warehouse.errors import (
     QueryFailed,
     QueryRefused,
@@ -152,6 +153,7 @@ def test_a_warehouse_can_be_moved(filled: Warehouse, tmp_path: Path) -> None:
 
 
 def test_a_damaged_picture_is_noticed(filled: Warehouse) -> None:
+    assert isinstance(filled.screenshots, ScreenshotFolder)
     filled.screenshots.path(SCREENS[0].sha256).write_bytes(b"torn")
 
     with pytest.raises(ScreenshotMissing, match="damaged"):

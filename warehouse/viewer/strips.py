@@ -67,9 +67,8 @@ def _frame(warehouse: Warehouse, step: TrajectoryStep, subtasks: tuple[ReplayedS
 def _size(warehouse: Warehouse, sha256: str) -> tuple[int, int] | None:
     """Width and height from the head of a PNG; None where there is no such picture."""
     try:
-        with warehouse.screenshots.path(sha256).open("rb") as file:
-            head = file.read(_PNG_HEAD)
-    except (OSError, ScreenshotMissing):
+        head = warehouse.screenshots.head(sha256, _PNG_HEAD)
+    except ScreenshotMissing:
         return None
     if len(head) < _PNG_HEAD or not head.startswith(b"\x89PNG"):
         return None
