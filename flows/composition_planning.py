@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,8 +17,34 @@ from synthesis.composition import compose
 from taskgraph.capabilities import constraint_of
 from taskgraph.cells import LevelConstraint
 from taskgraph.complexity import DIMENSIONS, LEVELS
+from taskgraph.ranges import MeasureRanges
 from taskgraph.subtask import Subtask
 from taskgraph.task import Intent
+
+_RANGE = re.compile(r"(\d*)(?:(\.\.)(\d*))?")
+
+
+def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
+    """A quota and ranges out of `hierarchy=hard,branch=medium|hard,instruction=6..8`.
+
+    Raises:
+        CommandError: an unknown dimension, or neither level nor range; what is known is named.
+    """
+    levels, ranges = [], {}
+    for part in filter(None, (item.strip() for item in text.split(","))):
+        dimension, _, value = (side.strip() for side in part.partition("="))
+        found = _RANGE.fullmatch(value)
+        if found and dimension in DIMENSIONS:
+            low = int(found[1] or 0)
+            high = int(found[3] or 0) if found[2] else low
+            ranges[dimension] = (low, high or MeasureRanges.model_fields[dimension].default[1])
+        else:
+            levels.append(part)
+    try:
+        chosen = MeasureRanges.model_validate(ranges)
+    except ValidationError as error:
+        raise CommandError(f"{error.errors()[0]['msg'].removeprefix('Value error, ')}.") from None
+    return quota_of_levels(",".join(levels), count), chosen
 
 
 def quota_of_levels(text: str, count: int) -> Quota:
@@ -33,7 +60,7 @@ def quota_of_levels(text: str, count: int) -> Quota:
         if not equals or dimension.strip() not in DIMENSIONS or not set(chosen) <= set(LEVELS):
             raise CommandError(
                 f"{part!r} is no level; write one of {', '.join(DIMENSIONS)} = one of {', '.join(LEVELS)},"
-                " such as hierarchy=hard or branch=medium|hard."
+                " such as hierarchy=hard or branch=medium|hard, or a range of values, such as hierarchy=5..6."
             )
         levels[dimension.strip()] = chosen
     return Quota(levels=LevelConstraint.model_validate(levels), count=count)
@@ -123,6 +150,7 @@ def plan_composition(
     maximum_size: int,
     maximum_components: int,
     seed: int,
+    ranges: MeasureRanges | None = None,
 ) -> CompositionAccount:
     """Compose and throw away: the account says what the pool can supply and what it lacks.
 
@@ -145,6 +173,7 @@ def plan_composition(
         maximum_components=maximum_components,
         seed=seed,
         orders_listed=1,
+        ranges=ranges or MeasureRanges(),
     )
     result = compose(pool, intents, request, fixtures=fixtures)
     for _ in result:

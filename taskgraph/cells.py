@@ -9,10 +9,12 @@ component, 14 of those.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations
 
 from resources.record import Record
 from taskgraph.bitmasks import MAXIMUM_SUBTASKS
 from taskgraph.complexity import DIMENSIONS, LEVELS, Cell, Dimension, cell_from_measures
+from taskgraph.ranges import MeasureRanges
 from taskgraph.task import Level
 
 _APPLICATION_CATEGORIES = 12
@@ -84,9 +86,13 @@ def edge_bounds(nodes: int, depth: int, width: int, components: int) -> tuple[in
 
 @lru_cache(maxsize=64)
 def possible_cells(
-    *, maximum_size: int = MAXIMUM_SUBTASKS, maximum_components: int = MAXIMUM_SUBTASKS, minimum_size: int = 1
+    *,
+    maximum_size: int = MAXIMUM_SUBTASKS,
+    maximum_components: int = MAXIMUM_SUBTASKS,
+    minimum_size: int = 1,
+    ranges: MeasureRanges | None = None,
 ) -> frozenset[Cell]:
-    """The cells that some task graph within the limits realises.
+    """The cells that some task graph within the limits, and within the `ranges` of values, realises.
 
     >>> len(possible_cells())
     67
@@ -94,18 +100,49 @@ def possible_cells(
     23
     >>> len({(cell[0], cell[1], cell[3], cell[4]) for cell in possible_cells(maximum_components=1)})
     14
+    >>> possible_cells(ranges=MeasureRanges(hierarchy=(5, 5), instruction=(5, 5), knowledge=(1, 1)))
+    frozenset({('hard', 'hard', 'easy', 'hard', 'easy')})
     """
     found = set()
-    for nodes in range(minimum_size, min(maximum_size, _ENOUGH_NODES) + 1):
-        for depth in range(1, nodes + 1):
-            for width in range(1, nodes + 1):
+    allowed = ranges or MeasureRanges()
+    fewest, most = allowed.instruction
+    enough = MAXIMUM_SUBTASKS if allowed.describe() else _ENOUGH_NODES
+    lowest, highest = allowed.dependency
+    for nodes in range(max(minimum_size, fewest), min(maximum_size, enough, most) + 1):
+        for depth in _inside(allowed.hierarchy, nodes):
+            for width in _inside(allowed.branch, nodes):
                 bounds = edge_bounds(nodes, depth, width, maximum_components)
                 if bounds is None:
                     continue
-                for edges in range(bounds[0], min(bounds[1], bounds[0] + 5) + 1):
-                    for categories in range(1, min(nodes, _APPLICATION_CATEGORIES) + 1):
+                least = max(bounds[0], lowest)
+                for edges in range(least, min(bounds[1], highest, least + 5) + 1):
+                    for categories in _inside(allowed.knowledge, min(nodes, _APPLICATION_CATEGORIES)):
                         found.add(cell_from_measures(edges, nodes, categories, depth, width))
     return frozenset(found)
+
+
+def _inside(allowed: tuple[int, int], most: int) -> range:
+    """The values from 1 to `most` that are allowed."""
+    return range(max(1, allowed[0]), min(most, allowed[1]) + 1)
+
+
+def contradiction_in(levels: LevelConstraint) -> str:
+    """The fewest of the `levels` asked for that no graph combines; empty when some graph has them all.
+
+    >>> contradiction_in(LevelConstraint(instruction=("easy",), hierarchy=("hard",), branch=("easy",)))
+    'no graph has instruction easy and hierarchy hard'
+    >>> contradiction_in(LevelConstraint(hierarchy=("hard",)))
+    ''
+    """
+    named = [dimension for dimension in DIMENSIONS if getattr(levels, dimension)]
+    for size in range(1, len(named) + 1):
+        for chosen in combinations(named, size):
+            part = LevelConstraint.model_validate(
+                {dimension: getattr(levels, dimension) for dimension in chosen}
+            )
+            if not any(part.allows(cell) for cell in possible_cells()):
+                return "no graph has " + part.describe().replace(", ", " and ")
+    return ""
 
 
 def why_impossible(
@@ -119,7 +156,10 @@ def why_impossible(
     if cell in possible_cells(maximum_size=maximum_size, maximum_components=maximum_components):
         return ""
     if cell not in possible_cells():
-        return f"impossible for any graph: {_contradiction(cell)}"
+        asked = LevelConstraint.model_validate(
+            {dimension: (level,) for dimension, level in zip(DIMENSIONS, cell, strict=True)}
+        )
+        return f"impossible for any graph: {contradiction_in(asked)}"
     if cell not in possible_cells(maximum_components=maximum_components):
         needed = next(
             limit
@@ -133,25 +173,3 @@ def why_impossible(
         if cell in possible_cells(maximum_size=limit, maximum_components=maximum_components)
     )
     return f"needs at least {needed} subtasks, and at most {maximum_size} are allowed"
-
-
-def _contradiction(cell: Cell) -> str:
-    """The fewest levels of `cell` that no graph combines."""
-    dimensions = range(len(DIMENSIONS))
-    for size in range(2, len(DIMENSIONS) + 1):
-        for chosen in _subsets(list(dimensions), size):
-            if not any(all(other[index] == cell[index] for index in chosen) for other in possible_cells()):
-                return "no graph has " + " and ".join(
-                    f"{DIMENSIONS[index]} {cell[index]}" for index in chosen
-                )
-    return "no graph has these levels"
-
-
-def _subsets(items: list[int], size: int) -> list[list[int]]:
-    if size == 0:
-        return [[]]
-    return [
-        [item, *rest]
-        for position, item in enumerate(items)
-        for rest in _subsets(items[position + 1 :], size - 1)
-    ]

@@ -11,6 +11,7 @@ from flows.command_errors import NEGATIVE_ANSWER, CommandError
 
 if TYPE_CHECKING:
     from synthesis.composing.request import CompositionAccount, Quota
+    from taskgraph.ranges import MeasureRanges
     from taskgraph.subtask import Subtask
     from taskgraph.task import Intent
 
@@ -22,7 +23,11 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     want: Annotated[
-        str, typer.Option(help="Levels, such as hierarchy=hard,branch=medium|hard.", show_default=False)
+        str,
+        typer.Option(
+            help="Levels or ranges of values, such as hierarchy=hard,branch=medium|hard,instruction=6..8.",
+            show_default=False,
+        ),
     ] = "",
     capability: Annotated[
         list[str] | None,
@@ -56,16 +61,18 @@ def plan(
     """
     from flows.composition_planning import (
         plan_composition,
-        quota_of_levels,
         quotas_from_table,
         quotas_of_capabilities,
+        wish_of,
     )
 
     if sum([bool(want), bool(capability), cells is not None]) > 1:
         raise CommandError("give one of --want, --capability and --cells.")
     quotas: tuple[Quota, ...] = ()
+    ranges: MeasureRanges | None = None
     if want:
-        quotas = (quota_of_levels(want, count),)
+        quota, ranges = wish_of(want, count)
+        quotas = (quota,)
     elif capability:
         quotas = quotas_of_capabilities(capability, preset, count)
     elif cells is not None:
@@ -81,6 +88,7 @@ def plan(
         maximum_size=maximum_size,
         maximum_components=maximum_components,
         seed=seed,
+        ranges=ranges,
     )
     typer.echo(
         account.model_dump_json(indent=2) if as_json else _described(account, len(subtasks), len(intents))

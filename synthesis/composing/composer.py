@@ -41,7 +41,7 @@ class Composer:
         self._request = request
         self._builder = builder
         self._intents = list(intents)
-        self._limits = Limits(request.minimum_size, request.maximum_size, request.maximum_components)
+        self._limits = Limits.of(request)
         self._demand = demand_of(request, all_cells(self._limits))
         self._supply = Supply(pool, intents, request, self._limits)
         self._known = set(request.known_task_ids)

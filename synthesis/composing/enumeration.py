@@ -12,11 +12,14 @@ import heapq
 import random
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
+from typing import Self
 
 from synthesis.composing.compiled_pool import CompiledPool
+from synthesis.composing.request import CompositionRequest
 from taskgraph.bitmasks import bits
 from taskgraph.cells import possible_cells
 from taskgraph.complexity import DIMENSIONS, LEVELS, UPPER_BOUNDS, Cell, level
+from taskgraph.ranges import MeasureRanges
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
@@ -32,6 +35,19 @@ class Limits:
     """Most members."""
     maximum_components: int
     """Most weakly connected components."""
+    ranges: MeasureRanges = field(default_factory=MeasureRanges)
+    """Values allowed in each dimension."""
+
+    @classmethod
+    def of(cls, request: CompositionRequest) -> Self:
+        """The limits of a request; its range of subtasks narrows its sizes."""
+        fewest, most = request.ranges.instruction
+        return cls(
+            max(request.minimum_size, fewest),
+            min(request.maximum_size, most),
+            request.maximum_components,
+            request.ranges,
+        )
 
 
 @dataclass(slots=True)
@@ -65,7 +81,11 @@ class Enumeration:
         """
         self._limits = limits
         self._wanted = {_CODES[cell] for cell in wanted}
-        self._bounds = _bounds(wanted)
+        self._bounds = [
+            min(bound, limits.ranges.of(dimension)[1])
+            for bound, dimension in zip(_bounds(wanted), DIMENSIONS, strict=True)
+        ]
+        self._least = [limits.ranges.of(dimension)[0] for dimension in DIMENSIONS]
         self._generator = generator
         order, self._acyclic = _topological(pool, members, first, generator)
         local = {number: 1 << position for position, number in enumerate(order)}
@@ -120,6 +140,7 @@ class Enumeration:
         smallest, largest = self._limits.minimum_size, self._limits.maximum_size
         most_components = self._limits.maximum_components
         most_edges, _, most_categories, most_depth, most_width = self._bounds
+        least_edges, _, least_categories, least_depth, least_width = self._least
         wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
         depths, above = [0] * size_of_group, [0] * size_of_group
         visited: set[int] = set()
@@ -191,7 +212,14 @@ class Enumeration:
                     if acyclic and number - merges_left[position + 1] > most_components:
                         continue
                     new_mask = pool_mask | pool_bits[position]
-                    if size >= smallest and number <= most_components:
+                    if (
+                        size >= smallest
+                        and number <= most_components
+                        and new_edges >= least_edges
+                        and spread >= least_categories
+                        and new_depth >= least_depth
+                        and new_width >= least_width
+                    ):
                         code = (
                             _CODE[0][new_edges if new_edges < 5 else 5]
                             + _CODE[1][size if size < 5 else 5]
@@ -338,4 +366,5 @@ def all_cells(limits: Limits) -> frozenset[Cell]:
         minimum_size=limits.minimum_size,
         maximum_size=limits.maximum_size,
         maximum_components=limits.maximum_components,
+        ranges=limits.ranges,
     )

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from synthesis.composing.compiled_pool import CompiledPool, Instance
-from taskgraph.bitmasks import bits
-from taskgraph.complexity import DIMENSIONS, LEVELS, UPPER_BOUNDS, Cell
-from taskgraph.task import Level
+from taskgraph.bitmasks import MAXIMUM_SUBTASKS, bits
+from taskgraph.complexity import DIMENSIONS, Cell
+from taskgraph.ranges import MeasureRanges
 
 GROUP_SIZE = 14
 """Most instances of a group; its closed sets number at most 2 to this power."""
@@ -21,10 +21,24 @@ _OTHERS_LOOKED_AT = 30
 _KNOWN_WALKS = 400
 
 
+def group_size(minimum_size: int) -> int:
+    """Most instances of a group for tasks of at least so many subtasks.
+
+    >>> group_size(2), group_size(20)
+    (14, 24)
+    """
+    return max(GROUP_SIZE, min(minimum_size + 4, MAXIMUM_SUBTASKS))
+
+
 def intent_group(
-    pool: CompiledPool, members: Sequence[int], generator: random.Random, *, repeats: bool
+    pool: CompiledPool,
+    members: Sequence[int],
+    generator: random.Random,
+    *,
+    repeats: bool,
+    size: int = GROUP_SIZE,
 ) -> list[int]:
-    """Up to `GROUP_SIZE` of an intent's `members`, with parameter sets chosen so that they link up.
+    """Up to `size` of an intent's `members`, with parameter sets chosen so that they link up.
 
     Starts anywhere and adds the instance with the most links to those chosen; one instance per subtask template, or
     several where `repeats` allows.
@@ -33,7 +47,7 @@ def intent_group(
     left = list(members)
     chosen: list[int] = []
     taken = 0
-    while left and len(chosen) < GROUP_SIZE:
+    while left and len(chosen) < size:
         looked_at = generator.sample(left, min(_LOOKED_AT, len(left)))
         best = max(
             looked_at, key=lambda number: _worth(pool.instances[number], pool, taken, inside, generator)
@@ -63,8 +77,17 @@ def _worth(
 class Paths:
     """Groups around dependency paths; keeps the numbers of walks that paths are drawn by."""
 
-    def __init__(self, pool: CompiledPool, intents: Sequence[frozenset[int]] = ()) -> None:
+    def __init__(
+        self,
+        pool: CompiledPool,
+        intents: Sequence[frozenset[int]] = (),
+        *,
+        ranges: MeasureRanges | None = None,
+        group_size: int = GROUP_SIZE,
+    ) -> None:
         """Prepare; walks are counted on demand. `intents` are the templates of each intent."""
+        self._ranges = ranges or MeasureRanges()
+        self._group_size = group_size
         self._pool = pool
         self._intents = intents
         self._walks: dict[int, list[dict[int, int]]] = {}
@@ -78,14 +101,16 @@ class Paths:
         second number says how many members, from the start, make the path with its producers.
         """
         pool = self._pool
-        allowed = _allowed_instances(pool, cell[_KNOWLEDGE], generator)
-        path = self.draw(allowed, _value_of(cell, _HIERARCHY, generator), generator, repeats=repeats)
+        allowed = _allowed_instances(pool, self._ranges.within("knowledge", cell[_KNOWLEDGE])[1], generator)
+        low, high = self._ranges.within("hierarchy", cell[_HIERARCHY])
+        length = generator.randint(max(1, low), max(1, low, min(high, low + 1)))
+        path = self.draw(allowed, length, generator, repeats=repeats)
         if not path:
             return [], 0
         chosen, taken = list(path), _mask(path)
         for number in chosen:
             for producers in pool.instances[number].required:
-                if producers & taken or len(chosen) >= GROUP_SIZE:
+                if producers & taken or len(chosen) >= self._group_size:
                     continue
                 options = [
                     producer
@@ -99,7 +124,9 @@ class Paths:
         core = len(chosen)
         templates = {pool.instances[number].template for number in chosen}
         goal = max(self._intents, key=lambda intent: len(intent & templates), default=frozenset[int]())
-        group = _widened(pool, chosen, allowed, cell, goal, self._used, generator, repeats=repeats)
+        group = _widened(
+            pool, chosen, allowed, cell, goal, self._used, generator, repeats=repeats, size=self._group_size
+        )
         self._used.update(pool.instances[number].template for number in group)
         return group, core
 
@@ -110,7 +137,7 @@ class Paths:
         little, those in many groups before are avoided: otherwise a few subtasks with many parameter sets would be
         in every task.
         """
-        ways = self._counted(allowed, min(length, _LONGEST_PATH))
+        ways = self._counted(allowed, length)
         path: list[int] = []
         options: Iterable[int] = ways[-1]
         excluded = 0
@@ -166,6 +193,7 @@ def _widened(
     generator: random.Random,
     *,
     repeats: bool,
+    size: int,
 ) -> list[int]:
     taken = _mask(chosen)
     most_used = 1 + max(used.values(), default=0)
@@ -194,7 +222,7 @@ def _widened(
 
     candidates.sort(key=worth, reverse=True)
     for number in candidates:
-        if len(chosen) >= GROUP_SIZE:
+        if len(chosen) >= size:
             break
         instance = pool.instances[number]
         if not instance.clashes & taken and (repeats or instance.template not in templates):
@@ -204,24 +232,14 @@ def _widened(
     return chosen
 
 
-def _allowed_instances(pool: CompiledPool, knowledge: Level, generator: random.Random) -> int:
-    """Instances of as many application categories as the knowledge level allows."""
+def _allowed_instances(pool: CompiledPool, categories: int, generator: random.Random) -> int:
+    """Instances of at most so many application categories."""
     numbers = list(range(len(pool.application_categories)))
-    if knowledge != "hard":
-        index = LEVELS.index(knowledge)
+    if categories < len(numbers):
         generator.shuffle(numbers)
-        numbers = numbers[: UPPER_BOUNDS["knowledge"][index]]
+        numbers = numbers[:categories]
     chosen = set(numbers)
     return _mask([i.number for i in pool.instances if i.application_category in chosen])
-
-
-def _value_of(cell: Cell, dimension: int, generator: random.Random) -> int:
-    """A value of the level that `cell` has in the dimension."""
-    easy, medium = UPPER_BOUNDS[DIMENSIONS[dimension]]
-    low, high = {"easy": (1, easy), "medium": (easy + 1, medium), "hard": (medium + 1, medium + 2)}[
-        cell[dimension]
-    ]
-    return generator.randint(low, high)
 
 
 def _mask(numbers: Sequence[int]) -> int:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence, Set
+from typing import Literal
 
 from synthesis.composing.compiled_pool import CompiledPool
 from synthesis.composing.demand import Missing
 from synthesis.composing.enumeration import Limits
 from synthesis.composing.groups import Paths
 from synthesis.composing.request import CompositionRequest, Shortfall
-from taskgraph.bitmasks import bits
-from taskgraph.cells import possible_cells, why_impossible
+from taskgraph.bitmasks import MAXIMUM_SUBTASKS, bits
+from taskgraph.cells import LevelConstraint, contradiction_in, possible_cells
 from taskgraph.complexity import DIMENSIONS, LEVELS, UPPER_BOUNDS, Cell, Dimension
 from taskgraph.task import Level
 
@@ -37,11 +38,13 @@ def _shortfall(
             wanted=item.wanted,
             missing=item.count,
             kind="used_up",
-            reason=f"The pool has no {item.count} further tasks with {item.wanted} that are new, within the limits, and"
-            " have a successful order. Add subtasks or parameter sets, or raise maximum_size or maximum_components.",
+            reason=f"A thorough search found no {item.count} further tasks with {item.wanted} that are new, within the"
+            " limits, and have a successful order. Add subtasks or parameter sets, or raise maximum_size or maximum_components.",
         )
     target, nearest = _nearest(item.cells, reached)
     bottleneck, reason = bottleneck_of(pool, target)
+    if limits.ranges.describe():
+        reason += f" Asked for within {limits.ranges.describe()}."
     return Shortfall(
         wanted=item.wanted,
         missing=item.count,
@@ -57,21 +60,59 @@ def _impossible(item: Missing, request: CompositionRequest, limits: Limits) -> S
         quota.levels for quota in request.quotas if item.wanted in (quota.name, quota.levels.describe())
     ]
     asked = [*constraints, request.within]
-    wanted = {cell for cell in _every_cell() if all(constraint.allows(cell) for constraint in asked)}
-    existing = wanted & possible_cells()
-    if not existing:
-        reasons = Counter(why_impossible(cell) for cell in wanted)
-        reason = reasons.most_common(1)[0][0] if reasons else "the quota and `within` contradict each other"
-        return Shortfall(
-            wanted=item.wanted,
-            missing=item.count,
-            kind="impossible_for_any_graph",
-            reason=f"{reason} (67 of the 243 combinations of levels exist).",
+    wanted = frozenset(cell for cell in _every_cell() if all(constraint.allows(cell) for constraint in asked))
+    ranges = limits.ranges.describe()
+    for_any = True
+    if not wanted:
+        reason = "the quota and `within` contradict each other"
+    elif not wanted & possible_cells():
+        reason = (
+            f"impossible for any graph: {_contradiction(asked)} (67 of the 243 combinations of levels exist)."
         )
-    reason = why_impossible(
-        min(existing), maximum_size=limits.maximum_size, maximum_components=limits.maximum_components
+    elif not wanted & possible_cells(ranges=limits.ranges):
+        reason = f"impossible for any graph: no graph has {item.wanted} with {ranges}."
+    else:
+        for_any = False
+        reason = _outside(wanted, limits)
+    kind: Literal["impossible_for_any_graph", "outside_limits"] = (
+        "impossible_for_any_graph" if for_any else "outside_limits"
     )
-    return Shortfall(wanted=item.wanted, missing=item.count, kind="outside_limits", reason=reason)
+    return Shortfall(wanted=item.wanted, missing=item.count, kind=kind, reason=reason)
+
+
+def _contradiction(asked: Sequence[LevelConstraint]) -> str:
+    """The fewest levels that are asked for and that no graph combines."""
+    both = {
+        dimension: tuple(
+            level for level in LEVELS if all(level in constraint.levels(dimension) for constraint in asked)
+        )
+        for dimension in DIMENSIONS
+        if any(getattr(constraint, dimension) for constraint in asked)
+    }
+    return contradiction_in(LevelConstraint.model_validate(both))
+
+
+def _outside(wanted: frozenset[Cell], limits: Limits) -> str:
+    """Which limit of the request keeps the wanted cells out, and how far it must be moved."""
+
+    def exist(fewest: int, most: int, components: int) -> bool:
+        return not wanted.isdisjoint(
+            possible_cells(
+                minimum_size=fewest, maximum_size=most, maximum_components=components, ranges=limits.ranges
+            )
+        )
+
+    fewest, most, components = limits.minimum_size, limits.maximum_size, limits.maximum_components
+    for size in range(most + 1, MAXIMUM_SUBTASKS + 1):
+        if exist(fewest, size, components):
+            return f"needs at least {size} subtasks, and at most {most} are allowed; raise maximum_size."
+    for number in range(components + 1, MAXIMUM_SUBTASKS + 1):
+        if exist(fewest, most, number):
+            return f"needs at least {number} components, and at most {components} are allowed; raise maximum_components."
+    for size in range(fewest - 1, 0, -1):
+        if exist(size, most, components):
+            return f"needs at most {size} subtasks, and at least {fewest} are wanted; lower minimum_size."
+    return f"needs sizes other than {fewest} to {most} subtasks and more than {components} components; widen these limits."
 
 
 def _every_cell() -> list[Cell]:

@@ -13,6 +13,7 @@ from taskgraph.bitmasks import MAXIMUM_SUBTASKS
 from taskgraph.cells import LevelConstraint
 from taskgraph.complexity import Cell, Dimension
 from taskgraph.orders import ORDERS_LISTED
+from taskgraph.ranges import MeasureRanges
 from taskgraph.task import Level, Task
 
 
@@ -42,6 +43,8 @@ class CompositionRequest(Record):
     """Tasks wanted per level of each dimension; a task counts in every dimension named."""
     within: LevelConstraint = LevelConstraint()
     """Levels to which all tasks are confined."""
+    ranges: MeasureRanges = MeasureRanges()
+    """Ranges of values to which all tasks are confined, where levels are too coarse."""
     seed: int = 0
     """Seed of all choices: same pool, request and seed, same tasks."""
     minimum_size: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)

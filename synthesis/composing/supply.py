@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from synthesis.composing.compiled_pool import CompiledPool
 from synthesis.composing.enumeration import Enumeration, Limits, all_cells
-from synthesis.composing.groups import Paths, intent_group
+from synthesis.composing.groups import Paths, group_size, intent_group
 from synthesis.composing.request import CompositionRequest
 from synthesis.composing.variety import Store, Variety
 from taskgraph.bitmasks import bits
@@ -18,9 +18,11 @@ from taskgraph.task import Intent
 
 _VISITS_WITHOUT_FRUIT = 3
 _PATHS_WITHOUT_FRUIT = 8
+_THOROUGH_PATHS = 16
 _INTENTS_PER_PORTION = 32
 _FEW_INTENTS = 100
 _KEPT = 24
+_MOST_KEPT = 400
 NO_INTENT = -1
 
 
@@ -62,7 +64,7 @@ class Supply:
         self._limits = limits
         self._beyond_intents = request.beyond_intents
         self._generator = random.Random(f"composition {request.seed}")
-        enough = min(400, max(1, request.wanted // 500))
+        enough = min(_MOST_KEPT, max(1, request.wanted // 500))
         self._keep = max(_KEPT, enough)
         self._worthwhile = max(1, enough // 4)
         self._variety = Variety(pool)
@@ -90,10 +92,16 @@ class Supply:
         for work in self._plain.intents:
             for template in work.templates:
                 self._intents_of[template].append(work.number)
-        self._paths = Paths(pool, [work.templates for work in self._plain.intents])
+        self._paths = Paths(
+            pool,
+            [work.templates for work in self._plain.intents],
+            ranges=limits.ranges,
+            group_size=group_size(limits.minimum_size),
+        )
         self._misses: dict[Cell, int] = {}
         self._stores: dict[Cell, Store] = {}
         self._enough = enough
+        self._thorough: set[Cell] = set()
         self.found: set[int] = set()
         """Every set that was ever in store."""
         self.examined = 0
@@ -123,9 +131,19 @@ class Supply:
             return set()
         if self._beyond_intents and self._follow_paths(targets):
             return set()
-        if self._visit(self._repeated, targets):
+        again = targets & self.reached - self._thorough
+        if again:
+            self._search_thoroughly(again)
             return set()
-        return set(targets)
+        return set() if self._visit(self._repeated, targets) else set(targets)
+
+    def _search_thoroughly(self, cells: Set[Cell]) -> None:
+        """Try again for cells that some group reached, take all that a group brings, and go on while it is anything."""
+        self._thorough |= cells
+        for cell in cells:
+            self._misses[cell] = 0
+        for intent in self._plain.intents:
+            intent.fruitless = 0
 
     def survey(self) -> set[Cell]:
         """All cells seen so far and those that one group around a path towards every cell shows; nothing is stored."""
@@ -147,10 +165,16 @@ class Supply:
             rounds.position = (rounds.position + 1) % len(rounds.intents)
             if not intent.promises(targets):
                 continue
-            group = intent_group(self._pool, intent.members, self._generator, repeats=rounds.repeats)
+            group = intent_group(
+                self._pool,
+                intent.members,
+                self._generator,
+                repeats=rounds.repeats,
+                size=group_size(self._limits.minimum_size),
+            )
             brought, reached = self._enumerate(group, intent.number, targets)
             intent.owed = max(0, intent.owed - 1)
-            fruitful = sum(brought.values()) >= self._worthwhile
+            fruitful = sum(brought.values()) >= self._worthwhile or any(map(brought.get, self._thorough))
             intent.fruitless = 0 if fruitful else intent.fruitless + 1
             intent.reached |= reached
             worked += 1
@@ -162,14 +186,16 @@ class Supply:
         """Enumerate a group around one path per target; False when all targets have been fruitless of late."""
         worked = False
         for cell in sorted(targets):
-            if self._misses.get(cell, 0) >= _PATHS_WITHOUT_FRUIT:
+            misses = self._misses.get(cell, 0)
+            thorough = cell in self._thorough
+            if misses >= (_THOROUGH_PATHS if thorough else _PATHS_WITHOUT_FRUIT):
                 continue
             worked = True
-            repeats = self._misses.get(cell, 0) >= _PATHS_WITHOUT_FRUIT // 2
+            repeats = misses >= _PATHS_WITHOUT_FRUIT // 2 and (thorough or cell not in self.reached)
             group, core = self._paths.group(cell, self._generator, repeats=repeats)
             brought = self._enumerate(group, NO_INTENT, targets, core)[0].get(cell, 0) if group else 0
-            fruitful = brought >= self._worthwhile
-            self._misses[cell] = 0 if fruitful else self._misses.get(cell, 0) + 1
+            fruitful = brought >= (1 if thorough else self._worthwhile)
+            self._misses[cell] = 0 if fruitful else misses + 1
         return worked
 
     def _enumerate(
@@ -181,7 +207,7 @@ class Supply:
         self.examined += harvest.examined
         self.reached |= harvest.cells
         for cell, sets in harvest.sets.items():
-            if self._keep > self._enough:
+            if self._keep > self._enough and cell not in self._thorough:
                 sets = harvest.sets[cell] = self._variety.chosen(sets, self._enough)
             self.found.update(sets)
             self._stores.setdefault(cell, Store()).put(intent, sets)

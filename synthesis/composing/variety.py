@@ -37,7 +37,8 @@ class Variety:
 
     def cost(self, members: int) -> float:
         """What taking a set would cost: the share of its subtasks that stand alone, and how often, against the average,
-        its subtasks, its parameter sets and its group of applications were taken already."""
+        its subtasks, its parameter sets and its group of applications were taken already.
+        """
         size = alone = templates = instances = applications = 0
         for number in bits(members):
             size += 1

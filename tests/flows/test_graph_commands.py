@@ -160,7 +160,7 @@ def test_score_refuses_an_impossible_sequence(run, diamond, completed, message):
     [
         ("{", "is no JSON"),
         ('{"nodes": [], "edges": []}', "no subtasks"),
-        ('{"nodes": ["a", "b"], "edges": [["a", "b"], ["b", "a"]]}', "cycle: a, b"),
+        ('{"nodes": ["a", "b"], "edges": [["a", "b"], ["b", "a"]]}', "cycle: a → b → a"),
         ('{"nodes": ["a", "a"], "edges": []}', "stand twice"),
         ('{"nodes": ' + json.dumps([str(n) for n in range(31)]) + ', "edges": []}', "31 subtasks"),
     ],
@@ -185,6 +185,18 @@ def test_plan_says_how_many_the_pool_can_supply(run, pool):
     code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=easy|medium", "--count", 5)
     assert code == 0
     assert "can be supplied   5 or more" in out
+
+
+def test_plan_takes_ranges_of_values_beside_levels(run, pool):
+    wish = "hierarchy=2..3,instruction=3,branch=easy"
+    code, out, _ = run("plan", "--pool", pool, "--want", wish, "--count", 2, "--json")
+    assert code == 0
+    assert {cell.split("/")[1] for cell in json.loads(out)["per_cell"]} == {"medium"}
+    code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=3,instruction=2", "--count", 2)
+    assert code == 1
+    assert "no graph has any levels with instruction 2, hierarchy 3" in out
+    out = run("plan", "--pool", pool, "--want", "instruction=10..")[1]
+    assert "needs at least 10 subtasks, and at most 9 are allowed; raise maximum_size" in out
 
 
 def test_plan_names_the_bottleneck_and_the_nearest_cell(run, pool):
@@ -215,6 +227,7 @@ def test_plan_takes_a_capability_and_a_table(run, pool, tmp_path):
     [
         (("--want", "depth=hard"), "'depth=hard' is no level; write one of dependency"),
         (("--want", "branch=huge"), "'branch=huge' is no level"),
+        (("--want", "branch=4..3"), "the range 4..3 of branch is none"),
         (("--capability", "flying"), "there is no capability 'flying'; known: parallel_planning"),
         (("--capability", "parallel_planning", "--preset", "odd"), "no preset 'odd'"),
         (("--capability", "parallel_planning", "--want", "branch=hard"), "give one of"),

@@ -23,7 +23,7 @@ def is_possible(graph, sequence):
     return True
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(destructive_graphs())
 def test_the_whole_sequences_that_are_possible_are_the_successful_orders(graph):
     names = [item.instance_id for item in graph.nodes]
@@ -35,7 +35,7 @@ def test_the_whole_sequences_that_are_possible_are_the_successful_orders(graph):
     assert possible == list(orders_of(graph, cap=1000).successful)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(destructive_graphs(), st.data())
 def test_every_beginning_of_a_successful_order_is_possible(graph, data):
     names = [item.instance_id for item in graph.nodes]

@@ -16,6 +16,7 @@ from taskgraph.capabilities import constraint_of
 from taskgraph.cells import LevelConstraint
 from taskgraph.complexity import cell_of, complexity_of
 from taskgraph.interference import orders_of
+from taskgraph.ranges import MeasureRanges
 from taskgraph.task import Intent
 from tests.taskgraph.small_graphs import clipboard, file, node
 
@@ -147,6 +148,44 @@ def test_stays_within_the_levels_that_the_request_allows(pool):
     tasks, _ = composed(pool, count=40, within=LevelConstraint(hierarchy=("easy",), branch=("easy",)))
     assert {task.complexity.hierarchy_level for task in tasks} == {"easy"}
     assert {task.complexity.branch_level for task in tasks} == {"easy"}
+
+
+def test_stays_within_the_ranges_that_the_request_allows(pool):
+    ranges = MeasureRanges(hierarchy=(3, 3), instruction=(5, 6), dependency=(4, 5))
+    tasks, account = composed(pool, count=30, ranges=ranges)
+    assert len(tasks) == 30
+    assert account.shortfalls == ()
+    assert {task.complexity.depth for task in tasks} == {3}
+    assert {task.complexity.nodes for task in tasks} <= {5, 6}
+    assert {task.complexity.edges for task in tasks} <= {4, 5}
+
+
+def test_tasks_of_many_subtasks_can_be_had(pool):
+    tasks, _ = composed(pool, count=3, maximum_size=20, ranges=MeasureRanges(instruction=(16, 20)))
+    assert len(tasks) == 3
+    assert all(16 <= task.complexity.nodes <= 20 for task in tasks)
+
+
+def test_says_that_no_graph_has_the_values_wanted(pool):
+    _, account = composed(
+        pool, count=5, ranges=MeasureRanges(hierarchy=(6, 6), branch=(1, 1), instruction=(4, 5))
+    )
+    (shortfall,) = account.shortfalls
+    assert shortfall.kind == "impossible_for_any_graph"
+    assert "instruction 4..5, hierarchy 6, branch 1" in shortfall.reason
+
+
+def test_says_that_the_smallest_size_is_in_the_way(pool):
+    small = Quota(levels=LevelConstraint(instruction=("easy",)), count=2)
+    _, account = composed(pool, quotas=(small,), minimum_size=4)
+    assert account.shortfalls[0].kind == "outside_limits"
+    assert "needs at most 2 subtasks, and at least 4 are wanted" in account.shortfalls[0].reason
+
+
+def test_names_only_levels_that_were_asked_for_in_a_contradiction(pool):
+    wanted = Quota(levels=LevelConstraint(instruction=("easy",), hierarchy=("hard",)), count=5)
+    _, account = composed(pool, quotas=(wanted,))
+    assert "no graph has instruction easy and hierarchy hard" in account.shortfalls[0].reason
 
 
 def test_finds_every_closed_set_of_a_small_intent():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import comb
 
 from synthesis.composing.compiled_pool import compile_pool
 from synthesis.composing.request import CompositionRequest
@@ -65,3 +66,19 @@ def test_every_subtask_of_a_pool_of_equals_is_used_about_as_often():
     used = Counter(item.subtask_id for task in tasks for item in task.graph.nodes)
     assert len(used) == len(nodes)
     assert max(used.values()) <= 2 * min(used.values())
+
+
+def test_finds_every_set_of_a_pool_without_intents():
+    sizes = [
+        writers + 2 * pairs
+        for writers in range(6)
+        for pairs in range(6 - writers)
+        for _ in range(comb(5, writers) * comb(5 - writers, pairs))
+        if writers + pairs <= 3
+    ]
+    wanted = sum(2 <= size <= 6 for size in sizes)
+    request = CompositionRequest(count=wanted + 5, maximum_size=6)
+    result = compose(pool_of_pairs(5), [], request, fixtures={})
+    assert len({task.task_id for task in result}) == wanted
+    (shortfall,) = result.account.shortfalls
+    assert (shortfall.kind, shortfall.missing) == ("used_up", 5)

@@ -25,7 +25,7 @@ def test_is_exact_for_every_small_graph(size):
             assert maximum_coherency(predecessors, applications[:size]) == expected
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graphs(7), st.lists(st.sampled_from("abc"), min_size=7, max_size=7))
 def test_is_exact_for_random_graphs(predecessors, applications):
     chosen = applications[: len(predecessors)]

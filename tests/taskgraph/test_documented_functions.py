@@ -22,6 +22,7 @@ MODULES = [
             "graph",
             "interference",
             "orders",
+            "ranges",
             "reading",
         )
     ),

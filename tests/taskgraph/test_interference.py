@@ -85,7 +85,7 @@ def destructive_graphs(draw):
     return linked(*nodes)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(destructive_graphs())
 def test_counts_and_lists_exactly_the_orders_that_work(graph):
     expected = simulated(graph)
@@ -97,7 +97,7 @@ def test_counts_and_lists_exactly_the_orders_that_work(graph):
     assert (table.count(), table.listed(1000)) == (len(expected), expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(destructive_graphs())
 def test_maximum_coherency_is_taken_over_successful_orders(graph):
     scores = [
@@ -106,7 +106,7 @@ def test_maximum_coherency_is_taken_over_successful_orders(graph):
     assert maximum_coherency_of(graph) == max(scores, default=None)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(destructive_graphs())
 def test_a_clash_is_named_exactly_when_no_order_works_and_none_of_it_can_be_left_out(graph):
     clash = clash_of(graph)
