@@ -13,6 +13,7 @@ from flows.making import REPLAY, VALIDATION
 from flows.settings import Settings, load_settings
 from flows.summary import RunSummary, publish_artifacts, summarise
 from flows.together import together
+from flows.waiting import stop_while_waiting
 from flows.wiring import open_run
 
 
@@ -38,7 +39,11 @@ async def build_dataset(
 
 
 async def grow_pool(work: Work) -> None:
-    """Explore all applications side by side; what they propose is verified as it comes."""
+    """Explore all applications side by side; what they propose is verified as it comes.
+
+    Raises:
+        BatchPending: calls wait for replies from elsewhere.
+    """
     run, growth = work.run, work.growth
     unexplored = set(run.applications)
 
@@ -53,18 +58,23 @@ async def grow_pool(work: Work) -> None:
     with timed(run, "exploration and verification"):
         await together(application(name) for name in run.applications)
     run.progress.end(VERIFICATION)
+    stop_while_waiting(run, growth.waiting)
 
 
 async def make_tasks(work: Work) -> None:
     """Find goals, compose tasks, validate and replay them, and publish what came of it.
 
     A batch is validated, and its chosen tasks replayed, while other batches are still under way.
+
+    Raises:
+        BatchPending: calls wait for replies from elsewhere.
     """
     run, making = work.run, work.making
     if not work.growth.verified:
         return
     with timed(run, "intents"):
         await steps.extract_intents()
+    stop_while_waiting(run, making.waiting)
     with timed(run, "composition"):
         batches = await steps.compose()
 
@@ -76,6 +86,7 @@ async def make_tasks(work: Work) -> None:
         await together(batch(number) for number in range(batches))
     run.progress.end(VALIDATION)
     run.progress.end(REPLAY)
+    stop_while_waiting(run, making.waiting)
     if making.validated:
         with timed(run, "publishing"):
             await steps.publish()

@@ -12,7 +12,14 @@ from importlib.metadata import version as distribution_version
 import typer
 
 import flows.commands
-from flows.command_errors import BAD_INPUT, BUDGET_EXHAUSTED, INTERRUPTED, MISSING_REQUIREMENT, CommandError
+from flows.command_errors import (
+    BAD_INPUT,
+    BUDGET_EXHAUSTED,
+    INTERRUPTED,
+    MISSING_REQUIREMENT,
+    WAITING_FOR_REPLIES,
+    CommandError,
+)
 
 _EXIT_CODES = {
     "BrowserMissing": MISSING_REQUIREMENT,
@@ -33,7 +40,7 @@ def create_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Exit codes: 0 done, 1 the answer is no, 2 bad input, 3 budget used up, 4 something is missing on"
-        " this machine, 130 interrupted.",
+        " this machine, 5 requests were written to a file and wait for replies, 130 interrupted.",
     )
 
     @app.callback(invoke_without_command=True)
@@ -67,13 +74,19 @@ def main(arguments: list[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get("TASKLOOM_DEBUG"):
             traceback.print_exc()
+        if type(error).__name__ == "BatchPending":
+            _end(str(error), WAITING_FOR_REPLIES)
         if hasattr(error, "transient"):
             _fail(str(error), _EXIT_CODES.get(type(error).__name__, BAD_INPUT))
         _fail(f"{type(error).__name__}: {error} (TASKLOOM_DEBUG=1 shows the trace)", 1)
 
 
 def _fail(message: str, exit_code: int) -> None:
-    print(f"error: {message}", file=sys.stderr)  # noqa: T201 - the one place that prints errors
+    _end(f"error: {message}", exit_code)
+
+
+def _end(message: str, exit_code: int) -> None:
+    print(message, file=sys.stderr)  # noqa: T201 - the one place that prints errors
     sys.exit(exit_code)
 
 

@@ -5,6 +5,7 @@
 2    bad input: nothing was changed
 3    the budget is used up: everything finished is kept, a rerun continues
 4    this machine lacks something (browser, application, key): the message says how to get it
+5    requests were written to a file: a rerun with the replies continues
 130  interrupted: everything finished is kept, a rerun continues
 """
 
@@ -14,6 +15,7 @@ NEGATIVE_ANSWER = 1
 BAD_INPUT = 2
 BUDGET_EXHAUSTED = 3
 MISSING_REQUIREMENT = 4
+WAITING_FOR_REPLIES = 5
 INTERRUPTED = 130
 
 

@@ -12,6 +12,7 @@ from flows.growing import EXPLORATION
 from flows.settings import Settings, load_settings
 from flows.summary import RunSummary, publish_artifacts, summarise
 from flows.together import together
+from flows.waiting import stop_while_waiting
 from flows.wiring import open_run
 
 
@@ -26,6 +27,7 @@ async def explore_applications(
             with timed(run, EXPLORATION):
                 await together(steps.explore(name) for name in run.applications)
             run.progress.end(EXPLORATION)
+            stop_while_waiting(run, work.growth.waiting)
             summary = await summarise(work)
             await publish_artifacts(summary)
     return summary

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from environments.annotated import side_by_side
 from flows.known_pool import is_unchanged, load_verified
 from flows.wiring import Run
+from model_clients.errors import BatchPending
 from model_clients.roles import ModelRole
 from resources.applications import Application
 from synthesis.cross_verification import CrossVerifier, Verification
@@ -43,6 +44,8 @@ class PoolGrowth:
     """Functions that earlier runs accepted, by subtask; verifying a subtask anew takes that back."""
     proposals: dict[str, list[Subtask]] = field(default_factory=dict)
     """Proposals still to be verified, by application."""
+    waiting: int = 0
+    """Applications and subtasks whose calls wait for answers from elsewhere; a later run goes on with them."""
 
     @classmethod
     def of(cls, run: Run) -> PoolGrowth:
@@ -77,15 +80,21 @@ class PoolGrowth:
         run = self.run
         run.progress.begin(EXPLORATION, 1)
         await run.recorder.record(application, replace=True)
-        exploration = await explore_application(
-            application,
-            models=run.models,
-            environments=run.environments,
-            categories=run.categories,
-            settings=run.settings.exploration,
-            provenance=Provenance(run_id=run.run_id, stage=EXPLORATION, seed=run.settings.seed),
-        )
+        try:
+            exploration = await explore_application(
+                application,
+                models=run.models,
+                environments=run.environments,
+                categories=run.categories,
+                settings=run.settings.exploration,
+                provenance=Provenance(run_id=run.run_id, stage=EXPLORATION, seed=run.settings.seed),
+            )
+        except BatchPending:
+            self.waiting += 1
+            await self.pool.postpone(application.name)
+            return 0
         await run.recorder.record(*exploration.rejections)
+        await self.pool.announce(exploration.subtasks)
         new = []
         for subtask in exploration.subtasks:
             known = self.known.get(subtask.subtask_id)
@@ -96,7 +105,6 @@ class PoolGrowth:
                     await self.pool.record(trajectory)
             else:
                 new.append(subtask)
-        await self.pool.announce(new)
         await run.recorder.record(*new)
         self.proposals[application.name] = new
         run.progress.done(EXPLORATION)
@@ -113,7 +121,11 @@ class PoolGrowth:
         return sum(item.subtask.application == application for item in self.verified.values())
 
     async def _verify(self, subtask: Subtask) -> None:
-        verification = await self.verifier.verify(subtask)
+        try:
+            verification = await self.verifier.verify(subtask)
+        except BatchPending:
+            self.waiting += 1
+            return
         await self._record(verification)
         if verification.verified is not None:
             self.verified[subtask.subtask_id] = verification.verified

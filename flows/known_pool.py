@@ -36,7 +36,9 @@ def load_verified(
         performed = trajectories.get(subtask.subtask_id, {})
         if subtask.application not in same or function is None or not performed:
             continue
-        wanted = [item for item in performed.values() if item.parameters in subtask.available_parameters]
+        order = subtask.available_parameters
+        wanted = [item for item in performed.values() if item.parameters in order]
+        wanted.sort(key=lambda item: order.index(item.parameters))
         if len(wanted) == len(subtask.available_parameters):
             found[subtask.subtask_id] = VerifiedSubtask(
                 subtask=subtask, function=function, trajectories=tuple(wanted)

@@ -10,6 +10,7 @@ from itertools import islice
 
 from flows.model_call_rows import model_call_rows
 from flows.wiring import Run
+from model_clients.errors import BatchPending
 from resources.catalog_links import fixtures_of
 from resources.catalog_loading import load_capabilities, load_scenarios
 from resources.scenarios import scenario_of
@@ -48,6 +49,8 @@ class TaskMaking:
     """Validated tasks that are to be replayed, by batch."""
     validated: int = 0
     """Tasks that passed validation."""
+    waiting: int = 0
+    """Tasks whose calls wait for answers from elsewhere; a later run goes on with them."""
     version: str = ""
     """Dataset version published."""
 
@@ -65,14 +68,18 @@ class TaskMaking:
             for intent in run.warehouse.read(Intent, "run_id <> ?", [run.run_id])
             if present.issuperset(intent.subtask_ids)
         ]
-        found = await extract_intents(
-            [self._pooled(item) for item in self.verified.values()],
-            models=run.models,
-            scenarios=load_scenarios(),
-            settings=run.settings.intents,
-            known=earlier,
-            provenance=self.provenance(INTENTS),
-        )
+        try:
+            found = await extract_intents(
+                [self._pooled(item) for item in self.verified.values()],
+                models=run.models,
+                scenarios=load_scenarios(),
+                settings=run.settings.intents,
+                known=earlier,
+                provenance=self.provenance(INTENTS),
+            )
+        except BatchPending:
+            self.waiting += 1
+            return 0
         self.intents = [*earlier, *found.intents]
         await run.recorder.record(*found.intents, *found.rejections)
         run.progress.done(INTENTS, len(found.intents))
@@ -141,7 +148,7 @@ class TaskMaking:
 
     async def replay(self, batch: int) -> int:
         """Perform the chosen tasks of one batch; the number that worked in at least one order."""
-        run, tasks = self.run, self.chosen.get(batch, [])
+        run, tasks = self.run, [] if self.waiting else self.chosen.get(batch, [])
         if not tasks:
             return 0
         replayer = Replayer(
@@ -183,13 +190,17 @@ class TaskMaking:
     async def _validate(self, task: Task) -> Task | None:
         run = self.run
         titles = {name: application.title for name, application in run.applications.items()}
-        outcome = await validate_task(
-            task,
-            titles,
-            models=run.models,
-            settings=run.settings.validation,
-            provenance=self.provenance(VALIDATION),
-        )
+        try:
+            outcome = await validate_task(
+                task,
+                titles,
+                models=run.models,
+                settings=run.settings.validation,
+                provenance=self.provenance(VALIDATION),
+            )
+        except BatchPending:
+            self.waiting += 1
+            return None
         await run.recorder.record(*outcome.rounds)
         if outcome.rejection is not None:
             await run.recorder.record(outcome.rejection)

@@ -25,7 +25,7 @@ from flows.progress import Progress
 from flows.recording import Recorder
 from flows.settings import Settings
 from model_clients.asking import RoleModels
-from model_clients.errors import BudgetExhausted, RunStopped
+from model_clients.errors import BatchPending, BudgetExhausted, RunStopped
 from model_clients.ledger import Ledger
 from model_clients.settings import CallSettings, ModelSettings, RoleSettings
 from resources.applications import Application
@@ -117,7 +117,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
             except BudgetExhausted as error:
                 status, message = "budget_exhausted", str(error)
                 raise
-            except RunStopped as error:
+            except (BatchPending, RunStopped) as error:
                 status, message = "interrupted", str(error)
                 raise
             except (KeyboardInterrupt, asyncio.CancelledError):
@@ -223,13 +223,20 @@ def _begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
 
 
 def _identity(settings: Mapping[str, JsonValue]) -> str:
-    """What two runs must have in common for one to go on where the other stopped; a larger budget is no difference."""
+    """What two runs must have in common for one to go on where the other stopped.
+
+    A larger budget is no difference, nor is the way that calls take to their answers.
+    """
     models = settings.get("models")
     if isinstance(models, dict):
-        models = {name: value for name, value in models.items() if "budget" not in name and name != "retries"}
+        models = {name: value for name, value in models.items() if not _says_how_only(name)}
     skipped = {"models", "environments", "browser", "data"}
     content = {name: value for name, value in settings.items() if name not in skipped}
     return json.dumps([content, models], sort_keys=True)
+
+
+def _says_how_only(name: str) -> bool:
+    return "budget" in name or name.startswith("batch") or name == "retries"
 
 
 def _end(warehouse: Warehouse, run: Run, status: str, message: str) -> None:

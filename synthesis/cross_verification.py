@@ -102,6 +102,7 @@ class CrossVerifier:
         """Verify `subtask`, which must have been announced to the pool, and settle it there.
 
         Raises:
+            BatchPending: a call, of this subtask or of one that it needs, waits for an answer from elsewhere.
             ModelClientError: calls cannot go on at all (budget, key, provider).
         """
         work = _Work(subtask, Performances(self.stage))
@@ -121,8 +122,10 @@ class CrossVerifier:
                 },
                 provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
             )
-        finally:
-            await self.stage.pool.settle(subtask.subtask_id, verified)
+        except BaseException:
+            await self.stage.pool.postpone(subtask.subtask_id)
+            raise
+        await self.stage.pool.settle(subtask.subtask_id, verified)
         return Verification(
             subtask=work.subtask,
             verified=verified,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,6 +40,8 @@ def install(
     from environments.installation import install_applications
     from environments.machine_commands import CommandRunner
     from environments.system_packages import OPTIONAL_TOOLS, install_optional_tools
+    from flows.log_setup import prepare_prefect
+    from flows.prefect_server import prepare_database
     from flows.settings import load_settings
     from resources.catalog_loading import load_applications
 
@@ -68,6 +71,13 @@ def install(
     except BrowserMissing as error:
         browser_error = str(error)
         say(f"error: {browser_error}")
+
+    say("preparing the database of runs")
+    prepare_prefect(settings.data)
+    try:
+        prepare_database()
+    except (OSError, subprocess.CalledProcessError) as error:
+        say(f"going on without it, the first run will prepare it: {error}")
 
     results: list[InstallationResult] = []
     if not browser_only:

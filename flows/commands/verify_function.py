@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.command_errors import NEGATIVE_ANSWER, CommandError
+from flows.run_options import RunOptions, with_run_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("verify")(verify)
+    app.command("verify")(with_run_options(verify))
 
 
 def verify(
+    options: RunOptions,
     function: Annotated[
         Path | None, typer.Option(help="Examine the evaluation function in this file; needs --evidence.")
     ] = None,
@@ -39,18 +41,6 @@ def verify(
         str | None, typer.Option(help="Dataset version; the present state by default.")
     ] = None,
     warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
-    settings: Annotated[Path | None, typer.Option("--settings", help="Settings file.")] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="One setting, such as verification.thresholds.survivors_allowed=1.",
-        ),
-    ] = None,
-    data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser or model.
 
@@ -66,37 +56,16 @@ def verify(
         raise CommandError("--function and --evidence belong together.")
     if save is not None and not subtask:
         raise CommandError("--save needs --subtask.")
+    loaded = options.load(warehouse=warehouse)
     if not chosen:
-        _run_stage(settings, assignments or [], data, quiet, as_json)
-        return
-    from flows.settings import load_settings
+        from flows.commands.build import run_flow
 
-    loaded = load_settings(settings, assignments=assignments or (), data=data, warehouse=warehouse)
-    if function is not None and evidence is not None:
-        _print([_examine_file(loaded, function, evidence)], as_json, in_full=True)
+        run_flow("verify_subtasks", options, loaded)
+    elif function is not None and evidence is not None:
+        _print([_examine_file(loaded, function, evidence)], options.as_json, in_full=True)
     else:
-        _print(_examine_stored(loaded, version, subtask, save, quiet), as_json, in_full=bool(subtask))
-
-
-def _run_stage(
-    settings: Path | None, assignments: Sequence[str], data: Path | None, quiet: bool, as_json: bool
-) -> None:
-    from flows.commands.build import run_flow
-
-    run_flow(
-        "verify_subtasks",
-        settings,
-        assignments,
-        data,
-        "",
-        seed=None,
-        budget="",
-        offline_mistakes=None,
-        replay=False,
-        dry_run=False,
-        quiet=quiet,
-        as_json=as_json,
-    )
+        examined = _examine_stored(loaded, version, subtask, save, options.quiet)
+        _print(examined, options.as_json, in_full=bool(subtask))
 
 
 def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examined:

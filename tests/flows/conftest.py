@@ -14,6 +14,8 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     os.environ.pop("PREFECT_API_URL", None)
     os.environ["PREFECT_HOME"] = str(home)
     from flows.log_setup import prepare_prefect
+    from flows.prefect_server import prefect_server
 
     prepare_prefect(home)
-    yield home
+    with prefect_server():
+        yield home

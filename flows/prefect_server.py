@@ -1,0 +1,105 @@
+"""Prefect's server for one run: started before anything else is imported, gone when the run is.
+
+Prefect would start one by itself, but only after it has imported its whole server into our process, and would leave it
+running when we are killed. This one gets its listening socket from us: requests queue there while it starts, so the
+imports of the run and the start of the server go on side by side and nobody polls. It ends when the pipe to us closes,
+however we end. `python -m flows.prefect_server` is the server's process.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+_LONGEST_START_SECONDS = 180
+_STOP_SECONDS = 5.0
+
+
+@contextmanager
+def prefect_server() -> Iterator[None]:
+    """A server on a loopback port while the block runs, announced in `PREFECT_API_URL`.
+
+    Nothing is started where that variable names a server already. Must be entered before the first `import prefect`,
+    after `prepare_prefect` has said where the database is.
+    """
+    if os.environ.get("PREFECT_API_URL"):
+        yield
+        return
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(128)
+        port = listening.getsockname()[1]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "flows.prefect_server", str(listening.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[listening.fileno()],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
+    os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
+    os.environ.setdefault("PREFECT_API_REQUEST_TIMEOUT", str(_LONGEST_START_SECONDS))
+    try:
+        yield
+    finally:
+        del os.environ["PREFECT_API_URL"]
+        assert process.stdin is not None
+        process.stdin.close()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def prepare_database() -> None:
+    """Create or update the server's database now, so that the first run need not.
+
+    Raises:
+        subprocess.CalledProcessError: Prefect could not; the next run tries again.
+    """
+    if _migrated().exists():
+        return
+    command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "--yes"]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _migrated().touch()
+
+
+def _migrated() -> Path:
+    """A file that says that the database is that of the installed Prefect."""
+    return Path(os.environ["PREFECT_HOME"]) / f"migrated-{version('prefect')}"
+
+
+def _serve(file_descriptor: int) -> None:
+    def end_with_parent() -> None:
+        sys.stdin.buffer.read()
+        os._exit(0)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    os.environ |= {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+    if _migrated().exists():
+        os.environ["PREFECT_SERVER_DATABASE_MIGRATE_ON_START"] = "false"
+
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                _migrated().touch()
+
+    config = uvicorn.Config(
+        "prefect.server.api.server:create_app", factory=True, log_level="error", lifespan="on"
+    )
+    Server(config).run(sockets=[socket.socket(fileno=file_descriptor)])
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))

@@ -1,0 +1,26 @@
+"""How a run ends whose requests were written to a file: nothing is rejected, and a run with the replies goes on."""
+
+from __future__ import annotations
+
+from flows.wiring import Run
+from model_clients.errors import BatchPending
+
+
+def stop_while_waiting(run: Run, items: int) -> None:
+    """End the run here if `items`, the number of those that wait for replies from elsewhere, is not zero.
+
+    What comes after would be made from less than there will be, so it is left to the run that has the replies.
+
+    Raises:
+        BatchPending: says where the requests are and how to go on.
+    """
+    if not items:
+        return
+    calls = run.settings.models
+    answered = "" if calls.batch_in is None else f", whose replies were not in {calls.batch_in}"
+    raise BatchPending(
+        f"{items} items wait for replies{answered}: {run.models.written_requests} requests were added to"
+        f" {calls.batch_out}. Have them answered, one line of JSON each, as OpenAI's batches do or in short"
+        ' {"custom_id": …, "reply": …}; then run the same command with --batch-in REPLIES as well. It goes on from'
+        " here, and writes what the next stage asks, until all is answered."
+    )

@@ -1,0 +1,80 @@
+"""A build whose calls are answered by batches, or from a file, ends with the dataset of a direct build."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows.cli import main
+from model_clients.ledger import Ledger
+from warehouse.store import Warehouse
+
+pytestmark = pytest.mark.xdist_group("prefect")
+
+SMALL = [
+    "--set=simulated=true",
+    "--set=composition.count=4",
+    "--applications=simulated_notes,simulated_mail",
+    "--set=intents.wanted=2",
+    "--set=replay_share=0.2",
+    "--quiet",
+]
+MOST_RUNS = 12
+
+
+def run(command: str, data: Path, *options: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--data", str(data), *SMALL, *options])
+    return int(ended.value.code or 0)
+
+
+@pytest.fixture(scope="module")
+def direct(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data = tmp_path_factory.mktemp("direct")
+    assert run("build", data) == 0
+    return data
+
+
+def tasks_of(data: Path) -> list[tuple[object, ...]]:
+    with Warehouse(data / "warehouse", read_only=True) as store:
+        return list(store.query("SELECT task_id, status, instruction FROM tasks ORDER BY task_id").rows())
+
+
+def funnel_of(data: Path) -> list[tuple[object, ...]]:
+    with Warehouse(data / "warehouse", read_only=True) as store:
+        return list(store.query("SELECT step, reason, items FROM funnel ORDER BY ALL").rows())
+
+
+def answered(requests: Path, replies: Path, reference: Ledger) -> int:
+    """Answer every request with what the direct run was told."""
+    lines = [json.loads(line) for line in requests.read_text().splitlines()]
+    with replies.open("w") as file:
+        for line in lines:
+            found = reference.find(line["custom_id"])
+            assert found is not None, line["body"]
+            file.write(json.dumps({"custom_id": line["custom_id"], "reply": found.text}) + "\n")
+    return len(lines)
+
+
+def test_a_run_goes_on_from_file_to_file_and_ends_with_the_same_dataset(
+    direct: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, requests, replies = tmp_path / "data", tmp_path / "requests.jsonl", tmp_path / "replies.jsonl"
+    asked: list[int] = []
+    with Ledger(direct / "ledger.sqlite") as reference:
+        given: list[str] = []
+        while (code := run("build", data, f"--batch-out={requests}", *given)) == 5:
+            assert "--batch-in REPLIES" in capsys.readouterr().err
+            assert not any(reason for _, reason, _ in funnel_of(data) if "pending" in str(reason))
+            asked.append(answered(requests, replies, reference))
+            given = [f"--batch-in={replies}"]
+            assert len(asked) <= MOST_RUNS
+    assert code == 0
+    assert len(asked) >= 3
+    assert asked == sorted(set(asked))
+    assert tasks_of(data) == tasks_of(direct)
+    assert funnel_of(data) == funnel_of(direct)
+    with Warehouse(data / "warehouse", read_only=True) as store:
+        assert store.query("SELECT count(*) FROM runs").scalar() == 1
