@@ -18,6 +18,8 @@ from taskgraph.trajectory import Termination, Trajectory, TrajectoryStep
 
 StepListener = Callable[[TrajectoryStep], Awaitable[None]]
 """Called with every step once it is recorded."""
+StartListener = Callable[[Evidence], Awaitable[None]]
+"""Called with the state that an episode starts from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ async def run_episode(
     trajectory_id: str = "",
     attempt: int = 0,
     provenance: Provenance | None = None,
+    on_start: StartListener | None = None,
     on_step: StepListener | None = None,
 ) -> Trajectory:
     """Let `agent` perform `instance` in `environment`, from a reset with `applications` (the first in front).
@@ -65,6 +68,8 @@ async def run_episode(
     except EnvironmentFailure as error:
         termination, message = "environment_error", describe_failure(error)
     else:
+        if on_start is not None:
+            await on_start(initial)
         recording = await record_steps(
             environment, agent, instance.instruction, observation, step_limit=step_limit, on_step=on_step
         )

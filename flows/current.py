@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
 
+from flows.agent_evaluation import AgentEvaluation
 from flows.growing import PoolGrowth
 from flows.making import TaskMaking
 from flows.wiring import Run
@@ -26,6 +27,8 @@ class Work:
     """Explores and verifies."""
     making: TaskMaking
     """Composes, validates and replays."""
+    evaluation: AgentEvaluation | None = None
+    """Lets an agent attempt tasks, in a run that does."""
 
 
 _current: ContextVar[Work] = ContextVar("current_work")

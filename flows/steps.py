@@ -9,6 +9,7 @@ import prefect
 from prefect.cache_policies import NO_CACHE
 
 from flows.current import current
+from flows.together import together
 
 
 @prefect.task(task_run_name="explore {application}", cache_policy=NO_CACHE)
@@ -52,3 +53,12 @@ async def replay(batch: int) -> int:
 async def publish() -> str:
     """Publish a dataset version; its name."""
     return await current().making.publish()
+
+
+@prefect.task(cache_policy=NO_CACHE)
+async def evaluate() -> int:
+    """Let the agent attempt its tasks, as many at a time as there are environments; how many it completed."""
+    evaluation = current().evaluation
+    assert evaluation is not None
+    await together(evaluation.attempt(task) for task in evaluation.tasks)
+    return sum(outcome.success for _, outcome in evaluation.outcomes)

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from resources.applications import Application
 from resources.record import Record
+from taskgraph.agent_run import AgentRun
 from taskgraph.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
 from taskgraph.graph import TaskGraph
 from taskgraph.provenance import Provenance
@@ -187,6 +188,13 @@ TABLES: tuple[Table, ...] = (
         Replay,
         _made(),
         renamed={"order": "performed_order"},
+    ),
+    Table(
+        "agent_runs",
+        ("agent_run_id",),
+        "One attempt of one agent at one task, with what it completed and how that scores (section 4.1).",
+        AgentRun,
+        _made(),
     ),
     Table(
         "rejections",

@@ -1,0 +1,188 @@
+"""Agents at work on tasks: every attempt is recorded, judged subtask by subtask and scored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Literal
+
+from environments.agent import Agent, Decision
+from environments.episode import run_episode
+from evaluators_api.sandbox import EvaluationSandbox
+from flows.agents import AgentMaker
+from flows.wiring import Run
+from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
+from omnieval.reports import ReportRow, report
+from synthesis.preparation import made_files, since
+from synthesis.verified_subtasks import VerifiedSubtask
+from taskgraph.agent_run import AgentRun, CompletedSubtask
+from taskgraph.evaluation_function import Evaluation
+from taskgraph.evidence import Evidence
+from taskgraph.interaction import Observation
+from taskgraph.provenance import Provenance
+from taskgraph.subtask import BoundSubtask
+from taskgraph.task import Task
+from taskgraph.trajectory import TrajectoryStep
+
+EVALUATION = "evaluation"
+
+InstructionLevel = Literal["high", "low"]
+"""`high`: the task's instruction; `low`: the instructions of its subtasks, one after the other."""
+
+
+@dataclass(slots=True)
+class AgentEvaluation:
+    """The evaluation of one agent in one run."""
+
+    run: Run
+    """The run."""
+    agent: str
+    """Name of the agent."""
+    make: AgentMaker
+    """Makes it anew for every task."""
+    verified: Mapping[str, VerifiedSubtask]
+    """Verified subtasks by id, with their evaluation functions."""
+    level: InstructionLevel
+    """Which instruction it is given."""
+    step_limit: int
+    """Most steps of one task."""
+    patience: int
+    """Steps without any completion after which a task has failed (the paper's N)."""
+    tasks: list[Task] = field(default_factory=list)
+    """Tasks to attempt."""
+    outcomes: list[tuple[Task, GraphEvaluation]] = field(default_factory=list)
+    """How attempts ended."""
+    ungradable: int = 0
+    """Attempts in which some subtask was accepted before the agent began."""
+
+    async def attempt(self, task: Task) -> None:
+        """Let a new agent attempt `task`, and record how it did."""
+        run, applications = self.run, self.run.applications
+        agent_run_id = f"{run.run_id}:{task.task_id}"
+        provenance = Provenance(run_id=run.run_id, stage=EVALUATION, seed=run.settings.seed)
+        instruction = task.instruction if self.level == "high" else "\n".join(task.low_level_instructions)
+        names = list(dict.fromkeys(node.application for node in task.graph.nodes))
+        whole = task.graph.nodes[0].model_copy(
+            update={
+                "instance_id": agent_run_id,
+                "subtask_id": task.task_id,
+                "instruction": instruction,
+                "parameters": {},
+            }
+        )
+        watch = _Watch.of(task, self.verified, run.sandbox, self.patience, self.step_limit)
+        agent = _Stopped(self.make(task), watch)
+        started = perf_counter()
+        async with run.environments.lease(applications[names[0]].platform) as environment:
+            trajectory = await run_episode(
+                environment,
+                agent,
+                instance=whole,
+                applications=[applications[name] for name in names],
+                step_limit=self.step_limit,
+                without=made_files(task.graph.nodes),
+                trajectory_id=agent_run_id,
+                provenance=provenance,
+                on_start=watch.begin,
+                on_step=watch.see,
+            )
+        outcome = await asyncio.to_thread(watch.evaluator.finish)
+        attempt = AgentRun(
+            agent_run_id=agent_run_id,
+            agent=self.agent,
+            task_id=task.task_id,
+            instruction=instruction,
+            completed=tuple(watch.completed),
+            ungradable=tuple(sorted(watch.ungradable)),
+            coverage_rate=outcome.coverage_rate,
+            logical_consistency=outcome.logical_consistency,
+            success=outcome.success,
+            steps=outcome.steps,
+            outcome=outcome.outcome,
+            termination=trajectory.termination,
+            message=trajectory.message,
+            seconds=round(perf_counter() - started, 3),
+            trajectory_id=trajectory.trajectory_id,
+            provenance=provenance,
+        )
+        await run.recorder.record(trajectory, attempt, replace=True)
+        self.outcomes.append((task, outcome))
+        self.ungradable += bool(watch.ungradable)
+        run.progress.done(EVALUATION)
+
+    def rows(self) -> tuple[ReportRow, ...]:
+        """Results over all attempts, per capability and per level of each dimension."""
+        return report(self.outcomes)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Feeds the evidence of an episode to the evaluator."""
+
+    task: Task
+    verified: Mapping[str, VerifiedSubtask]
+    sandbox: EvaluationSandbox
+    evaluator: GraphEvaluator
+    evidence: Evidence = field(default_factory=lambda: Evidence(step=0))
+    inputs: list[int] = field(default_factory=lambda: [0])
+    completed: list[CompletedSubtask] = field(default_factory=list)
+    ungradable: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(
+        cls,
+        task: Task,
+        verified: Mapping[str, VerifiedSubtask],
+        sandbox: EvaluationSandbox,
+        patience: int,
+        step_limit: int,
+    ) -> _Watch:
+        watch: _Watch
+
+        def judge(node: BoundSubtask, since_step: int) -> Evaluation:
+            return watch.judge(node, since_step)
+
+        evaluator = GraphEvaluator(task.graph, judge, patience=patience, step_limit=step_limit)
+        watch = cls(task, verified, sandbox, evaluator)
+        return watch
+
+    async def begin(self, evidence: Evidence) -> None:
+        """Find the subtasks that the untouched state already passes for; they cannot be graded."""
+        self.evidence = evidence
+        for node in self.task.graph.nodes:
+            if (await asyncio.to_thread(self.judge, node, 0)).passed:
+                self.ungradable.add(node.instance_id)
+
+    async def see(self, step: TrajectoryStep) -> None:
+        """Judge what is open after `step`."""
+        self.evidence = step.evidence
+        self.inputs.append(len(step.evidence.inputs))
+        if self.evaluator.outcome == "running":
+            new = await asyncio.to_thread(self.evaluator.after_action)
+            self.completed += [CompletedSubtask(instance_id=name, step=step.step) for name in new]
+
+    def judge(self, node: BoundSubtask, since_step: int) -> Evaluation:
+        """The judgement of the node's function on what was done since that step."""
+        if node.instance_id in self.ungradable:
+            return Evaluation(outcome="bad_result", message="accepted before anything was done")
+        evidence = since(self.evidence, since_step, self.inputs[since_step])
+        return self.sandbox.evaluate(
+            self.verified[node.subtask_id].function.source, node.parameters, evidence
+        )
+
+
+@dataclass(slots=True)
+class _Stopped:
+    """An agent that is asked no more once the evaluator has seen the end."""
+
+    agent: Agent
+    watch: _Watch
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        if self.watch.evaluator.outcome != "running":
+            return Decision(status="finish")
+        return await self.agent.decide(instruction, observation, history)

@@ -1,0 +1,135 @@
+"""Agents that can be evaluated: the user's own `module:factory`, the actor model, and recorded work as upper bound."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import cast
+
+from environments.agent import Agent, Decision
+from environments.annotated import side_by_side
+from flows.command_errors import CommandError
+from flows.wiring import Run
+from synthesis.reperformance import RecordedAgent
+from synthesis.trajectories import ModelAgent
+from synthesis.verified_subtasks import VerifiedSubtask
+from taskgraph.interaction import ClickInput, Observation, Screenshot
+from taskgraph.task import Task
+from taskgraph.trajectory import TrajectoryStep
+
+AgentMaker = Callable[[Task], Agent]
+"""Makes a new agent for one attempt at a task."""
+
+TASK_BAR_BUTTON = "TaskBarButton"
+"""Control type of the buttons that bring applications to the front."""
+
+
+def agent_maker(name: str, run: Run, verified: Mapping[str, VerifiedSubtask], step_limit: int) -> AgentMaker:
+    """What makes the agent `name`: `model`, `recorded`, or `module:factory` of the user's.
+
+    A factory is called without arguments once per task and returns an object with `decide`, see
+    `environments.agent.Agent`.
+
+    Raises:
+        CommandError: there is no such module or factory, or it makes no agent.
+    """
+    if name == "recorded":
+        return lambda task: RecordedTaskAgent.of(task, run, verified)
+    if name == "model":
+        return lambda task: _model_agent(task, run, step_limit)
+    factory = _factory(name)
+
+    def make(task: Task) -> Agent:
+        made = factory()
+        if not inspect.iscoroutinefunction(getattr(made, "decide", None)):
+            raise CommandError(
+                f"the agent {name!r} made a {type(made).__name__}, which has no `async def decide(instruction,"
+                " observation, history)`; see docs/agents.md."
+            )
+        return cast(Agent, made)
+
+    return make
+
+
+def _factory(name: str) -> Callable[[], object]:
+    module_name, colon, attribute = name.partition(":")
+    if not colon or not module_name or not attribute:
+        raise CommandError(
+            f"the agent {name!r} is neither `model`, `recorded` nor of the form module:factory,"
+            " such as my_agents:make."
+        )
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise CommandError(
+            f"the agent's module {module_name!r} cannot be imported: {error}. Is it installed, or its folder in"
+            " PYTHONPATH?"
+        ) from error
+    factory = getattr(module, attribute, None)
+    if not callable(factory):
+        raise CommandError(f"the module {module_name!r} has no function or class {attribute!r}.")
+    return cast(Callable[[], object], factory)
+
+
+def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
+    """The actor model with the manuals of all applications of the task."""
+    names = list(dict.fromkeys(node.application for node in task.graph.nodes))
+    applications = [run.applications[name] for name in names]
+    whole = applications[0].model_copy(
+        update={
+            "name": ", ".join(names),
+            "title": ", ".join(item.title for item in applications),
+            "manual": "\n\n".join(f"# {item.title}\n{item.manual}" for item in applications),
+        }
+    )
+    instance = task.graph.nodes[0].model_copy(update={"instance_id": task.task_id})
+    return ModelAgent(run.models, instance, whole, step_limit, picture=_both_screens)
+
+
+def _both_screens(observation: Observation) -> Screenshot:
+    return Screenshot.of(side_by_side(observation))
+
+
+@dataclass(slots=True)
+class RecordedTaskAgent:
+    """Performs a task from its subtasks' verified trajectories: what a perfect agent would score.
+
+    It reads no instruction, so it says nothing about instructions; it shows that tasks and evaluator agree.
+    """
+
+    parts: list[tuple[str, str, RecordedAgent]] = field(default_factory=list)
+    """Application, its title and the agent of each subtask that is left, in order."""
+
+    @classmethod
+    def of(cls, task: Task, run: Run, verified: Mapping[str, VerifiedSubtask]) -> RecordedTaskAgent:
+        """The agent for `task`, in its first successful order."""
+        nodes = {node.instance_id: node for node in task.graph.nodes}
+        order = task.successful_orders[0] if task.successful_orders else tuple(nodes)
+        parts = []
+        for node in (nodes[name] for name in order):
+            trajectory = verified[node.subtask_id].trajectory(node.instance_id)
+            if trajectory is None:
+                raise CommandError(f"no verified trajectory is stored for {node.instance_id}.")
+            parts.append(
+                (node.application, run.applications[node.application].title, RecordedAgent(trajectory))
+            )
+        return cls(parts)
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The next recorded action, after the click on the task bar where another application is in front."""
+        while self.parts:
+            application, title, agent = self.parts[0]
+            if observation.active_application != application:
+                for control in observation.controls:
+                    if control.control_type == TASK_BAR_BUTTON and control.text == title:
+                        return Decision(status="continue", action=ClickInput(control_label=control.label))
+                return Decision(status="give_up", message=f"the task bar has no button {title!r}")
+            decision = await agent.decide(instruction, observation, history)
+            if decision.status != "finish":
+                return decision
+            del self.parts[0]
+        return Decision(status="finish")

@@ -1,0 +1,110 @@
+"""Agents attempt tasks of a small simulated dataset and are scored by the graph."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from environments.agent import Decision
+from flows.command_errors import CommandError
+from flows.settings import Settings, load_settings
+from taskgraph.agent_run import AgentRun
+from taskgraph.trajectory import Trajectory
+from warehouse.selection import Selection
+from warehouse.store import Warehouse
+
+pytestmark = pytest.mark.xdist_group("prefect")
+HARDEST_FIRST = Selection(where="node_count >= 3", size=3)
+
+
+class Idle:
+    """An agent that gives up at once."""
+
+    async def decide(self, instruction: str, observation: object, history: object) -> Decision:
+        assert instruction
+        return Decision(status="give_up", message="I would rather not")
+
+
+class Silent:
+    """No agent."""
+
+
+def settings(data: Path) -> Settings:
+    return load_settings(
+        assignments=["simulated=true", "composition.count=20", "replay_share=0", "intents.wanted=8"],
+        data=data,
+    )
+
+
+@pytest.fixture(scope="module")
+def data(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from flows.build_dataset import build_dataset
+
+    folder = tmp_path_factory.mktemp("data")
+    asyncio.run(build_dataset(settings=settings(folder)))
+    return folder
+
+
+def evaluate(data: Path, agent: str, selection: Selection = HARDEST_FIRST):
+    from flows.evaluate_agent import evaluate_agent
+
+    return asyncio.run(evaluate_agent(agent, selection, settings=settings(data)))
+
+
+def attempts(data: Path, run_id: str) -> list[AgentRun]:
+    with Warehouse(data / "warehouse", read_only=True) as warehouse:
+        return list(warehouse.read(AgentRun, "run_id = ?", [run_id]))
+
+
+def test_recorded_work_completes_every_subtask_in_an_order_of_the_graph(data: Path) -> None:
+    report = evaluate(data, "recorded")
+    assert report.attempts == 3
+    assert report.rows[0].name == "all"
+    assert report.rows[0].success_rate == report.rows[0].coverage_rate == 1
+    for attempt in attempts(data, report.run_id):
+        assert attempt.success
+        assert attempt.outcome == "completed"
+        assert len(attempt.completed) >= 3
+        steps = [item.step for item in attempt.completed]
+        assert steps == sorted(steps)
+        assert steps[-1] == attempt.steps
+    with Warehouse(data / "warehouse", read_only=True) as warehouse:
+        recorded = {item.trajectory_id for item in warehouse.read(Trajectory, "run_id = ?", [report.run_id])}
+    assert recorded == {item.trajectory_id for item in attempts(data, report.run_id)}
+
+
+def test_an_agent_that_does_nothing_covers_nothing(data: Path) -> None:
+    report = evaluate(data, f"{__name__}:Idle")
+    assert report.rows[0].coverage_rate == report.rows[0].success_rate == 0
+    for attempt in attempts(data, report.run_id):
+        assert (attempt.termination, attempt.message) == ("gave_up", "I would rather not")
+        assert attempt.completed == ()
+        assert attempt.outcome == "finished_early"
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("best", "neither `model`, `recorded` nor"),
+        ("no_such_module:make", "cannot be imported"),
+        (f"{__name__}:missing", "has no function or class 'missing'"),
+        (f"{__name__}:Silent", "which has no `async def decide"),
+    ],
+)
+def test_what_is_no_agent_is_refused(data: Path, agent: str, message: str) -> None:
+    with pytest.raises(CommandError, match=message):
+        evaluate(data, agent)
+
+
+def test_a_selection_without_tasks_is_told(data: Path) -> None:
+    with pytest.raises(CommandError, match="no task to attempt: 0 are selected"):
+        evaluate(data, "recorded", Selection(where="node_count > 100"))
+
+
+def test_the_command_names_what_is_allowed() -> None:
+    command = [sys.executable, "-m", "flows.cli", "evaluate", "--instructions", "middle"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "--instructions is 'middle'; it is high or low." in done.stderr
