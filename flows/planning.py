@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from flows.settings import Settings
 from flows.wiring import choose_applications, role_settings
 from model_clients.ledger import Ledger
@@ -19,19 +21,31 @@ _ROUGH_TOKENS = {
     ModelRole.DEPENDENCY_JUDGE: (1200, 250),
 }
 """Input and output tokens of a call, where the ledger knows none of the role yet."""
-_ROUGH_STEPS = 8
-"""Actor calls in one performance, where nothing is known."""
-_ROUGH_FUNCTIONS = 1.6
-"""Evaluation functions written per subtask, where nothing is known."""
-_ROUGH_ROUNDS = 1.2
-"""Instructions per task, where nothing is known."""
-_DECLARATION_ROUNDS = 2
-"""Proposals asked for per application at least, so that two agree on the declarations."""
+_ROUGH_CALLS = {
+    ModelRole.EXPLORER: 2.0,
+    ModelRole.ACTOR: 8.0,
+    ModelRole.EVALUATION_WRITER: 1.6,
+    ModelRole.INTENT_EXTRACTOR: 1.0,
+    ModelRole.SUMMARIZER: 1.2,
+    ModelRole.DEPENDENCY_JUDGE: 1.2,
+}
+"""Calls per application, performance, subtask, round of intents, task and task, where nothing is known."""
+_STAGES = {
+    ModelRole.EXPLORER: "exploration",
+    ModelRole.ACTOR: "trajectories",
+    ModelRole.EVALUATION_WRITER: "evaluation_functions",
+    ModelRole.INTENT_EXTRACTOR: "intents",
+    ModelRole.SUMMARIZER: "instructions",
+    ModelRole.DEPENDENCY_JUDGE: "validation",
+}
+"""The stage each role is called in."""
 
 
 class PlannedCalls(Record):
-    """Expected calls of one role."""
+    """Expected calls of one stage."""
 
+    stage: str
+    """Stage of the method."""
     role: str
     """Model role."""
     provider: str
@@ -47,7 +61,7 @@ class PlannedCalls(Record):
     cost_usd: float | None
     """Expected price in US dollars; None where the price table does not know the model."""
     measured: bool
-    """Whether tokens per call are the ledger's averages rather than rough estimates."""
+    """Whether calls per item and tokens per call are the ledger's averages rather than rough estimates."""
 
 
 class Plan(Record):
@@ -66,7 +80,7 @@ class Plan(Record):
     tasks: int
     """Tasks wanted."""
     calls: tuple[PlannedCalls, ...]
-    """Expected calls by role. Calls that the ledger answers are not subtracted: this is an upper estimate."""
+    """Expected calls by stage. Calls that the ledger answers are not subtracted: this is an upper estimate."""
 
     def describe(self) -> str:
         """The plan as text."""
@@ -80,11 +94,15 @@ class Plan(Record):
             price = "price unknown" if item.cost_usd is None else f"${item.cost_usd:.2f}"
             basis = "measured" if item.measured else "rough"
             lines.append(
-                f"  {item.role:<18} {item.provider}/{item.model}: {item.calls} calls,"
+                f"  {item.stage:<21} {item.provider}/{item.model}: {item.calls} calls,"
                 f" {item.input_tokens:,} + {item.output_tokens:,} tokens, {price} ({basis})"
             )
         known = [item.cost_usd for item in self.calls if item.cost_usd is not None]
-        lines.append(f"  in all {sum(item.calls for item in self.calls)} calls, ${sum(known):.2f}")
+        tokens = sum(item.input_tokens + item.output_tokens for item in self.calls)
+        beside = " and what has no price" if len(known) < len(self.calls) else ""
+        lines.append(
+            f"  in all {sum(item.calls for item in self.calls)} calls, {tokens:,} tokens, ${sum(known):.2f}{beside}"
+        )
         return "\n".join(lines)
 
 
@@ -100,16 +118,18 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     subtasks = sum(per_application) if flow != "compose_tasks" else 0
     tasks = settings.composition.wanted if flow in ("build_dataset", "compose_tasks") else 0
     verified = flow in ("build_dataset", "verify_subtasks")
-    performances = subtasks * settings.verification.parameter_sets if verified else 0
-    counts = {
-        ModelRole.EXPLORER: len(applications) * _DECLARATION_ROUNDS if subtasks else 0,
-        ModelRole.ACTOR: performances * _ROUGH_STEPS,
-        ModelRole.EVALUATION_WRITER: round(subtasks * _ROUGH_FUNCTIONS) if verified else 0,
-        ModelRole.INTENT_EXTRACTOR: -(-settings.intents.wanted // settings.intents.per_call) if tasks else 0,
-        ModelRole.SUMMARIZER: round(tasks * _ROUGH_ROUNDS),
-        ModelRole.DEPENDENCY_JUDGE: round(tasks * _ROUGH_ROUNDS),
+    known = _statistics(settings)
+    intent_calls = -(-settings.intents.wanted // settings.intents.per_call)
+    if ModelRole.INTENT_EXTRACTOR in known:
+        intent_calls = 1  # the pool is one item, asked about as often as before
+    items = {
+        ModelRole.EXPLORER: len(applications) if subtasks else 0,
+        ModelRole.ACTOR: subtasks * settings.verification.parameter_sets if verified else 0,
+        ModelRole.EVALUATION_WRITER: subtasks if verified else 0,
+        ModelRole.INTENT_EXTRACTOR: intent_calls if tasks else 0,
+        ModelRole.SUMMARIZER: tasks,
+        ModelRole.DEPENDENCY_JUDGE: tasks,
     }
-    averages = _averages(settings)
     calls = role_settings(settings)
     return Plan(
         flow=flow,
@@ -118,43 +138,56 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         environments=settings.environments,
         subtasks=subtasks,
         tasks=tasks,
-        calls=tuple(
-            _planned(calls, role, count, averages.get(role.value)) for role, count in counts.items() if count
-        ),
+        calls=tuple(_planned(calls, role, count, known.get(role)) for role, count in items.items() if count),
     )
 
 
-def _planned(
-    calls: CallSettings, role: ModelRole, count: int, average: tuple[float, float] | None
-) -> PlannedCalls:
+@dataclass(frozen=True, slots=True)
+class _Averages:
+    calls_per_item: float
+    input_tokens: float
+    output_tokens: float
+
+
+def _planned(calls: CallSettings, role: ModelRole, items: int, known: _Averages | None) -> PlannedCalls:
     model = calls.role(role).model
-    tokens_in, tokens_out = average or _ROUGH_TOKENS[role]
+    average = known or _Averages(_ROUGH_CALLS[role], *_ROUGH_TOKENS[role])
+    count = max(1, round(items * average.calls_per_item))
     price = prices_of(model)
     cost = None
     if model.provider == "offline":
         cost = 0.0
     elif price is not None:
-        cost = count * (tokens_in * price.input + tokens_out * price.output) / 1e6
+        batched = price.batch_factor if calls.batch is not None and calls.batched(role) else 1.0
+        cost = (
+            count
+            * (average.input_tokens * price.input + average.output_tokens * price.output)
+            / 1e6
+            * batched
+        )
     return PlannedCalls(
+        stage=_STAGES[role],
         role=role.value,
         provider=model.provider,
         model=model.model,
         calls=count,
-        input_tokens=round(count * tokens_in),
-        output_tokens=round(count * tokens_out),
+        input_tokens=round(count * average.input_tokens),
+        output_tokens=round(count * average.output_tokens),
         cost_usd=cost,
-        measured=average is not None,
+        measured=known is not None,
     )
 
 
-def _averages(settings: Settings) -> dict[str, tuple[float, float]]:
-    """Input and output tokens per call of each role, over all calls that the ledger holds."""
+def _statistics(settings: Settings) -> dict[ModelRole, _Averages]:
+    """What calls of each role have taken so far, over all that the ledger holds; a run of intents is one item."""
     path = settings.data / "ledger.sqlite"
     if not path.exists():
         return {}
     with Ledger(path) as ledger:
         rows = ledger.select(
-            "SELECT model_role, AVG(input_tokens), AVG(output_tokens) FROM calls WHERE outcome = 'answered'"
-            " GROUP BY model_role"
+            "SELECT model_role, COUNT(*) * 1.0 / COUNT(DISTINCT item_id), AVG(input_tokens), AVG(output_tokens)"
+            " FROM calls WHERE outcome = 'answered' GROUP BY model_role"
         )
-    return {str(role): (float(str(given)), float(str(made))) for role, given, made in rows}
+    return {
+        ModelRole(str(role)): _Averages(*(float(str(value)) for value in values)) for role, *values in rows
+    }

@@ -51,6 +51,8 @@ class RunSummary(Record):
     """Replies read from the ledger."""
     cost_usd: float
     """Price of the calls."""
+    cached_share: float = 0.0
+    """Share of their input tokens that the provider's cache held, 0 to 1."""
     mistakes: tuple[MistakeFate, ...] = ()
     """What became of mistakes that the offline provider made on purpose."""
 
@@ -73,7 +75,8 @@ class RunSummary(Record):
         lines += ["", "Times"]
         lines += [f"  {name:<{width}}  {value:>6.1f} s" for name, value in self.stage_seconds.items()]
         lines.append(
-            f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger, ${self.cost_usd:.2f}"
+            f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger,"
+            f" ${self.cost_usd:.2f}, {self.cached_share:.0%} of the input cached by the provider"
         )
         if self.mistakes:
             lines += ["", "Mistakes made on purpose"]
@@ -119,6 +122,7 @@ async def summarise(work: Work) -> RunSummary:
         model_calls=counters.calls_made,
         ledger_replies=counters.from_ledger,
         cost_usd=counters.cost_usd,
+        cached_share=counters.cached_share,
         mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
     )
 

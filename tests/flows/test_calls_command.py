@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+import duckdb
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -19,6 +21,7 @@ from model_clients.ledger import Ledger
 from model_clients.messages import ModelReply
 from model_clients.roles import ModelRole
 from tests.model_clients.requests import PlainPrompt, Verdict
+from warehouse.extensions import load
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -35,6 +38,7 @@ def fill(folder: Path, keys: list[str]) -> None:
                 outcome="refused" if refused else "answered",
                 run_id=f"run-{number % 2}",
                 stage="intents",
+                item_id=key,
                 model_role=ModelRole.SUMMARIZER,
                 provider="openai",
                 model="m",
@@ -70,6 +74,20 @@ def test_sums_up_by_stage_model_and_outcome(tmp_path: Path) -> None:
     assert "50%" in table
     assert "4 calls, $1.0000" in table
     assert "2 calls" in run("--data", str(tmp_path), "--run", "run-0")
+
+
+def test_duckdb_reads_the_ledger_in_place_by_the_documented_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sql-cookbook.md").read_text()
+    found = re.search(r'duckdb -cmd "(ATTACH \'taskloom/ledger\.sqlite\'.+?)"', page)
+    assert found is not None
+    fill(tmp_path / "taskloom", ["a", "b", "refused-c"])
+    monkeypatch.chdir(tmp_path)
+    with Ledger(tmp_path / "taskloom" / "ledger.sqlite"), duckdb.connect() as connection:
+        load(connection, "sqlite_scanner")
+        rows = connection.execute(found[1]).fetchall()
+    assert sorted(rows) == [("intents", "m", "answered", 2, 0.5), ("intents", "m", "refused", 1, 0.25)]
 
 
 def test_moves_a_ledger_to_another_folder(tmp_path: Path) -> None:

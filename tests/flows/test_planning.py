@@ -1,0 +1,50 @@
+"""`--dry-run`: calls, tokens and cost by stage, roughly at first, and from what the ledger has seen later."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows.cli import main
+from tests.flows.test_calls_command import fill
+
+STAGES = ["exploration", "trajectories", "evaluation_functions", "intents", "instructions", "validation"]
+
+
+def planned(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> dict[str, dict[str, object]]:
+    model = "--set=models.default={provider: openai, model: m, prices: {input: 1, output: 2}}"
+    with pytest.raises(SystemExit) as ended:
+        main(["build", "--data", str(data), "--set=simulated=true", model, "--dry-run", "--json", *options])
+    assert not ended.value.code
+    return {item["stage"]: item for item in json.loads(capsys.readouterr().out)["calls"]}
+
+
+def test_a_plan_tells_calls_tokens_and_cost_of_every_stage_and_changes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = planned(capsys, tmp_path / "none", "--tasks=100")
+    assert list(plan) == STAGES
+    assert plan["instructions"]["calls"] == 120
+    assert plan["instructions"]["cost_usd"] == pytest.approx(120 * (1500 + 2 * 300) / 1e6)
+    assert not any(item["measured"] for item in plan.values())
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_the_ledger_has_seen_takes_the_place_of_rough_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(tmp_path, ["a", "b", "c"])
+    plan = planned(capsys, tmp_path, "--tasks=100")
+    assert plan["instructions"]["measured"]
+    assert (plan["instructions"]["calls"], plan["instructions"]["input_tokens"]) == (100, 10_000)
+    assert not plan["validation"]["measured"]
+
+
+def test_a_batch_is_planned_at_its_price(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    direct, batched = planned(capsys, tmp_path), planned(capsys, tmp_path, "--batch")
+    assert batched["validation"]["cost_usd"] == pytest.approx(
+        float(str(direct["validation"]["cost_usd"])) / 2
+    )
+    assert batched["trajectories"]["cost_usd"] == direct["trajectories"]["cost_usd"]
