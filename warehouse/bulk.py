@@ -15,7 +15,7 @@ from warehouse.database import first_row
 from warehouse.errors import RowInvalid
 from warehouse.inserting import insert_rows
 from warehouse.rows import batch_of
-from warehouse.schema import TABLE_NAMED
+from warehouse.schema import APPLICATIONS_SQL, TABLE_NAMED
 from warehouse.store import Warehouse
 
 _ROWS: Final = 50_000
@@ -60,7 +60,7 @@ def write_task_columns(warehouse: Warehouse, batches: Iterable[pa.RecordBatch | 
         nonlocal given
         given = 0
         for batch in batches:
-            table = _fitted(batch)
+            table = _with_applications(connection, _fitted(batch))
             _check(connection, table)
             insert_rows(connection, {"tasks": table}, replace=False)
             given += table.num_rows
@@ -89,6 +89,17 @@ def _fitted(batch: pa.RecordBatch | pa.Table) -> pa.Table:
         except pa.ArrowException as error:
             raise RowInvalid(f"The column {item.name} of tasks must be {item.type}: {error}") from None
     return pa.Table.from_arrays(columns, schema=_TASKS.arrow)
+
+
+def _with_applications(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> pa.Table:
+    """The rows with the column that follows from their nodes, whatever it held."""
+    connection.register("given_rows", table)
+    try:
+        return connection.execute(
+            f"SELECT * REPLACE ({APPLICATIONS_SQL} AS applications) FROM given_rows"
+        ).to_arrow_table()
+    finally:
+        connection.unregister("given_rows")
 
 
 def _check(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> None:

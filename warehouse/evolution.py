@@ -14,16 +14,23 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from warehouse.database import first_row
+from warehouse.database import LAKE, first_row
 from warehouse.errors import WarehouseTooNew
-from warehouse.schema import SCHEMA_VERSION, TABLES, Table, sql_type
+from warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table, sql_type
 from warehouse.views import View, views
 
 STATE_TABLE: Final = "warehouse_schema"
 """Table with one row per schema the warehouse has had; the last is the present one."""
 
-MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {}
-"""For a schema version: what turns the version before into it, beyond added columns."""
+
+def _fill_applications(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(f"UPDATE tasks SET applications = {APPLICATIONS_SQL}")
+
+
+COMPLETED: Final = "memory"
+"""Catalogue of the views that `complete_for_reading` makes."""
+MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {3: _fill_applications}
+"""For a schema version: what turns the version before into it, after missing columns were added."""
 
 
 def fingerprint() -> str:
@@ -60,11 +67,7 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
     stored = _stored_state(connection)
     connection.execute("BEGIN")
     try:
-        if stored is not None:
-            for version in range(stored[0] + 1, SCHEMA_VERSION + 1):
-                if version in MIGRATIONS:
-                    MIGRATIONS[version](connection)
-        else:
+        if stored is None:
             connection.execute(
                 f"CREATE TABLE {STATE_TABLE} (version BIGINT, fingerprint VARCHAR, applied_at TIMESTAMP)"
             )
@@ -73,6 +76,9 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
             )
         for table in TABLES:
             _create_or_extend(connection, table)
+        for version in range(stored[0] + 1 if stored else SCHEMA_VERSION + 1, SCHEMA_VERSION + 1):
+            if version in MIGRATIONS:
+                MIGRATIONS[version](connection)
         for view in views():
             connection.execute(f"CREATE OR REPLACE VIEW {view.name} AS {view.sql}")
             connection.execute(f"COMMENT ON VIEW {view.name} IS '{_quoted(view.comment)}'")
@@ -84,6 +90,49 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give a connection to an older state the tables, columns and views of the present schema; nothing is written.
+
+    They are views in DuckDB's own memory, which `USE memory` puts before the lake: missing tables are empty, missing
+    columns and nested fields NULL, and the column `applications` is computed.
+    """
+    stored = {
+        str(row[0])
+        for row in connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal", [LAKE]
+        ).fetchall()
+    }
+    connection.execute(f"USE {COMPLETED}")
+    for name in sorted(stored - {table.name for table in TABLES}):
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {LAKE}.main.{name}")
+    for table in TABLES:
+        source = f"{LAKE}.main.{table.name}" if table.name in stored else ""
+        connection.execute(f"CREATE VIEW {table.name} AS {_as_present(connection, table, source)}")
+    for view in views():
+        connection.execute(f"CREATE VIEW {view.name} AS {view.sql}")
+
+
+def _as_present(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
+    """A SELECT with the present columns of `table` from an older form of it; without a source it has no rows."""
+    kinds = {column.name: sql_type(column.arrow) for column in table.columns}
+    absent, widened = set(kinds), set()
+    if source:
+        present = connection.execute(f"SELECT * FROM {source} LIMIT 0").to_arrow_table().schema
+        paths = [path for path, _ in missing(present, table.arrow)]
+        absent = {path[0] for path in paths if len(path) == 1}
+        widened = {path[0] for path in paths if len(path) > 1}
+    columns = []
+    for name, kind in kinds.items():
+        value = f'"{name}"' if name not in absent else "NULL"
+        if name in absent and (table.name, name) == ("tasks", "applications"):
+            value = APPLICATIONS_SQL
+        if name in absent | widened:
+            value = f"CAST({value} AS {kind})"
+        columns.append(f'{value} AS "{name}"')
+    nothing = ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in kinds.items())
+    return f"SELECT {', '.join(columns)} FROM {source}" if source else f"SELECT {nothing} WHERE false"
 
 
 def _stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 
 from resources.record import Record
+from taskgraph.task import Task
 from taskgraph.trajectory import Trajectory, TrajectoryStep
 from warehouse.errors import RowInvalid
 from warehouse.field_codecs import Shared, decode_fields, encode_fields
@@ -90,6 +91,8 @@ def encode_record(table: Table, record: Record, shared: Shared) -> dict[str, Any
         row.update(encode_fields(codecs, getattr(record, name), shared))
     if isinstance(record, Trajectory):
         row["step_count"] = len(record.steps)
+    if isinstance(record, Task):
+        row["applications"] = sorted({node.application for node in record.graph.nodes})
     if table.name == "rejections":
         row["rejection_id"] = _content_id(row)
     return row

@@ -26,7 +26,7 @@ from taskgraph.trajectory import Trajectory, TrajectoryStep
 from warehouse.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
 from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Number of the layout below; a warehouse with a higher one is refused."""
 
 _PROVENANCE = {"stage": "provenance_stage"}
@@ -36,6 +36,10 @@ _COMPLEXITY = {
     "application_categories": "application_category_count",
     "components": "component_count",
 }
+
+
+APPLICATIONS_SQL = "list_sort(list_distinct([node.application FOR node IN nodes]))"
+"""What the column `applications` of `tasks` holds, from the nodes; versions older than the column have only these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,13 @@ TABLES: tuple[Table, ...] = (
         " unfold them.",
         Task,
         _made(graph=(TaskGraph, {}), complexity=(Complexity, _COMPLEXITY)),
+        extra=(
+            ExtraColumn(
+                "applications",
+                pa.list_(pa.string()),
+                "Applications of its subtasks, sorted, each once: the quick way to ask for tasks of an application.",
+            ),
+        ),
     ),
     Table(
         "validations",

@@ -159,12 +159,14 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
         conditions.append("scenario = $scenario")
         parameters["scenario"] = selection.scenario
     if selection.applications:
-        rows = warehouse.query("SELECT DISTINCT application FROM task_subtasks ORDER BY 1").as_dicts()
-        stored = [str(row["application"]) for row in rows]
+        rows = warehouse.query(
+            "SELECT DISTINCT unnest(applications) AS name FROM tasks ORDER BY 1"
+        ).as_dicts()
+        stored = [str(row["name"]) for row in rows]
         for name in selection.applications:
             if name not in stored:
                 raise SelectionInvalid(f"No task uses the application {name!r}; used: {', '.join(stored)}.")
-        conditions.append("list_has_any([node.application FOR node IN nodes], $applications)")
+        conditions.append("list_has_any(applications, $applications)")
         parameters["applications"] = list(selection.applications)
     return conditions, parameters
 

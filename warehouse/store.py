@@ -22,7 +22,7 @@ from warehouse.errors import (
     WarehouseError,
     WarehouseUnavailable,
 )
-from warehouse.evolution import bring_up_to_date, is_current
+from warehouse.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
 from warehouse.field_codecs import Shared
 from warehouse.guard import admit
 from warehouse.inserting import insert_rows
@@ -57,6 +57,7 @@ class Warehouse:
 
     def __init__(self, location: str | Path, read_only: bool = False, version: str | None = None) -> None:
         """Open the warehouse at `location`; make it where there is none, unless `read_only` or a `version` is given."""
+        self._address = location
         self.location = parse_location(location)
         self.read_only = read_only or version is not None
         self.version = version
@@ -64,6 +65,7 @@ class Warehouse:
         self._guard = threading.RLock()
         self._writer: duckdb.DuckDBPyConnection | None = None
         self._reader: duckdb.DuckDBPyConnection | None = None
+        self._catalogue = LAKE
         self._writes = 0
         if not self.read_only:
             self._open_for_writing()
@@ -91,6 +93,14 @@ class Warehouse:
                 if connection is not None:
                     connection.close()
             self._writer = self._reader = None
+
+    def reopened(self, version: str | None = None) -> Warehouse:
+        """The same warehouse once more, for reading: its present state or one version of it.
+
+        Raises:
+            VersionProblem: no such version.
+        """
+        return Warehouse(self._address, read_only=True, version=version)
 
     def write(self, records: Sequence[Record], replace: bool = False) -> None:
         """Store records of any classes in one commit over all tables.
@@ -245,7 +255,7 @@ class Warehouse:
         bound = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
 
         def ask() -> pa.Table:
-            connection.execute(f"USE {LAKE}")
+            connection.execute(f"USE {self._catalogue}")
             admit(connection, sql)
             return connection.execute(sql, bound).to_arrow_table()
 
@@ -338,7 +348,11 @@ class Warehouse:
 
     def _reading(self) -> duckdb.DuckDBPyConnection:
         if self._reader is None:
-            self._reader = connect_reader(self.location, self._snapshot)
+            reader = connect_reader(self.location, self._snapshot)
+            if not retried(lambda: is_current(reader, self.location.shown), self.location):
+                complete_for_reading(reader)
+                self._catalogue = COMPLETED
+            self._reader = reader
         return self._reader
 
 

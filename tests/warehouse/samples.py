@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 import zlib
 
+import pyarrow as pa
+
 from resources.applications import (
     Application,
     ControlQuery,
@@ -17,6 +19,7 @@ from resources.applications import (
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from resources.record import Record
+from taskgraph.complexity import DIMENSIONS
 from taskgraph.evaluation_function import (
     CheckCall,
     EvalResult,
@@ -44,6 +47,7 @@ from taskgraph.subtask import BoundSubtask, Subtask, instance_id
 from taskgraph.task import Complexity, Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
 from taskgraph.trajectory import Trajectory, TrajectoryStep
 from warehouse.records import ModelCallRecord, RunRecord
+from warehouse.schema import TABLE_NAMED
 
 SOURCE = """def evaluate_agent_task_completion(csv_path: str) -> EvalResult:
     conditions = [
@@ -401,3 +405,14 @@ def records() -> list[Record]:
             latency_seconds=0.2,
         ),
     ]
+
+
+def bare_tasks(*task_ids: str) -> pa.Table:
+    """Tasks as columns, with little more than the levels, as another program may store them."""
+    levels = {f"{name}_level": "easy" for name in DIMENSIONS}
+    part = {"instance_id": "elsewhere.do:1", "subtask_id": "elsewhere.do", "application": "elsewhere"}
+    rows = [
+        {"task_id": name, "nodes": [part], "edges": [], "node_count": 1, "edge_count": 0, **levels}
+        for name in task_ids
+    ]
+    return pa.Table.from_pylist(rows, schema=TABLE_NAMED["tasks"].arrow)

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.warehouse import synthetic
 from taskgraph.task import Task
-from tests.warehouse.samples import records
+from tests.warehouse.samples import bare_tasks, records
 from warehouse.bulk import write_task_columns, write_tasks
 from warehouse.errors import RowInvalid
 from warehouse.schema import TABLE_NAMED
@@ -65,3 +65,12 @@ def test_unknown_columns_and_wrong_types_are_refused(warehouse: Warehouse) -> No
         write_task_columns(warehouse, [pa.table({"task_id": ["a"], "surprise": [1]})])
     with pytest.raises(RowInvalid, match="node_count"):
         write_task_columns(warehouse, [pa.table({"task_id": ["a"], "node_count": ["many"]})])
+
+
+def test_the_applications_of_a_task_follow_from_its_nodes(warehouse: Warehouse) -> None:
+    given = bare_tasks("bare").to_pylist()
+    write_task_columns(warehouse, [table([{**given[0], "applications": ["made up"]}])])
+    warehouse.write([item for item in records() if isinstance(item, Task)])
+
+    rows = warehouse.query("SELECT task_id, applications FROM tasks ORDER BY 1").as_dicts()
+    assert [row["applications"] for row in rows] == [["elsewhere"], ["notes", "sheets"]]

@@ -12,9 +12,11 @@ from taskgraph.trajectory import Trajectory
 from warehouse import database, evolution
 from warehouse.errors import WarehouseTooNew
 from warehouse.locations import parse_location
+from warehouse.queries import named_queries
 from warehouse.records import ImportedItem
-from warehouse.schema import SCHEMA_VERSION
+from warehouse.schema import SCHEMA_VERSION, TABLES
 from warehouse.store import Warehouse
+from warehouse.views import views
 
 STORED = Path(__file__).parent / "stored"
 
@@ -31,10 +33,37 @@ def test_a_warehouse_of_every_earlier_schema_is_brought_up_to_date(tmp_path: Pat
         opened.write([Intent(intent_id="new", text="x", subtask_ids=())])
         rows = opened.query("SELECT max(version) FROM warehouse_schema").scalar()
         opened.publish("second")
+        assert opened.query("SELECT applications FROM tasks").as_dicts() == [
+            {"applications": ["notes", "sheets"]}
+        ]
     with Warehouse(tmp_path / "old", version="first") as first:
         assert first.count(Intent) == 1
+        _reads_like_the_present(first)
 
     assert rows == SCHEMA_VERSION
+
+
+def _reads_like_the_present(old: Warehouse) -> None:
+    assert next(old.read(Task)).graph.pairs
+    for table in TABLES:
+        assert set(table.arrow.names) <= set(old.query(f"SELECT * FROM {table.name}").columns)
+    for view in views():
+        assert set(old.query(f"SELECT * FROM {view.name}").columns) == set(view.columns)
+    assert old.query("SELECT applications FROM tasks").as_dicts() == [{"applications": ["notes", "sheets"]}]
+    for name, query in named_queries().items():
+        assert old.query(query.sql, query.bind({"id": "task-1"} if name == "task" else {})).columns
+
+
+@pytest.mark.parametrize("sample", sorted(STORED.glob("schema_*.zip")), ids=lambda path: path.stem)
+def test_an_older_warehouse_can_be_read_without_changing_it(tmp_path: Path, sample: Path) -> None:
+    with zipfile.ZipFile(sample) as packed:
+        packed.extractall(tmp_path / "old")
+    before = (tmp_path / "old" / "catalog.sqlite").read_bytes()
+
+    with Warehouse(tmp_path / "old", read_only=True) as opened:
+        _reads_like_the_present(opened)
+
+    assert (tmp_path / "old" / "catalog.sqlite").read_bytes() == before
 
 
 def test_a_sample_of_every_schema_before_the_present_one_is_kept() -> None:

@@ -4,7 +4,7 @@ SELECT
     any_value(s.application_category) AS category,
     count(DISTINCT s.subtask_id) AS subtasks,
     count(DISTINCT f.subtask_id) AS verified,
-    (SELECT count(DISTINCT task_id) FROM task_subtasks AS t WHERE t.application = s.application) AS tasks
+    (SELECT count(*) FROM tasks AS t WHERE list_contains(t.applications, s.application)) AS tasks
 FROM subtasks AS s
 LEFT JOIN evaluation_functions AS f ON f.subtask_id = s.subtask_id AND f.accepted
 GROUP BY s.application

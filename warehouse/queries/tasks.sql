@@ -13,6 +13,6 @@ WHERE ($dependency = 'any' OR dependency_level = $dependency)
     AND ($knowledge = 'any' OR knowledge_level = $knowledge)
     AND ($hierarchy = 'any' OR hierarchy_level = $hierarchy)
     AND ($branch = 'any' OR branch_level = $branch)
-    AND ($application = 'any' OR list_contains([node.application FOR node IN nodes], $application))
+    AND ($application = 'any' OR list_contains(applications, $application))
 ORDER BY task_id
 LIMIT $limit::BIGINT

@@ -20,6 +20,7 @@ from warehouse.store import Warehouse
 from warehouse.viewer import dataset_pages, sql_page, subtask_pages, task_pages
 from warehouse.viewer.local_only import LocalOnly
 from warehouse.viewer.package_files import ASSETS, asset
+from warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
 from warehouse.viewer.website import Site
 
 _FOREVER = "public, max-age=31536000, immutable"
@@ -32,9 +33,17 @@ def create_application(store: Warehouse) -> FastAPI:
     Guarantees: answers only requests addressed to this machine by a name of its own; sends nothing that loads from
     elsewhere; escapes all text of the dataset; changes nothing.
     """
-    site = Site(store)
-    application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
+    switch = VersionSwitch(store, _pages)
+    application = _pages(store, "", switch.choices)
+    application.add_middleware(VersionPaths, switch=switch)
     application.add_middleware(LocalOnly)
+    return application
+
+
+def _pages(store: Warehouse, at: str, versions: Choices) -> FastAPI:
+    """The pages of one state of the warehouse, whose addresses begin with `at`."""
+    site = Site(store, at, versions)
+    application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
     for pages in (dataset_pages, task_pages, subtask_pages, sql_page):
         pages.add_pages(application, site)
     _add_files(application, store)

@@ -92,8 +92,8 @@ def application_chart(warehouse: Warehouse) -> Chart:
         warehouse,
         "Applications",
         "tasks that use them",
-        "SELECT application, count(*) FROM (SELECT unnest(list_distinct([node.application FOR node IN nodes]))"
-        " AS application FROM tasks) GROUP BY 1",
+        "SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks)"
+        " GROUP BY 1",
     )
 
 

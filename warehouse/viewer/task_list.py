@@ -20,8 +20,7 @@ STATUSES: tuple[str, ...] = get_args(TaskStatus)
 FILTERS: tuple[str, ...] = (*DIMENSIONS, "scenario", "application", "capability", "status", "text")
 """Names of the filters, which are also the names of the page's parameters."""
 _SHOWN = (
-    "task_id, instruction, intent, scenario, status, node_count, edge_count, simulated,"
-    " list_sort(list_distinct([node.application FOR node IN nodes])) AS applications, "
+    "task_id, instruction, intent, scenario, status, node_count, edge_count, simulated, applications, "
     + ", ".join(f"{dimension}_level" for dimension in DIMENSIONS)
 )
 
@@ -65,7 +64,7 @@ class TaskFilter:
             parts.append("list_contains(capabilities, ?)")
             bound.append(self.values["capability"])
         if self.values["application"]:
-            parts.append("list_contains([node.application FOR node IN nodes], ?)")
+            parts.append("list_contains(applications, ?)")
             bound.append(self.values["application"])
         if self.values["text"]:
             parts.append(
@@ -131,7 +130,7 @@ def choices(warehouse: Warehouse) -> dict[str, list[str]]:
 
     return {
         "scenario": column("SELECT DISTINCT scenario FROM tasks ORDER BY 1"),
-        "application": column("SELECT DISTINCT application FROM subtasks ORDER BY 1"),
+        "application": column("SELECT DISTINCT unnest(applications) FROM tasks ORDER BY 1"),
         "capability": column("SELECT DISTINCT unnest(capabilities) FROM tasks ORDER BY 1"),
         "status": list(STATUSES),
     }

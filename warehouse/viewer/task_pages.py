@@ -14,6 +14,7 @@ from taskgraph.drawing import draw_svg
 from taskgraph.subtask import BoundSubtask
 from taskgraph.task import Rejection, Replay, Task, Validation
 from taskgraph.trajectory import Trajectory
+from warehouse.errors import RowInvalid
 from warehouse.viewer.strips import Frame, read_strip
 from warehouse.viewer.task_list import TaskFilter, choices, count_tasks, read_page
 from warehouse.viewer.website import Site, address
@@ -59,7 +60,10 @@ def add_pages(application: FastAPI, site: Site) -> None:
 
     @application.get("/tasks/{task_id:path}")
     def task(task_id: str, request: Request) -> HTMLResponse:
-        found = next(site.store.read(Task, "task_id = ?", [task_id]), None)
+        try:
+            found = next(site.store.read(Task, "task_id = ?", [task_id]), None)
+        except RowInvalid as error:
+            return _incomplete(site, task_id, error)
         if found is None:
             raise HTTPException(
                 404, f"There is no task {task_id} in {site.store.version or 'the warehouse'}."
@@ -73,7 +77,10 @@ def add_pages(application: FastAPI, site: Site) -> None:
             drawing=draw_svg(found.graph),
             rows=_rows(found, numbers),
             numbers=numbers,
-            orders=[[numbers[name] for name in order] for order in found.successful_orders[:_ORDERS_SHOWN]],
+            orders=[
+                [numbers.get(name, "?") for name in order]
+                for order in found.successful_orders[:_ORDERS_SHOWN]
+            ],
             validations=list(site.store.read(Validation, "task_id = ?", [task_id], order_by="round")),
             rejections=list(
                 site.store.read(Rejection, "item_id = ? AND item_kind IN ('task', 'replay')", [task_id])
@@ -82,6 +89,21 @@ def add_pages(application: FastAPI, site: Site) -> None:
             shown=shown,
             frames=_strip(site, shown),
         )
+
+
+def _incomplete(site: Site, task_id: str, error: RowInvalid) -> HTMLResponse:
+    """The page of a row that lacks what a task record needs, as rows stored by columns may: what is there."""
+    rows = site.store.query("SELECT * FROM tasks WHERE task_id = ?", [task_id]).as_dicts()
+    stored = {name: value for name, value in rows[0].items() if value not in (None, "", [], {})}
+    nodes = stored.pop("nodes", [])
+    return site.page(
+        "task_row.html.jinja",
+        task_id=task_id,
+        problem=str(error),
+        instruction=stored.pop("instruction", ""),
+        nodes=nodes if isinstance(nodes, list) else [],
+        stored=stored,
+    )
 
 
 def _shown_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
@@ -99,8 +121,8 @@ def _strip(site: Site, replay: Replay | None) -> tuple[Frame, ...]:
 
 def _numbers(task: Task) -> dict[str, int]:
     names = [node.instance_id for node in task.graph.nodes]
-    order = task.successful_orders[0] if task.successful_orders else tuple(names)
-    return {name: number for number, name in enumerate(order, 1)}
+    order = task.successful_orders[0] if task.successful_orders else ()
+    return {name: number for number, name in enumerate(dict.fromkeys((*order, *names)), 1)}
 
 
 def _rows(task: Task, numbers: Mapping[str, int]) -> list[NodeRow]:

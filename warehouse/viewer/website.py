@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import urlencode
 
 from fastapi.responses import HTMLResponse
@@ -12,6 +12,8 @@ from warehouse.viewer.memory import Memory
 from warehouse.viewer.package_files import page_templates
 
 _SECONDS_UNVERSIONED = 15.0
+PRESENT = "present state"
+"""What the state that no version names is called."""
 NAVIGATION = (
     ("Overview", "/", "o"),
     ("Complexity", "/complexity", "c"),
@@ -26,16 +28,31 @@ NAVIGATION = (
 class Site:
     """The warehouse as a site. May be used from several threads."""
 
-    def __init__(self, store: Warehouse) -> None:
-        """Show `store`, which stays the caller's to close."""
+    def __init__(
+        self,
+        store: Warehouse,
+        at: str = "",
+        versions: Callable[[], Sequence[tuple[str, str]]] = tuple,
+    ) -> None:
+        """Show `store`, which stays the caller's to close, below the path `at`.
+
+        `versions` gives the names of what else can be shown, each with its path.
+        """
         self.store = store
+        self._at = at
+        self._versions = versions
         self.memory = Memory(None if store.version else _SECONDS_UNVERSIONED)
+        self._passing = Memory(_SECONDS_UNVERSIONED)
         self._templates = page_templates()
 
     def page(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
         """A rendered page; every value is escaped unless its template says otherwise."""
         text = self._templates.get_template(template).render(
-            navigation=NAVIGATION, version=self.store.version or "present state", **values
+            navigation=NAVIGATION,
+            version=self.store.version or PRESENT,
+            versions_known=self._passing.get("versions", self._versions),
+            at=self._at,
+            **values,
         )
         return HTMLResponse(text, status_code=status)
 

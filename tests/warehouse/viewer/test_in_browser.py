@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from environments.browser_finding import find_browser
 from environments.errors import BrowserMissing
+from tests.warehouse.samples import bare_tasks
+from warehouse.bulk import write_task_columns
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application
 from warehouse.viewer.server import LOOPBACK, listen
@@ -27,13 +30,21 @@ PAGES = (
     "/trajectories/trajectory-1",
     "/costs",
     "/sql?q=SELECT+application,+count(*)+FROM+subtasks+GROUP+BY+1",
+    "/at/v1/",
+    "/at/v1/tasks",
+    "/tasks/task-bare",
 )
 
 
 @pytest.fixture(scope="module")
-def address(filled_template: Path) -> Iterator[str]:
+def address(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    place = tmp_path_factory.mktemp("viewed") / "warehouse"
+    shutil.copytree(filled_template, place)
+    with Warehouse(place) as filling:
+        filling.publish("v1")
+        write_task_columns(filling, [bare_tasks("task-bare")])
     opened = listen(0)
-    with Warehouse(filled_template, read_only=True) as store:
+    with Warehouse(place, read_only=True) as store:
         server = uvicorn.Server(uvicorn.Config(create_application(store), log_level="warning"))
         serving = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
         serving.start()
@@ -101,4 +112,18 @@ def test_filters_leave_clean_addresses(browser: Browser, address: str) -> None:
     page.select_option("select[name=status]", "validated")
     page.wait_for_url(f"{address}/tasks?status=validated")
     assert page.locator("[data-row]").count() == 1
+    page.close()
+
+
+def test_another_version_is_chosen_by_key_and_click(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/tasks")
+    assert page.locator("[data-row]").count() == 2
+    page.keyboard.press("v")
+    page.get_by_role("link", name="v1").click()
+    page.wait_for_url(f"{address}/at/v1/tasks")
+    assert page.locator("[data-row]").count() == 1
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{address}/at/v1/tasks/task-1")
     page.close()

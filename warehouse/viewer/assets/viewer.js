@@ -19,8 +19,9 @@
   const follow = (selector) => one(selector)?.click();
   const search = () => {
     const field = one("[data-search]");
-    if (field) { field.focus(); field.select?.(); } else { location.href = "/tasks#search"; }
+    if (field) { field.focus(); field.select?.(); } else { location.href = `${one("header nav a[data-key=t]").href}#search`; }
   };
+  const versions = one("details.version");
   const actions = {
     j: () => select(at + 1),
     k: () => select(at - 1),
@@ -29,6 +30,8 @@
     g: () => { waiting = true; },
     "/": search,
     "?": () => help?.showModal(),
+    v: () => { if (versions) { versions.open = true; versions.querySelector("a")?.focus(); } },
+    Escape: () => { if (versions) versions.open = false; },
   };
 
   document.addEventListener("keydown", (event) => {
@@ -49,6 +52,7 @@
     if (action) { event.preventDefault(); action(); }
   });
 
+  document.addEventListener("click", (event) => { if (versions && !versions.contains(event.target)) versions.open = false; });
   one("#show-keys")?.addEventListener("click", () => help?.showModal());
   for (const form of all("form.filters")) {
     form.addEventListener("submit", () => {
