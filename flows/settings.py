@@ -58,8 +58,8 @@ class Settings(BaseSettings):
     """Applications to use; all installed ones when empty."""
     simulated: bool = False
     """Use the few simulated applications instead of real ones: for tests and trials; every record says so."""
-    environments: int = Field(default=2, ge=1, le=64)
-    """Environments used side by side."""
+    environments: int = Field(default=4, ge=1, le=64)
+    """Environments used side by side; half of their time is waiting, so two per core keep a machine busy."""
     seed: int = 0
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)
