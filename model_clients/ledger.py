@@ -111,7 +111,8 @@ class Ledger:
     async def lease(self, key: str, seconds: float) -> bool:
         """Take or renew the right to make a call; False when another living process has it.
 
-        The lease of a process that has died is taken over at once; on another machine, when it runs out.
+        The lease of a process that has died is taken over at once; on another machine, when it runs out. A lease
+        outlives no loss of power: neither does the process that holds it.
         """
 
         def write(connection: sqlite3.Connection) -> bool:
@@ -124,7 +125,7 @@ class Ledger:
             )
             return True
 
-        return await asyncio.wrap_future(self._writer.submit(write))
+        return await asyncio.wrap_future(self._writer.submit(write, durable=False))
 
     async def release(self, key: str) -> None:
         """Give a lease back."""
@@ -132,7 +133,7 @@ class Ledger:
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
 
-        await asyncio.wrap_future(self._writer.submit(write))
+        await asyncio.wrap_future(self._writer.submit(write, durable=False))
 
     def spent(self, run_id: str) -> dict[str, tuple[float, int]]:
         """US dollars and tokens that a run has spent so far, by stage."""

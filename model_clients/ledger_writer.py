@@ -48,10 +48,10 @@ def create_tables(connection: sqlite3.Connection) -> None:
 class _Write(Generic[Result]):
     """A function to be run inside a transaction, and where its result goes."""
 
-    __slots__ = ("function", "future")
+    __slots__ = ("durable", "function", "future")
 
-    def __init__(self, function: Callable[[sqlite3.Connection], Result]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[[sqlite3.Connection], Result], durable: bool) -> None:
+        self.function, self.durable = function, durable
         self.future: Future[Result] = Future()
         # From here on a caller that is cancelled no longer cancels the write.
         self.future.set_running_or_notify_cancel()
@@ -83,17 +83,22 @@ class LedgerWriter:
             raise LedgerBroken(f"{path} is not a ledger: {error}") from error
         self._writes: queue.SimpleQueue[_Write[object] | None] = queue.SimpleQueue()
         self._closed = False
+        self._flushes = True
         self._thread = threading.Thread(target=self._work, name="ledger-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, function: Callable[[sqlite3.Connection], Result]) -> Future[Result]:
-        """Run `function` in a transaction; the future is done when the transaction is durable.
+    def submit(
+        self, function: Callable[[sqlite3.Connection], Result], *, durable: bool = True
+    ) -> Future[Result]:
+        """Run `function` in a transaction; the future is done when the transaction is on the disk.
+
+        What is not `durable` is seen by all processes at once but may be gone when the machine loses power.
 
         Its exception is a `LedgerBroken` when the transaction failed, for instance on a full disk.
         """
         if self._closed:
             raise LedgerBroken(f"the ledger {self._path} is closed")
-        write = _Write(function)
+        write = _Write(function, durable)
         self._writes.put(write)  # type: ignore[arg-type]
         return write.future
 
@@ -121,6 +126,7 @@ class LedgerWriter:
 
     def _commit(self, batch: list[_Write[object]]) -> None:
         try:
+            self._flush_at_commit(any(write.durable for write in batch))
             self._connection.execute("BEGIN IMMEDIATE")
             answers = [write.run(self._connection) for write in batch]
             self._connection.execute("COMMIT")
@@ -135,3 +141,8 @@ class LedgerWriter:
             return
         for answer in answers:
             answer()
+
+    def _flush_at_commit(self, wanted: bool) -> None:
+        if wanted != self._flushes:
+            self._connection.execute(f"PRAGMA synchronous={'FULL' if wanted else 'NORMAL'}")
+            self._flushes = wanted

@@ -34,6 +34,7 @@ Purpose = Literal["first", "repair", "longer"]
 """Why a call is made."""
 
 _LEASE_SECONDS = 900.0
+_LEASE_FRESH_SECONDS = 60.0
 _KEEPING_SECONDS = 1.0
 _FIRST_LOOK_SECONDS = 0.05
 _LONGEST_LOOK_SECONDS = 1.0
@@ -133,11 +134,11 @@ class PaidCalls:
             await asyncio.gather(*pending, return_exceptions=True)
 
     async def _pay(self, key: str, call: Call) -> ModelReply:
-        found = await self._take_lease(key)
+        found = await self._take_lease(key, _LEASE_SECONDS + call.settings.total_seconds)
         if found is not None:
             self._count_found(call)
             return found
-        recorded = False
+        recorded, leased_at = False, asyncio.get_running_loop().time()
         try:
             highest = self._highest(call)
             self.counters.waiting += 1
@@ -147,7 +148,7 @@ class PaidCalls:
                 self.counters.waiting -= 1
             used = Amount()
             try:
-                reply = self._priced(call, await self._sent(key, call))
+                reply = self._priced(call, await self._sent(key, call, leased_at))
                 used = Amount(reply.cost_usd, reply.usage.input_tokens + reply.usage.output_tokens)
                 await self.ledger.record(self._record(key, call, reply), call.request, reply)
                 recorded = True
@@ -160,9 +161,13 @@ class PaidCalls:
             counters.add(reply)
         return reply
 
-    async def _sent(self, key: str, call: Call) -> ModelReply:
+    async def _sent(self, key: str, call: Call, leased_at: float) -> ModelReply:
         async def keep_lease() -> None:
-            await self.ledger.lease(key, _LEASE_SECONDS + call.settings.total_seconds)
+            nonlocal leased_at
+            now = asyncio.get_running_loop().time()
+            if now - leased_at > _LEASE_FRESH_SECONDS:
+                leased_at = now
+                await self.ledger.lease(key, _LEASE_SECONDS + call.settings.total_seconds)
 
         try:
             reply = self.answered.reply(key, call.settings) if self.answered is not None else None
@@ -194,10 +199,10 @@ class PaidCalls:
             " have it answered and run again with the file of replies"
         )
 
-    async def _take_lease(self, key: str) -> ModelReply | None:
+    async def _take_lease(self, key: str, seconds: float) -> ModelReply | None:
         """None when the call is ours to make, else the reply that another process got meanwhile."""
         look = _FIRST_LOOK_SECONDS
-        while not await self.ledger.lease(key, _LEASE_SECONDS):
+        while not await self.ledger.lease(key, seconds):
             self.counters.waiting += 1
             try:
                 await asyncio.sleep(look)

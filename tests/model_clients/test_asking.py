@@ -236,7 +236,7 @@ async def test_a_budget_in_tokens_stops_before_the_call_that_would_exceed_it(
 
 
 async def test_a_used_up_budget_still_keeps_every_call_on_the_wire(ledger: Ledger) -> None:
-    async with served(always(Behaviour(seconds=0.2))) as server:
+    async with served(always(Behaviour(seconds=1))) as server:
         model = model_at(server.url, parameters={"max_output_tokens": 100})
         settings = call_settings(model, budget="3000tok", limits={"openai": {"concurrency": 2}})
         with pytest.raises(BudgetExhausted):
@@ -276,7 +276,7 @@ async def test_a_stage_has_a_budget_of_its_own(server: LocalModelServer, ledger:
 
 
 async def test_roles_late_in_the_method_go_first(ledger: Ledger) -> None:
-    async with served(always(Behaviour(seconds=0.02))) as server:
+    async with served(in_turn(Behaviour(seconds=1))) as server:
         limits = {"openai": {"concurrency": 1}}
         async with RoleModels(call_settings(model_at(server.url), limits=limits), ledger) as models:
             asked = [

@@ -20,6 +20,8 @@ from tests.model_clients.requests import PlainPrompt, Verdict, call_settings, mo
 
 PROVIDERS = [("openai", "responses"), ("openai", "chat_completions"), ("anthropic", "")]
 FAST = {"gather_seconds": 0.02, "poll_seconds": 0.01}
+WHEN_FULL = {"gather_seconds": 3600}
+"""No batch goes in before it is full, however slow the machine."""
 PRICES = ModelPrices(input=10, output=20)
 
 
@@ -39,11 +41,13 @@ async def ask(models: RoleModels, text: str, role: ModelRole = ModelRole.SUMMARI
 
 @pytest.mark.parametrize("variant", PROVIDERS, ids="-".join)
 async def test_calls_go_in_together_at_the_lower_price(variant: tuple[str, str], ledger: Ledger) -> None:
-    async with served() as server, RoleModels(batch_settings(server, variant), ledger) as models:
+    async with served() as server:
+        models = RoleModels(batch_settings(server, variant, largest=10, **WHEN_FULL), ledger)
         answers = await asyncio.gather(*(ask(models, f"item {n}") for n in range(10)))
         by_batch = models.counters.total.cost_usd
         await ask(models, "item x", ModelRole.ACTOR)
         one_at_once = models.counters.total.cost_usd - by_batch
+        await models.close()
     assert answers == [f"about item {n}" for n in range(10)]
     assert len(server.batches.submitted) == 1
     assert [call.batched for call in ledger.calls()].count(True) == 10
@@ -54,10 +58,16 @@ async def test_calls_go_in_together_at_the_lower_price(variant: tuple[str, str],
 @pytest.mark.parametrize("variant", PROVIDERS, ids="-".join)
 async def test_a_full_batch_goes_in_at_once(variant: tuple[str, str], ledger: Ledger) -> None:
     async with served() as server:
-        settings = batch_settings(server, variant, largest=4, gather_seconds=0.05)
+        settings = batch_settings(server, variant, largest=4, **WHEN_FULL)
         async with RoleModels(settings, ledger) as models:
-            await asyncio.gather(*(ask(models, f"item {n}") for n in range(10)))
+            await asyncio.gather(*(ask(models, f"item {n}") for n in range(12)))
     assert len(server.batches.submitted) == 3
+
+
+async def test_a_batch_goes_in_when_no_further_call_comes(ledger: Ledger) -> None:
+    async with served() as server, RoleModels(batch_settings(server, PROVIDERS[0]), ledger) as models:
+        assert await ask(models, "one") == "about one"
+    assert len(server.batches.submitted) == 1
 
 
 @pytest.mark.parametrize("variant", PROVIDERS, ids="-".join)
@@ -73,7 +83,9 @@ async def test_failed_and_expired_calls_go_into_a_further_batch(
         answers = await asyncio.gather(*(ask(models, f"item {n}") for n in range(6)), return_exceptions=True)
     kinds = Counter(type(answer) for answer in answers)
     assert kinds == {str: 5, ReplyUnavailable: 1}
-    assert len(server.batches.submitted) == 2
+    sent = Counter(json.dumps(call.body) for call in server.calls)
+    assert sorted(sent.values()) == [1, 1, 1, 1, 2, 2]
+    assert len(server.batches.submitted) >= 2
     assert Counter(call.outcome for call in ledger.calls()) == {"answered": 5, "rejected": 1}
 
 
@@ -93,7 +105,7 @@ async def test_a_restart_collects_the_batch_of_the_run_before(
 ) -> None:
     async with served() as server:
         server.batches.looks_until_ended = 1_000_000
-        settings = batch_settings(server, variant)
+        settings = batch_settings(server, variant, largest=5, **WHEN_FULL)
         with Ledger(tmp_path / "ledger.sqlite") as ledger:
             models = RoleModels(settings, ledger)
             asked = [asyncio.create_task(ask(models, f"item {n}")) for n in range(5)]
