@@ -1,4 +1,4 @@
-"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine.
+"""Runs benchmarks and writes `benchmarks/results/<name>.json` with a description of the machine, and README's table of them.
 
 A benchmark is a module of this package. One that has `figures(quick)` returns a list of `Figure`s, which are printed as a
 table; any other has `main()`, is run as a program, and its output is kept as text.
@@ -13,12 +13,15 @@ import os
 import platform
 import subprocess
 import sys
+import traceback
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.readme_table import write_readme
+
 RESULTS = Path(__file__).parent / "results"
-DEFAULT = ("graph_composition", "evaluation", "warehouse")
+DEFAULT = ("graph_composition", "streamed_tasks", "evaluation", "warehouse")
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,20 @@ def run(name: str, arguments: list[str], *, quick: bool) -> bool:
         print(done.stdout)
         result["output"] = done.stdout
         good = done.returncode == 0
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+    if not quick:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
     return good
+
+
+def _guarded(name: str, arguments: list[str], *, quick: bool) -> bool:
+    """`run`, so that one benchmark that fails does not keep the others from running."""
+    try:
+        return run(name, arguments, quick=quick)
+    except Exception:
+        traceback.print_exc()
+        print(f"{name} failed; its earlier results are kept.")
+        return False
 
 
 def table(figures: list[Figure]) -> str:
@@ -112,11 +126,15 @@ def main() -> None:
     """Run the benchmarks named, or the default ones."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names_of_benchmarks())}")
-    parser.add_argument("--quick", action="store_true", help="smaller workloads; figures are not comparable")
+    parser.add_argument(
+        "--quick", action="store_true", help="smaller workloads; results are printed and not kept"
+    )
     arguments, rest = parser.parse_known_args()
     unknown = sorted(set(arguments.names) - set(names_of_benchmarks()))
     if unknown:
         parser.error(f"no benchmark named {unknown[0]}; known: {', '.join(names_of_benchmarks())}")
     print("Machine: " + ", ".join(f"{key} {value}" for key, value in machine().items()))
-    good = [run(name, rest, quick=arguments.quick) for name in arguments.names or DEFAULT]
+    good = [_guarded(name, rest, quick=arguments.quick) for name in arguments.names or DEFAULT]
+    if not arguments.quick:
+        write_readme()
     sys.exit(0 if all(good) else 1)

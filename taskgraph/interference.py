@@ -10,12 +10,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from resources.instances import Resource
 from taskgraph.bitmasks import ancestors
 from taskgraph.graph import TaskGraph
 from taskgraph.orders import ORDERS_LISTED, ORDERS_SAMPLED, OrderTable
 from taskgraph.task import Interference
+
+_KNOWN_SHAPES = 4096
+_Places = tuple[int, int, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,11 @@ class Threat:
     """Whether a slot is overwritten; otherwise an input is consumed."""
     resource: Resource
     """What is lost."""
+
+    @property
+    def places(self) -> _Places:
+        """The threat without the resource: all that orders depend on."""
+        return self.spoiler, self.producer, self.consumer, self.overwrites
 
 
 def threats_of(graph: TaskGraph) -> list[Threat]:
@@ -88,13 +97,17 @@ def successful_table(predecessors: Sequence[int], threats: Iterable[Threat]) -> 
     >>> successful_table((0, 0), []).count()
     2
     """
+    return _table(predecessors, [threat.places for threat in threats])
+
+
+def _table(predecessors: Sequence[int], threats: Iterable[_Places]) -> OrderTable:
     before = list(predecessors)
     spoilers: list[list[tuple[int, int]]] = [[] for _ in before]
-    for threat in threats:
-        if threat.overwrites:
-            spoilers[threat.spoiler].append((threat.producer, threat.consumer))
+    for spoiler, producer, consumer, overwrites in threats:
+        if overwrites:
+            spoilers[spoiler].append((producer, consumer))
         else:
-            before[threat.spoiler] |= 1 << threat.consumer
+            before[spoiler] |= 1 << consumer
     return OrderTable(before, spoilers)
 
 
@@ -125,17 +138,25 @@ def orders_of(
     Raises:
         GraphTooLarge: more than 30 subtasks, or too many down-sets to count.
     """
-    predecessors = graph.predecessors
-    threats = threats_of(graph)
+    threats = tuple(threats_of(graph))
+    places = tuple(threat.places for threat in threats)
+    return Orders(*_counted(graph.predecessors, places, cap, samples, seed), threats)
+
+
+@lru_cache(maxsize=_KNOWN_SHAPES)
+def _counted(
+    predecessors: tuple[int, ...], threats: tuple[_Places, ...], cap: int, samples: int, seed: int
+) -> tuple[int, int, tuple[tuple[int, ...], ...]]:
+    """Orders, successful orders and those listed; kept, because most tasks of a large dataset have a common shape."""
     plain = OrderTable(predecessors)
-    table = successful_table(predecessors, threats) if threats else plain
+    table = _table(predecessors, threats) if threats else plain
     count = table.count()
     listed = table.listed(cap if count <= cap else 1)
     number = min(cap, samples)
     if count > cap and number > 1:
         drawn = table.sampled(number, random.Random(seed))
         listed = [*listed, *(order for order in drawn if order != listed[0])][:number]
-    return Orders(plain.count(), count, tuple(listed), tuple(threats))
+    return plain.count(), count, tuple(listed)
 
 
 def clash_of(graph: TaskGraph) -> tuple[Interference, ...]:

@@ -1,0 +1,42 @@
+"""README shows what was measured, and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks.readme_table import README, readme_table, with_table
+from benchmarks.run import DEFAULT, Figure, machine, names_of_benchmarks, table
+
+
+def test_readme_holds_the_table_of_the_kept_results():
+    text = README.read_text(encoding="utf-8")
+    assert with_table(text, readme_table()) == text, "run `make docs`"
+
+
+def test_the_table_has_the_figures_with_a_goal_and_the_machine(tmp_path):
+    figures = [
+        {"name": "speed", "value": 61.2345, "unit": "times", "goal": "50", "met": True, "baseline": "x"},
+        {"name": "aside", "value": 1.0, "unit": "s", "goal": "", "met": None, "baseline": ""},
+    ]
+    result = {"benchmark": "b", "measured": "2026-01-02T03:04:05", "machine": machine(), "figures": figures}
+    (tmp_path / "b.json").write_text(json.dumps(result))
+    (tmp_path / "text_only.json").write_text(json.dumps({"benchmark": "t", "output": "words"}))
+    written = readme_table(tmp_path)
+    assert "| speed | 61.2 times | 50 | yes | x |" in written
+    assert "aside" not in written
+    assert "`b` on 2026-01-02." in written
+
+
+def test_a_readme_without_a_place_for_the_table_is_refused():
+    with pytest.raises(ValueError, match="needs the lines"):
+        with_table("# taskloom", "| a |")
+
+
+def test_a_missed_goal_is_shown_as_missed():
+    assert "**no**" in table([Figure("speed", 3, "times", "50 or more", False)])
+
+
+def test_every_default_benchmark_exists():
+    assert set(DEFAULT) <= set(names_of_benchmarks())
