@@ -63,6 +63,6 @@ def _json_in(file: Path) -> object:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise CommandError(f"{file} cannot be read: {reason}.") from None
     try:
-        return json.loads(text)
+        return json.loads(text, strict=False)
     except (json.JSONDecodeError, RecursionError) as error:
         raise CommandError(f"{file} is no JSON: {error}.") from None

@@ -8,6 +8,7 @@ from textwrap import wrap
 from resources.instances import Resource
 from taskgraph.bitmasks import bits, depths, successors, topological_order
 from taskgraph.graph import TaskGraph
+from taskgraph.subtask import BoundSubtask
 
 _COLOURS = ("#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#bde0fe", "#ffd6a5", "#d9ed92")
 _BOX_WIDTH, _BOX_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LABEL_WIDTH = 220, 66, 190, 22, 16, 140
@@ -48,11 +49,14 @@ def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
             if needed
             else ""
         )
-        rows.append(
-            ("".join(cells), f"{number[node]:>2} {subtask.application}: {subtask.instruction}{after}")
-        )
+        rows.append(("".join(cells), f"{number[node]:>2} {_named(subtask)}{after}"))
     left = max((len(drawn) for drawn, _ in rows), default=0)
     return "\n".join(_cut(f"{drawn.ljust(left)} {label}".rstrip(), width) for drawn, label in rows)
+
+
+def _named(subtask: BoundSubtask) -> str:
+    """What a subtask does, and where if that is known."""
+    return f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
 
 
 def _free_column(lanes: list[int | None], needed: set[int]) -> int:

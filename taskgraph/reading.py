@@ -6,6 +6,7 @@ A *record* is taskloom's own `Task` or `TaskGraph`; *task metadata* is the paper
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import ValidationError
@@ -102,7 +103,7 @@ def _from_task_metadata(
         raise GraphInvalid("`dag` has no `nodes`; the paper's task metadata has `nodes` and `edges` there.")
     listed = document.get("subtasks", ())
     subtasks = {
-        str(item.get("id")): item
+        _id(item.get("id")): item
         for item in (listed if isinstance(listed, Sequence) else ())
         if isinstance(item, Mapping)
     }
@@ -134,7 +135,7 @@ def _from_plain(
 ) -> TaskGraph:
     given = document["nodes"]
     details = {
-        str(item.get("id")): item
+        _id(item.get("id")): item
         for item in (given if isinstance(given, Sequence) and not isinstance(given, str) else ())
         if isinstance(item, Mapping)
     }
@@ -182,6 +183,11 @@ def _object(document: Mapping[str, object], key: str) -> Mapping[str, object]:
     return value
 
 
+def _id(given: object) -> str:
+    """An id as text, whole again where a printed page broke it: the paper's own example has such ids."""
+    return re.sub(r"\s*\n\s*", "", str(given))
+
+
 def _names(nodes: object) -> list[str]:
     if not isinstance(nodes, Sequence) or isinstance(nodes, str):
         raise GraphInvalid(
@@ -192,7 +198,7 @@ def _names(nodes: object) -> list[str]:
         name = node.get("id") if isinstance(node, Mapping) else node
         if not isinstance(name, str | int) or name == "":
             raise GraphInvalid(f"Number {position + 1} of `nodes` has no id: {node!r}.")
-        names.append(str(name))
+        names.append(_id(name))
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise GraphInvalid(f"These ids stand twice in `nodes`: {', '.join(twice)}.")
@@ -207,7 +213,7 @@ def _pairs(edges: object) -> list[tuple[str, str]]:
             raise GraphInvalid(
                 f"`edges` has no list of consumers for {wrong[0]}; write {{producer: [consumer, …]}}."
             )
-        return [(str(producer), str(consumer)) for producer, found in edges.items() for consumer in found]
+        return [(_id(producer), _id(consumer)) for producer, found in edges.items() for consumer in found]
     if not isinstance(edges, Sequence) or isinstance(edges, str):
         raise GraphInvalid(
             f"`edges` is a {type(edges).__name__}; it must be a list of pairs or an adjacency object."
@@ -225,7 +231,7 @@ def _pairs(edges: object) -> list[tuple[str, str]]:
             found = list(edge) if isinstance(edge, Sequence) and not isinstance(edge, str) else []
         if len(found) != 2:
             raise GraphInvalid(f"This edge has no two ends: {edge!r}. Write [producer, consumer].")
-        pairs.append((str(found[0]), str(found[1])))
+        pairs.append((_id(found[0]), _id(found[1])))
     return pairs
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from taskgraph.subtask import Subtask
     from taskgraph.task import Intent
 
+_VERIFIED = "subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -77,7 +79,7 @@ def plan(
         quotas = quotas_of_capabilities(capability, preset, count)
     elif cells is not None:
         quotas = quotas_from_table(cells)
-    subtasks, intents = _pool(pool, warehouse)
+    subtasks, intents, name = _pool(pool, warehouse)
     if not subtasks:
         raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
     account = plan_composition(
@@ -91,29 +93,36 @@ def plan(
         ranges=ranges,
     )
     typer.echo(
-        account.model_dump_json(indent=2) if as_json else _described(account, len(subtasks), len(intents))
+        account.model_dump_json(indent=2)
+        if as_json
+        else _described(account, f"{len(subtasks)} {name}, {len(intents)} intents")
     )
     if account.shortfalls:
         raise typer.Exit(NEGATIVE_ANSWER)
 
 
-def _pool(file: Path | None, warehouse: str | None) -> tuple[list[Subtask], list[Intent]]:
+def _pool(file: Path | None, warehouse: str | None) -> tuple[list[Subtask], list[Intent], str]:
+    """Subtasks and intents that a run would compose from, and what to call the subtasks."""
     if file is not None:
         from flows.composition_planning import subtasks_in
 
-        return subtasks_in(file), []
+        return subtasks_in(file), [], "subtasks"
     from flows.settings import load_settings
     from taskgraph.subtask import Subtask
     from taskgraph.task import Intent
     from warehouse.store import Warehouse
 
     with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
-        return list(opened.read(Subtask)), list(opened.read(Intent))
+        verified = list(opened.read(Subtask, _VERIFIED))
+        subtasks = verified or list(opened.read(Subtask))
+        present = {subtask.subtask_id for subtask in subtasks}
+        intents = [intent for intent in opened.read(Intent) if present.issuperset(intent.subtask_ids)]
+        return subtasks, intents, "verified subtasks" if verified else "subtasks, none verified"
 
 
-def _described(account: CompositionAccount, subtasks: int, intents: int) -> str:
+def _described(account: CompositionAccount, pool: str) -> str:
     lines = [
-        f"pool              {subtasks} subtasks, {intents} intents",
+        f"pool              {pool}",
         f"wanted            {account.wanted} tasks",
         f"can be supplied   {account.composed}{'' if account.shortfalls else ' or more'}",
         f"cells             {len(account.per_cell)} (dependency/instruction/knowledge/hierarchy/branch)",

@@ -58,3 +58,5 @@ def score(
     typer.echo(f"{'logical consistency':22}{consistency}")
     typer.echo(f"{'coherency score':22}{found.coherency_score} of at most {found.maximum_coherency}")
     typer.echo(f"{'completed':22}{len(sequence)} of {len(graph.nodes)} subtasks")
+    if not all(node.application for node in graph.nodes):
+        typer.echo(f"{'note':22}some applications are not given: they count as one, so coherency says little")

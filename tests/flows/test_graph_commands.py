@@ -10,7 +10,9 @@ import pytest
 
 from flows.cli import main
 from resources.applications import ResourceDeclaration
+from taskgraph.evaluation_function import EvaluationFunction
 from taskgraph.subtask import Subtask
+from warehouse.store import Warehouse
 
 DIAMOND = {
     "nodes": ["a", "b", "c", "d"],
@@ -104,6 +106,36 @@ def test_graph_takes_the_papers_metadata_with_a_file_of_subtasks(run, tmp_path):
     assert "say little" in run("graph", task)[1]
 
 
+def test_graph_takes_the_papers_example_with_the_line_breaks_of_the_page(run, tmp_path):
+    path = tmp_path / "paper.json"
+    path.write_text(
+        """{
+  "task_instruction": "In Excel,
+  export the document as a PDF.",
+  "dag": {
+    "nodes": ["a7310aa0-b194-77e3-5c36
+      -996391a1bc7d", "df3fc68b-fa76-4e19-7da6
+      -aef17792523b"],
+    "edges": {
+      "a7310aa0-b194-77e3-5c36
+      -996391a1bc7d": ["df3fc68b-fa76-4e19-
+          7da6-aef17792523b"],
+      "df3fc68b-fa76-4e19-7da6
+      -aef17792523b": []
+    }
+  },
+  "task_intent": "Center Excel data
+  and export to PDF"
+}"""
+    )
+    facts = json.loads(run("graph", path, "--json")[1])
+    assert facts["subtasks"] == [
+        "a7310aa0-b194-77e3-5c36-996391a1bc7d",
+        "df3fc68b-fa76-4e19-7da6-aef17792523b",
+    ]
+    assert facts["edges"] == [facts["subtasks"]]
+
+
 def test_graph_names_the_clash_where_no_order_works(run, tmp_path):
     path = tmp_path / "clash.json"
     path.write_text(
@@ -130,6 +162,13 @@ def test_score_prints_both_metrics(run, diamond):
     assert "logical consistency   0.5000" in out
     facts = json.loads(run("score", diamond, "--completed", "a, b", "--json")[1])
     assert (facts["coverage_rate"], facts["logical_consistency"]) == (0.375, 0.5)
+
+
+def test_score_and_drawing_say_where_applications_are_unknown(run, tmp_path):
+    path = tmp_path / "plain.json"
+    path.write_text(json.dumps({"nodes": ["a", "b"], "edges": [["a", "b"]]}))
+    assert "some applications are not given" in run("score", path, "--completed", "a")[1]
+    assert "●     1 a\n╰─●   2 b  ← 1" in run("graph", path)[1]
 
 
 def test_score_says_undefined_where_it_is(run, tmp_path):
@@ -197,6 +236,24 @@ def test_plan_takes_ranges_of_values_beside_levels(run, pool):
     assert "no graph has any levels with instruction 2, hierarchy 3" in out
     out = run("plan", "--pool", pool, "--want", "instruction=10..")[1]
     assert "needs at least 10 subtasks, and at most 9 are allowed; raise maximum_size" in out
+
+
+def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(run, pool, tmp_path):
+    subtasks = [Subtask.model_validate_json(line) for line in pool.read_text().splitlines()]
+    functions = [
+        EvaluationFunction(function_id=f"f{n}", subtask_id=item.subtask_id, source="", accepted=n != 3)
+        for n, item in enumerate(subtasks)
+    ]
+    place = tmp_path / "warehouse"
+    with Warehouse(place) as warehouse:
+        warehouse.write(subtasks)
+    wish = ("plan", "--warehouse", place, "--want", "hierarchy=4", "--count", 1)
+    code, out, _ = run(*wish)
+    assert (code, "4 subtasks, none verified" in out) == (0, True)
+    with Warehouse(place) as warehouse:
+        warehouse.write(functions)
+    code, out, _ = run(*wish)
+    assert (code, "3 verified subtasks" in out) == (1, True)
 
 
 def test_plan_names_the_bottleneck_and_the_nearest_cell(run, pool):
