@@ -122,7 +122,7 @@ def read_lines(path: Path, shown: str) -> Iterator[tuple[int, Fields]]:
                 raise ImportRefused(shown, f"[{number - 1}]", f"must be an object, not {kind_of(item)}")
             yield number, Fields(item, shown, f"[{number - 1}]")
         return
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         value = parse_json(line, shown, f"line {number}")

@@ -16,6 +16,7 @@ from resources.assets import content_of
 from taskgraph.task import Task
 from warehouse.errors import ExportRefused
 from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
+from warehouse.file_names import safe_name
 from warehouse.osworld_conditions import Condition, Inexpressible, conditions_of
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
@@ -38,7 +39,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             except Inexpressible as error:
                 refused.append(Refused(item_id=task.task_id, reason=str(error)))
                 continue
-        write_json(folder / "examples" / domain / f"{fields['id']}.json", fields)
+        write_json(folder / "examples" / domain / f"{safe_name(str(fields['id']))}.json", fields)
         listed[domain].append(str(fields["id"]))
     if not listed:
         raise ExportRefused(
