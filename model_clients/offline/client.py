@@ -32,7 +32,7 @@ from resources.catalog_loading import load_applications, load_goal_wordings
 from resources.goals import GoalWording
 from resources.record import Record
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the new."""
 
 _Answer = tuple[BaseModel, tuple[InjectedMistake, ...]]

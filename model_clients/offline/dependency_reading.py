@@ -16,6 +16,7 @@ from model_clients.replies import DependenciesReply, DependencyPair
 
 _NEEDS = re.compile(rf"(?:{'|'.join(NEEDS)}|After|As soon as there is|When you have) (.+)", re.DOTALL)
 _THEN = re.compile(rf"^\W*(?:{'|'.join(THEN)}), ")
+_PLACE = re.compile(r", in [^“”]*$")
 _ALONE = re.compile(r"independent|separately|in parallel|in any order|regardless", re.IGNORECASE)
 _AFTERWARDS = re.compile(
     r"\b(then|after that|afterwards|next|once (?:that|this) is done|finally)\b", re.IGNORECASE
@@ -59,7 +60,7 @@ def _stated(passage: _Passage, earlier: list[_Passage]) -> set[int]:
     found = _NEEDS.search(passage.lead)
     if found is None:
         return set()
-    wanted = found.group(1).rpartition(", in ")[0] or found.group(1)
+    wanted = _PLACE.sub("", found.group(1))
     producers: set[int] = set()
     for name in split_phrases(wanted):
         giving = [item for item in earlier if name in split_phrases(item.tail.partition(GIVES)[2])]

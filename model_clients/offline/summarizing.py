@@ -60,7 +60,9 @@ def _text(view: InstructionView, order: Sequence[int], links: Sequence[LinkView]
         if number in following:
             lead = f"{THEN[position % len(THEN)]}, {place}, "
         elif needs[number]:
-            lead = f"{NEEDS[position % len(NEEDS)]} {enumerate_phrases(needs[number])}, in {subtask.application}, "
+            wanted = enumerate_phrases(needs[number])
+            where = "" if wanted.endswith(f" in {subtask.application}") else f"in {subtask.application}, "
+            lead = f"{NEEDS[position % len(NEEDS)]} {wanted}, {where}"
         elif position:
             lead = f"{ALONE[position % len(ALONE)]}, {place.replace('still', 'also')}, "
         else:

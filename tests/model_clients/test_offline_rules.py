@@ -212,7 +212,7 @@ def pairs(text: str, subtasks=SUBTASKS[::-1]) -> set[tuple[int, int]]:
     return {(item.before, item.after) for item in reply.dependencies}
 
 
-VALUES = ("Documents/a.txt", "Documents/b v1.2.txt", "x, y and z", "the list")
+VALUES = ("Documents/a.txt", "Documents/b v1.2.txt", "x, y and z", "the list", "Anna, in Rome")
 KINDS = (("text_path", "file"), ("note_title", "record"), ("text_in_clipboard", "clipboard"))
 
 
