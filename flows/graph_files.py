@@ -17,7 +17,7 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
     """The task graph in a JSON file, in any of the three forms; `-` reads standard input.
 
     Args:
-        file: The file.
+        file: The file; a list of one object, as `taskloom sql --json` prints it, counts as that object.
         subtasks: For the paper's task metadata: a file with the list of its subtasks' metadata.
 
     Raises:
@@ -26,6 +26,8 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
     from resources.catalog_loading import load_resource_categories
 
     document = _json_in(file)
+    if isinstance(document, list) and len(document) == 1:
+        document = document[0]
     if subtasks is not None:
         if not isinstance(document, Mapping):
             raise CommandError(f"{file}: --subtasks goes with a JSON object, the paper's task metadata.")

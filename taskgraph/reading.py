@@ -1,6 +1,6 @@
 """Task graphs out of parsed JSON, in the three forms that users have.
 
-A *record* is taskloom's own `Task` or `TaskGraph`; *task metadata* is the paper's (App. C.4), with its subtasks' metadata
+A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks`; *task metadata* is the paper's (App. C.4), with its subtasks' metadata
 (C.1) under the key `subtasks`; a *plain* graph has `nodes`, `edges`, and where known `applications` and `resources`.
 """
 
@@ -84,15 +84,30 @@ def _are_records(nodes: object) -> bool:
 
 def _from_record(document: Mapping[str, object]) -> TaskGraph:
     try:
-        if "task_id" in document:
+        if "task_id" in document and "graph" in document:
             return Task.model_validate(document).graph
-        return TaskGraph.model_validate(document.get("graph", document))
+        return TaskGraph.model_validate(document.get("graph") or _row(document))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise GraphInvalid(
             f"{place + ': ' if place else ''}{first['msg'].removeprefix('Value error, ')}"
         ) from None
+
+
+def _row(document: Mapping[str, object]) -> dict[str, object]:
+    """Nodes and edges of a row of the warehouse, where parameters are lists of names and values."""
+    nodes = document["nodes"]
+    assert isinstance(nodes, Sequence)
+    return {"nodes": [_node_of_row(node) for node in nodes], "edges": document.get("edges") or ()}
+
+
+def _node_of_row(node: object) -> object:
+    given = node.get("parameters") if isinstance(node, Mapping) else None
+    if not isinstance(node, Mapping) or not isinstance(given, list):
+        return node
+    pairs = [item for item in given if isinstance(item, Mapping)]
+    return {**node, "parameters": {str(item.get("name")): item.get("value") for item in pairs}}
 
 
 def _from_task_metadata(

@@ -42,7 +42,7 @@ def _shortfall(
             " limits, and have a successful order. Add subtasks or parameter sets, or raise maximum_size or maximum_components.",
         )
     target, nearest = _nearest(item.cells, reached)
-    bottleneck, reason = bottleneck_of(pool, target)
+    bottleneck, reason = bottleneck_of(pool, target, limits.maximum_components)
     if limits.ranges.describe():
         reason += f" Asked for within {limits.ranges.describe()}."
     return Shortfall(
@@ -141,7 +141,7 @@ def _distance(cell: Cell, other: Cell) -> int:
     )
 
 
-def bottleneck_of(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
+def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str, str]:
     """What a pool lacks for tasks of `cell`: a resource or application category, and the explanation."""
     knowledge = cell[DIMENSIONS.index("knowledge")]
     categories = len(pool.application_categories)
@@ -165,7 +165,7 @@ def bottleneck_of(pool: CompiledPool, cell: Cell) -> tuple[str, str]:
     wanted = ", ".join(f"{dimension} {level}" for dimension, level in zip(DIMENSIONS, cell, strict=True))
     return (
         category,
-        f"No group of subtasks in the pool links up to {wanted}. The scarcest resource category is {category}: explore"
+        f"No group of subtasks in the pool links up to {wanted} in at most {components} components. The scarcest resource category is {category}: explore"
         " subtasks that write it where others read it.",
     )
 

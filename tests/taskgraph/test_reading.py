@@ -121,6 +121,15 @@ def test_names_what_is_wrong(document, message):
         read(document)
 
 
+def test_a_row_of_the_warehouse_is_read_as_a_record():
+    graph = linked(node("a", outputs=(file("x"),)), node("b", inputs=(file("x"),)))
+    row = graph.model_dump(mode="json") | {"task_id": "t", "edge_count": 1}
+    row["nodes"] = [item | {"parameters": [{"name": "n", "value": "v"}]} for item in row["nodes"]]
+    found = read(row)
+    assert found.edges == graph.edges
+    assert found.nodes[0].parameters == {"n": "v"}
+
+
 def test_names_what_is_wrong_with_a_record():
     twice = {"nodes": [node("a").model_dump(), node("a").model_dump()], "edges": []}
     with pytest.raises(GraphInvalid, match="subtasks stand twice in the graph: a"):
