@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from environments.errors import ActionInvalid
-from environments.keys import KeyPress, parse_keys, runs
+from environments.keys import parse_keys
 from taskgraph.evidence import InputEvent
 from taskgraph.grounding import describe_control
 from taskgraph.interaction import (
@@ -16,6 +16,7 @@ from taskgraph.interaction import (
     KeyboardInput,
     WheelMouseInput,
 )
+from taskgraph.keys import KeyPress, runs
 
 
 class InputLog:

@@ -1,189 +1,19 @@
-"""The key syntax of `keyboard_input` (Table 10), which is pywinauto's: read into key presses.
-
-| written | meaning |
-|--|--|
-| `abc 1` | the characters, spaces included |
-| `^a`, `%a`, `+a` | with Ctrl, Alt, Shift; they combine: `^+s` |
-| `^(ac)` | the modifier holds for the whole group |
-| `{ENTER}`, `{TAB 2}`, `{a 5}` | a named key or character, with a repeat count |
-| `{^}`, `{{}`, `{}}` | a literal special character |
-| `~` | Enter |
-"""
+"""Key presses of an action, with the error that environments raise."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from environments.errors import ActionInvalid
-
-MODIFIERS = {"^": "ctrl", "%": "alt", "+": "shift"}
-"""Modifier characters and the names chords are written with."""
-
-_NAMED = {
-    "ENTER": "enter",
-    "RETURN": "enter",
-    "TAB": "tab",
-    "SPACE": "space",
-    "ESC": "escape",
-    "ESCAPE": "escape",
-    "BACKSPACE": "backspace",
-    "BACK": "backspace",
-    "BKSP": "backspace",
-    "BS": "backspace",
-    "DELETE": "delete",
-    "DEL": "delete",
-    "INSERT": "insert",
-    "INS": "insert",
-    "HOME": "home",
-    "END": "end",
-    "PGUP": "pageup",
-    "PAGEUP": "pageup",
-    "PGDN": "pagedown",
-    "PAGEDOWN": "pagedown",
-    "UP": "up",
-    "DOWN": "down",
-    "LEFT": "left",
-    "RIGHT": "right",
-    "APPS": "contextmenu",
-    **{f"F{number}": f"f{number}" for number in range(1, 13)},
-}
-KEY_NAMES = frozenset(_NAMED.values())
-"""Names of the keys that are not characters."""
-
-_ORDER = ("ctrl", "alt", "shift")
-_MAXIMUM_PRESSES = 20_000
-_MAXIMUM_REPEAT = 500
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPress:
-    """One press: a key by name or a character, and the modifiers held."""
-
-    key: str
-    """One character, or a name of `KEY_NAMES`."""
-    modifiers: tuple[str, ...] = ()
-    """Of `ctrl`, `alt`, `shift`, in this order."""
-
-    @property
-    def is_text(self) -> bool:
-        """Whether the press writes a character."""
-        return self.key not in KEY_NAMES and not self.modifiers
-
-    @property
-    def chord(self) -> str:
-        """The press as evidence names it, such as `ctrl+s` or `enter`."""
-        return "+".join((*self.modifiers, self.key.lower() if self.modifiers else self.key))
+from taskgraph.errors import KeysInvalid
+from taskgraph.keys import KeyPress, read_keys
 
 
 def parse_keys(keys: str) -> tuple[KeyPress, ...]:
-    r"""The presses that `keys` stands for, in order.
-
-    A line break means Enter and a tab means Tab, because that is what a writer of plain text means by them.
-
-    >>> [press.chord for press in parse_keys("^+s{TAB 2}ok")]
-    ['ctrl+shift+s', 'tab', 'tab', 'o', 'k']
+    """The presses that `keys` stands for, in order (`taskgraph.keys`).
 
     Raises:
-        ActionInvalid: an unknown key name, an unclosed brace or group, a modifier with nothing after it, or more
-            presses than one action may make.
+        ActionInvalid: they break the syntax; the message says where and how to write it.
     """
-    presses, position = _read(keys, 0, (), in_group=False)
-    if position != len(keys):
-        raise ActionInvalid(
-            f"The keys {keys!r} close a group that was never opened; write a literal ')' as '{{)}}'."
-        )
-    if len(presses) > _MAXIMUM_PRESSES:
-        raise ActionInvalid(
-            f"One action may press at most {_MAXIMUM_PRESSES} keys; this makes {len(presses)}."
-        )
-    return tuple(presses)
-
-
-def runs(presses: tuple[KeyPress, ...]) -> list[str | KeyPress]:
-    """Presses with neighbouring characters joined into text, as evidence records them and drivers type them."""
-    joined: list[str | KeyPress] = []
-    for press in presses:
-        if not press.is_text:
-            joined.append(press)
-        elif joined and isinstance(joined[-1], str):
-            joined[-1] += press.key
-        else:
-            joined.append(press.key)
-    return joined
-
-
-def _read(keys: str, position: int, held: tuple[str, ...], *, in_group: bool) -> tuple[list[KeyPress], int]:
-    presses: list[KeyPress] = []
-    pending: tuple[str, ...] = ()
-    while position < len(keys):
-        character = keys[position]
-        if character in MODIFIERS:
-            pending = (*pending, MODIFIERS[character])
-            position += 1
-            continue
-        modifiers = _ordered(held + pending)
-        if character == ")":
-            break
-        if character == "(":
-            group, position = _read(keys, position + 1, modifiers, in_group=True)
-            presses += group
-        elif character == "{":
-            key, count, position = _read_braces(keys, position)
-            presses += [KeyPress(key, modifiers)] * count
-        else:
-            presses.append(KeyPress("enter", modifiers) if character == "~" else _press(character, modifiers))
-            position += 1
-        pending = ()
-    if pending:
-        raise ActionInvalid(
-            f"The keys {keys!r} hold {' and '.join(pending)} but name no key after it; write a literal"
-            " '^', '%' or '+' in braces, such as '{+}'."
-        )
-    if in_group:
-        if position >= len(keys):
-            raise ActionInvalid(
-                f"The keys {keys!r} open a group '(' that is never closed; write a literal '(' as '{{(}}'."
-            )
-        position += 1
-    return presses, position
-
-
-def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
-    end = keys.find("}", position + 2)
-    if end < 0:
-        raise ActionInvalid(
-            f"The keys {keys!r} open a brace that is never closed; write a literal '{{' as '{{{{}}'."
-        )
-    content = keys[position + 1 : end]
-    name, _, repeat = content.partition(" ") if len(content) > 1 else (content, "", "")
-    if content.startswith(" "):
-        name, repeat = " ", content[2:]
-    count = 1
-    if repeat:
-        if not (repeat.isascii() and repeat.isdigit()) or not 0 < int(repeat) <= _MAXIMUM_REPEAT:
-            raise ActionInvalid(
-                f"In the keys {keys!r}, {content!r} has no repeat count from 1 to {_MAXIMUM_REPEAT} after the space."
-            )
-        count = int(repeat)
-    if len(name) == 1:
-        return _press(name, ()).key, count, end + 1
-    named = _NAMED.get(name.upper().removeprefix("VK_"))
-    if named is None:
-        raise ActionInvalid(
-            f"In the keys {keys!r}, {{{name}}} is no key. Known: {', '.join(sorted(_NAMED))}; text needs no braces."
-        )
-    return named, count, end + 1
-
-
-def _press(character: str, modifiers: tuple[str, ...]) -> KeyPress:
-    if character in "\n\r":
-        return KeyPress("enter", modifiers)
-    if character == "\t":
-        return KeyPress("tab", modifiers)
-    if modifiers == ("shift",) and character.isalpha():
-        return KeyPress(character.upper())
-    return KeyPress(character, modifiers)
-
-
-def _ordered(modifiers: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(name for name in _ORDER if name in modifiers)
+    try:
+        return read_keys(keys)
+    except KeysInvalid as error:
+        raise ActionInvalid(str(error)) from None

@@ -3,7 +3,8 @@
 TaskGraphError
 ├── GraphInvalid          cycle, self-loop, unknown node, duplicate id, two producers: the offending items are named
 ├── GraphTooLarge         more subtasks than exact mathematics handles
-└── ParameterInvalid      a parameter set that does not fit its template
+├── ParameterInvalid      a parameter set that does not fit its template
+└── KeysInvalid           keys to press that break their syntax
 """
 
 from __future__ import annotations
@@ -25,3 +26,7 @@ class GraphTooLarge(TaskGraphError):
 
 class ParameterInvalid(TaskGraphError):
     """A parameter set does not fit the template it is meant for."""
+
+
+class KeysInvalid(TaskGraphError):
+    """Keys to press break their syntax; the message says where and how to write it."""

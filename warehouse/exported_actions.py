@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from typing import Final, Literal
 
+from taskgraph.errors import KeysInvalid
 from taskgraph.interaction import ClickInput, DragInput, KeyboardInput, WaitInput, WheelMouseInput
+from taskgraph.keys import read_keys, runs
 from taskgraph.trajectory import TrajectoryStep
 
 Coordinates = Literal["absolute", "unit", "thousand"]
 """Pixels, 0 to 1, or 0 to 1000."""
-_TOKEN: Final = re.compile(
-    r"(?P<modifiers>[\^%+]*)(?:\{(?P<name>\}|\{|[^{}\s]+)(?:\s+(?P<times>\d+))?\}|(?P<plain>.))", re.S
-)
-_KEYS: Final = {
-    "ENTER": "enter",
-    "RETURN": "enter",
-    "TAB": "tab",
-    "SPACE": "space",
-    "ESC": "esc",
-    "ESCAPE": "esc",
-    "BACKSPACE": "backspace",
-    "BACK": "backspace",
-    "BKSP": "backspace",
-    "BS": "backspace",
-    "DELETE": "delete",
-    "DEL": "delete",
-    "INSERT": "insert",
-    "INS": "insert",
-    "HOME": "home",
-    "END": "end",
-    "PGUP": "pageup",
-    "PAGEUP": "pageup",
-    "PGDN": "pagedown",
-    "PAGEDOWN": "pagedown",
-    "UP": "up",
-    "DOWN": "down",
-    "LEFT": "left",
-    "RIGHT": "right",
-}
-_MODIFIERS: Final = {"^": "ctrl", "%": "alt", "+": "shift"}
+_PYAUTOGUI: Final = {"escape": "esc", "contextmenu": "apps"}
+"""Keys that PyAutoGUI calls otherwise."""
 
 
 def paper_action(step: TrajectoryStep) -> dict[str, object]:
@@ -160,35 +133,20 @@ def pyautogui_statements(step: TrajectoryStep) -> list[str]:
 
 
 def _typing(keys: str) -> list[str]:
+    """Keys as PyAutoGUI statements; imported keys that break the syntax are text that was typed as it stands."""
+    try:
+        presses = read_keys(keys)
+    except KeysInvalid:
+        return [f"pyautogui.write({keys!r})"]
     statements: list[str] = []
-    text = ""
-    for match in _TOKEN.finditer(keys):
-        modifiers = [_MODIFIERS[mark] for mark in match["modifiers"]]
-        name, plain = match["name"], match["plain"]
-        times = int(match["times"] or 1)
-        key = _KEYS.get((name or "").upper()) or (
-            name.lower() if name and re.fullmatch(r"[fF]\d{1,2}", name) else None
-        )
-        if key is None and plain in ("~", "\n"):
-            key = "enter"
-        if key is None and plain == "\t":
-            key = "tab"
-        character = name if name is not None else plain
-        if key is None and not modifiers:
-            text += character * times
-            continue
-        if text:
-            statements.append(f"pyautogui.write({text!r})")
-            text = ""
-        pressed = key or character.lower()
-        call = (
-            f"pyautogui.hotkey({', '.join(repr(item) for item in [*modifiers, pressed])})"
-            if modifiers
-            else f"pyautogui.press({pressed!r})"
-        )
-        statements.extend([call] * times)
-    if text:
-        statements.append(f"pyautogui.write({text!r})")
+    for part in runs(presses):
+        if isinstance(part, str):
+            statements.append(f"pyautogui.write({part!r})")
+        elif part.modifiers:
+            names = [*part.modifiers, _PYAUTOGUI.get(part.key, part.key.lower())]
+            statements.append(f"pyautogui.hotkey({', '.join(map(repr, names))})")
+        else:
+            statements.append(f"pyautogui.press({_PYAUTOGUI.get(part.key, part.key)!r})")
     return statements
 
 

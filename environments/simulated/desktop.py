@@ -9,7 +9,7 @@ from pathlib import Path
 from environments.errors import ActionInvalid, ApplicationUnavailable, EnvironmentBroken
 from environments.file_snapshot import FileSnapshots
 from environments.input_log import InputLog, require_control, under_pointer
-from environments.keys import KeyPress, parse_keys, runs
+from environments.keys import parse_keys
 from environments.sandbox import Sandbox
 from environments.simulated.applications import APPLICATIONS, SimulatedApplication
 from environments.simulated.drawing import draw, place_of
@@ -17,6 +17,7 @@ from resources.applications import Application
 from resources.record import Record
 from taskgraph.evidence import ClipboardState, Evidence
 from taskgraph.interaction import Action, ClickInput, Control, KeyboardInput, Observation, Screenshot
+from taskgraph.keys import KeyPress, runs
 
 _BAR = "TaskBarButton"
 _PARENTS = {"Button": ("Tools", "ToolBar"), "ListItem": ("Files", "List"), _BAR: ("Task bar", "ToolBar")}

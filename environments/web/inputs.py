@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from environments.keys import KeyPress, runs
 from environments.web.tab import Tab
+from taskgraph.keys import KeyPress, runs
 
 MouseButton = Literal["left", "right", "middle"]
 Point = tuple[float, float]

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from environments.errors import ActionInvalid
-from environments.keys import KeyPress, parse_keys, runs
+from environments.keys import parse_keys
 from taskgraph.interaction import escape_keys
+from taskgraph.keys import KeyPress, runs
 
 
 def chords(keys: str) -> list[str]:

@@ -201,7 +201,11 @@ def test_every_point_of_a_step_lies_inside_its_control() -> None:
 def test_key_syntax_becomes_pyautogui_calls() -> None:
     step = trajectory().steps[1]
     typed = step.model_copy(
-        update={"action": step.action.model_copy(update={"keys": "^a{DELETE}50{%} (a{+}b){ENTER 2}%{F4}"})}
+        update={
+            "action": step.action.model_copy(
+                update={"keys": "^a{DELETE}50{%} {(}a{+}b{)}{ENTER 2}%{F4}{ESC}"}
+            )
+        }
     )
 
     assert pyautogui_statements(typed)[1:] == [
@@ -211,7 +215,10 @@ def test_key_syntax_becomes_pyautogui_calls() -> None:
         "pyautogui.press('enter')",
         "pyautogui.press('enter')",
         "pyautogui.hotkey('alt', 'f4')",
+        "pyautogui.press('esc')",
     ]
+    broken = step.model_copy(update={"action": step.action.model_copy(update={"keys": "50% {off"})})
+    assert pyautogui_statements(broken)[1:] == ["pyautogui.write('50% {off')"]
 
 
 def test_preference_pairs_start_from_one_screen(sampled: Warehouse, tmp_path: Path) -> None:
