@@ -1,0 +1,102 @@
+"""What a run costs before its first item: `python -m benchmarks start_up`.
+
+The smallest build on the simulated platform, timed as a process from start to end, with the server of Prefect as we
+start it (beside our imports, on a prepared database) and as Prefect would start its own temporary one (the baseline:
+after importing the whole server into our process). First in a new data folder, then again in it. What the build itself
+takes is in both, so the saved share of the start-up alone is larger than shown.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.run import Figure
+
+OURS = "from flows.cli import main; main()"
+PREFECTS_OWN = (
+    "import contextlib, flows.prefect_server as server;"
+    "server.prefect_server = contextlib.nullcontext;"
+    "from flows.cli import main; main()"
+)
+PREPARE = (
+    "import sys; from pathlib import Path; from flows.log_setup import prepare_prefect;"
+    "from flows.prefect_server import prepare_database; prepare_prefect(Path(sys.argv[1])); prepare_database()"
+)
+
+
+def seconds(code: str, *arguments: str) -> tuple[float, float]:
+    """Wall time of a Python process, and the processor time of it and its children."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    began, used = time.perf_counter(), processor_seconds()
+    subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return time.perf_counter() - began, processor_seconds() - used
+
+
+def processor_seconds() -> float:
+    """Processor time of all processes that have ended below this one."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def build_seconds(code: str, data: Path, seed: int) -> tuple[float, float]:
+    """Wall and processor time of the smallest build."""
+    options = ["--set=simulated=true", "--applications=simulated_notes", "--tasks=2", "--quiet"]
+    small = ["--set=intents.wanted=1", "--set=replay_share=0", f"--seed={seed}", "--data", str(data)]
+    return seconds(code, "build", *options, *small)
+
+
+def figures(quick: bool) -> list[Figure]:
+    """Measure both ways in turn; medians."""
+    first: dict[str, list[tuple[float, float]]] = {OURS: [], PREFECTS_OWN: []}
+    later: dict[str, list[tuple[float, float]]] = {OURS: [], PREFECTS_OWN: []}
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(1 if quick else 3):
+            for code in (OURS, PREFECTS_OWN):
+                data = Path(folder) / f"{turn}-{code == OURS}"
+                if code == OURS:
+                    seconds(PREPARE, str(data))
+                first[code].append(build_seconds(code, data, 0))
+                later[code].append(build_seconds(code, data, 1))
+    plain = statistics.median(seconds("pass")[0] for _ in range(5))
+    shown = statistics.median(seconds(OURS, "--help")[0] for _ in range(5))
+
+    def figure(name: str, times: dict[str, list[tuple[float, float]]]) -> Figure:
+        ours, theirs = (statistics.median(item[0] for item in times[code]) for code in (OURS, PREFECTS_OWN))
+        our_cpu, their_cpu = (
+            statistics.median(item[1] for item in times[code]) for code in (OURS, PREFECTS_OWN)
+        )
+        return Figure(
+            name,
+            theirs / ours,
+            "times faster",
+            "2 or more",
+            theirs / ours >= 2,
+            "Prefect's own temporary server",
+            f"whole process {ours:.1f} s instead of {theirs:.1f} s, of which processor time {our_cpu:.1f} s instead of"
+            f" {their_cpu:.1f} s",
+        )
+
+    return [
+        figure("first build in a data folder prepared by `taskloom install`", first),
+        figure("later builds", later),
+        Figure(
+            "`taskloom --help`",
+            shown / plain,
+            "times a bare Python",
+            baseline="`python -c pass`",
+            note=f"{shown:.2f} s instead of {plain:.2f} s; neither Prefect, a model SDK nor DuckDB is imported",
+        ),
+    ]
