@@ -31,7 +31,12 @@ def graph(
     graphml: Annotated[Path | None, typer.Option(help="Write the graph to this GraphML file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print a task graph's five complexity dimensions, its orders, its capabilities, and a drawing of it."""
+    """Print a task graph's five complexity dimensions, its orders, its capabilities, and a drawing of it.
+
+    Ids are any text, UUIDs or not. A disconnected graph is sound, and its components are counted. Refused, with the
+    items named: no subtasks, more than 30, an id that stands twice, an edge to an unknown subtask or to itself, a cycle,
+    an unknown resource category, and two producers of one resource.
+    """
     import json
 
     from flows.graph_files import graph_in
