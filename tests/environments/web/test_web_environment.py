@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
-import os
-import signal
-from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from environments.errors import (
     ActionInvalid,
-    ApplicationStartFailed,
-    ApplicationUnavailable,
-    BrowserMissing,
-    EnvironmentBroken,
 )
-from environments.reaper import MARK, marked_processes
-from environments.web.settings import WebBrowserSettings
-from environments.web.web_environment import WebEnvironment
-from resources.applications import Application, Installation, Launch
-from taskgraph.interaction import ClickInput, DragInput, KeyboardInput, WaitInput, WheelMouseInput
+from taskgraph.interaction import ClickInput, DragInput, WaitInput, WheelMouseInput
 from tests.environments.web.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -293,132 +281,3 @@ async def test_the_picture_shows_page_and_task_bar(screen: Screen) -> None:
         assert picture.getpixel((1270, 790)) != (0, 255, 0)
     same = await screen.environment.observe()
     assert same.screenshot.sha256 == screen.now.screenshot.sha256
-
-
-async def test_a_page_that_hangs_breaks_the_episode_but_not_the_environment(
-    screen: Screen, tmp_path: Path
-) -> None:
-    settings = WebBrowserSettings(
-        data_folder=tmp_path / "data", temporary_folder=tmp_path / "temporary", action_limit_seconds=4
-    )
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    impatient = Screen(WebEnvironment(settings), folder)
-    try:
-        await impatient.open("<button onclick='while(true){}'>Hang</button>")
-        with pytest.raises(EnvironmentBroken, match="did not answer within 4 s"):
-            await impatient.click("Hang")
-        await impatient.open("<button>Fine</button>")
-        assert impatient.texts == ["Fine"]
-    finally:
-        await impatient.environment.close()
-
-
-async def test_a_question_asked_while_the_page_opens_is_shown(screen: Screen) -> None:
-    await screen.open("<script>document.title = 'said ' + confirm('Start?')</script><p>Page</p>")
-    assert screen.texts == ["Page says", "Start?", "Cancel", "OK"]
-    observation = await screen.click("OK")
-    assert screen.texts == ["Page"] and observation.window_title == "said true"
-
-
-async def test_a_window_that_closes_itself_gives_way_to_the_page(screen: Screen) -> None:
-    await screen.open(
-        """<button onclick="window.open('next.html')">Open</button>""",
-        next="<p>x</p><script>close()</script>",
-    )
-    await screen.click("Open")
-    await screen.do(WaitInput(seconds=0.2))
-    assert screen.texts == ["Open"]
-
-
-async def test_a_browser_that_dies_is_started_again_at_the_next_reset(screen: Screen) -> None:
-    for process in marked_processes(f"{MARK}={screen.sandbox.root}"):
-        os.kill(process, signal.SIGKILL)
-    with pytest.raises(EnvironmentBroken):
-        await screen.do(KeyboardInput(keys="x"))
-    await screen.open("<button>Back again</button>")
-    assert screen.texts == ["Back again"]
-
-
-async def test_an_application_that_cannot_start_is_named_with_the_reason(screen: Screen) -> None:
-    page = screen.application("page", index="<p>x</p>")
-    missing = page.model_copy(update={"launch": Launch(serve="/nowhere/at/all")})
-    with pytest.raises(ApplicationUnavailable, match="/nowhere/at/all"):
-        await screen.environment.reset([missing])
-    ends = page.model_copy(update={"launch": Launch(command=("sh", "-c", "echo broken pipe dream; exit 3"))})
-    with pytest.raises(ApplicationStartFailed, match=r"ended with 3.*broken pipe dream"):
-        await screen.environment.reset([ends])
-    never = page.model_copy(update={"launch": Launch(command=("sleep", "60"), start_timeout_seconds=0.3)})
-    with pytest.raises(ApplicationStartFailed, match=r"did not open its port within 0\.3 s"):
-        await screen.environment.reset([never])
-    unready = page.model_copy(
-        update={"launch": Launch(serve=page.launch.serve, ready_text="No such", start_timeout_seconds=1)}
-    )
-    with pytest.raises(ApplicationStartFailed, match="'No such' did not appear"):
-        await screen.environment.reset([unready])
-    absent = page.model_copy(update={"installation": Installation(pip=("never==1",))})
-    with pytest.raises(ApplicationUnavailable, match="not installed"):
-        await screen.environment.reset([absent])
-    await screen.open("<button>Fine</button>")
-    assert screen.texts == ["Fine"]
-
-
-async def test_what_differs_between_environments_does_not_show_in_controls(screen: Screen) -> None:
-    await screen.open("<p id=x></p><script>x.textContent = location.href</script>")
-    assert "http://127.0.0.1/" in screen.texts
-    home = screen.sandbox.home
-    page = screen.application("page", index=f"<p>Saved in {home}/Documents</p>")
-    screen.now = await screen.environment.reset([page])
-    assert "Saved in ~/Documents" in screen.texts
-
-
-async def test_environments_run_side_by_side_without_sharing_anything(screen: Screen, tmp_path: Path) -> None:
-    settings = WebBrowserSettings(data_folder=tmp_path / "data", temporary_folder=tmp_path / "temporary")
-    other = WebEnvironment(settings)
-    try:
-        markup = "<input aria-label=Field value=mine>"
-        page = screen.application("page", index=markup)
-        screen.now, second = await asyncio.gather(screen.environment.reset([page]), other.reset([page]))
-        await screen.type("^a^c", into="Field")
-        (screen.sandbox.home / "mine.txt").write_text("mine")
-        field = next(control for control in second.controls if control.text == "Field")
-        await other.act(KeyboardInput(control_label=field.label, keys="^a{DELETE}^v"))
-        mine, theirs = await asyncio.gather(screen.environment.evidence(), other.evidence())
-        assert mine.clipboard.text == "mine" and theirs.clipboard.text is None
-        assert "mine.txt" not in {file.path for file in theirs.files}
-        assert len(mine.inputs) != len(theirs.inputs)
-    finally:
-        await other.close()
-    assert not list((tmp_path / "temporary").iterdir())
-
-
-async def test_a_browser_that_is_not_there_is_named_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for_the_driver = tmp_path / "driver"
-    for_the_driver.mkdir()
-    monkeypatch.setenv("TMPDIR", str(for_the_driver))
-    for executable in (tmp_path / "no-browser", Path("/bin/true")):
-        settings = WebBrowserSettings(
-            data_folder=tmp_path / "data",
-            temporary_folder=tmp_path / "temporary",
-            browser_executable=executable,
-        )
-        environment = WebEnvironment(settings)
-        site = tmp_path / "site"
-        site.mkdir(exist_ok=True)
-        page = Application(
-            name="page",
-            title="Page",
-            category="Office",
-            version="1",
-            licence="MIT",
-            description="x",
-            manual="x",
-            launch=Launch(serve=str(site)),
-        )
-        with pytest.raises(BrowserMissing, match=str(executable)):
-            await environment.reset([page])
-        await environment.close()
-    assert not list((tmp_path / "temporary").iterdir())
-    assert not list(for_the_driver.glob("playwright_chromiumdev_profile-*"))
