@@ -9,6 +9,7 @@ import pytest
 
 from flows.cli import main
 from model_clients.ledger import Ledger
+from model_clients.ledger_transfer import export_ledger, import_ledger
 from warehouse.store import Warehouse
 
 pytestmark = pytest.mark.xdist_group("prefect")
@@ -78,3 +79,34 @@ def test_a_run_goes_on_from_file_to_file_and_ends_with_the_same_dataset(
     assert funnel_of(data) == funnel_of(direct)
     with Warehouse(data / "warehouse", read_only=True) as store:
         assert store.query("SELECT count(*) FROM runs").scalar() == 1
+
+
+def test_a_used_up_budget_ends_a_run_without_a_rejection_and_a_larger_one_finishes_it(
+    direct: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    assert run("build", data, "--budget=60ktok") == 3
+    assert "run again with a larger budget" in capsys.readouterr().err
+    with Warehouse(data / "warehouse", read_only=True) as store:
+        assert store.query("SELECT count(*) FROM rejections").scalar() == 0
+        assert store.query("SELECT status FROM runs").scalar() == "budget_exhausted"
+    assert run("build", data, "--budget=100Mtok") == 0
+    assert tasks_of(data) == tasks_of(direct)
+    assert funnel_of(data) == funnel_of(direct)
+
+
+def test_a_replay_without_the_reply_names_the_call_and_a_replay_with_all_makes_the_same_dataset(
+    direct: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data"
+    assert run("build", data, "--replay") == 2
+    assert "Import the ledger of the run" in capsys.readouterr().err
+    with Ledger(direct / "ledger.sqlite") as reference, Ledger(data / "ledger.sqlite") as empty:
+        export_ledger(reference, tmp_path / "calls.sqlite")
+        import_ledger(empty, tmp_path / "calls.sqlite")
+    assert run("build", data, "--replay") == 0
+    assert tasks_of(data) == tasks_of(direct)
+
+
+def test_batches_and_a_file_of_requests_exclude_each_other(tmp_path: Path) -> None:
+    assert run("build", tmp_path, "--batch", f"--batch-out={tmp_path / 'requests.jsonl'}") == 2
