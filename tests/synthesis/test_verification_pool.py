@@ -1,5 +1,8 @@
 import asyncio
 
+import pytest
+
+from model_clients.errors import BatchPending
 from resources.categories import ResourceKind
 from synthesis.verification_pool import VerificationPool
 from synthesis.verified_subtasks import VerifiedSubtask
@@ -141,3 +144,55 @@ async def test_waiting_for_others_ends_when_nobody_is_left_to_record():
     await ready.announce([WRITE, PASTE])
     await ready.complete()
     assert await ready.others(WRITE, 3) == ()
+
+
+async def test_the_choice_of_a_producer_does_not_depend_on_who_was_done_first():
+    waiting = pool()
+    far = SUBTASKS["simulated_tables.copy_table"]
+    await waiting.announce([COPY, PASTE])
+    await waiting.announce([far])
+    await waiting.complete()
+    await waiting.settle(far.subtask_id, verified(far))
+    task = asyncio.create_task(waiting.prelude(first(PASTE)))
+    await asyncio.sleep(0)
+    assert not task.done()
+    await waiting.settle(COPY.subtask_id, verified(COPY))
+    prelude = await task
+    assert prelude is not None
+    assert [instance.subtask_id for instance, _ in prelude.performed] == [COPY.subtask_id]
+
+
+async def test_what_needs_something_postponed_is_postponed_and_not_refused():
+    waiting = pool()
+    await waiting.announce([COPY, PASTE])
+    await waiting.complete()
+    task = asyncio.create_task(waiting.prelude(first(PASTE)))
+    await asyncio.sleep(0)
+    await waiting.postpone(COPY.subtask_id)
+    with pytest.raises(BatchPending, match=COPY.subtask_id):
+        await task
+
+
+async def test_a_worse_producer_does_not_stand_in_for_one_that_is_postponed():
+    waiting = pool()
+    far = SUBTASKS["simulated_tables.copy_table"]
+    await waiting.announce([COPY, PASTE])
+    await waiting.complete()
+    await waiting.settle(far.subtask_id, verified(far))
+    await waiting.postpone(COPY.subtask_id)
+    with pytest.raises(BatchPending):
+        await waiting.prelude(first(PASTE))
+
+
+async def test_other_performances_are_those_announced_first_whoever_was_recorded_first():
+    ready = pool()
+    others = [SUBTASKS[f"simulated_notes.{name}"] for name in ("write_note", "copy_note")]
+    await ready.announce([*others, PASTE])
+    await ready.complete()
+    task = asyncio.create_task(ready.others(PASTE, 1))
+    second, earlier = (recording(item.subtask_id, item.available_parameters[0], []) for item in others[::-1])
+    await ready.record(second)
+    await asyncio.sleep(0)
+    assert not task.done()
+    await ready.record(earlier)
+    assert [item.subtask_id for item in await task] == [others[0].subtask_id]
