@@ -14,6 +14,7 @@ from warehouse.errors import ImportRefused, UnknownFormat
 from warehouse.exporting import MANIFEST, export
 from warehouse.importing import read_import, run_import
 from warehouse.records import ImportedItem
+from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 
 REMOVED = "<left out>"
@@ -162,22 +163,29 @@ OMNIBENCH_FAULTS: list[tuple[str, Change]] = [
 ]
 
 
+def stored_rows(warehouse: Warehouse) -> object:
+    counts = " + ".join(f"(SELECT count(*) FROM {table.name})" for table in TABLES)
+    return warehouse.query(f"SELECT {counts}").scalar()
+
+
 def refusal(warehouse: Warehouse, name: str, folder: Path) -> ImportRefused:
-    before = warehouse.query(
-        "SELECT (SELECT count(*) FROM tasks) + (SELECT count(*) FROM imported_items)"
-    ).scalar()
+    """The refusal of an import; checks that nothing of it was stored, in any table."""
+    before = stored_rows(warehouse)
     with pytest.raises(ImportRefused) as caught:
         run_import(warehouse, name, folder)
-    after = warehouse.query(
-        "SELECT (SELECT count(*) FROM tasks) + (SELECT count(*) FROM imported_items)"
-    ).scalar()
-    assert before == after
+    assert stored_rows(warehouse) == before
+    assert caught.value.file and caught.value.reason
     return caught.value
 
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     return Warehouse(tmp_path_factory.mktemp("imports") / "warehouse")
+
+
+@pytest.mark.parametrize("faults", [OSWORLD_FAULTS, CRAB_FAULTS, TASKBENCH_FAULTS, OMNIBENCH_FAULTS])
+def test_every_format_has_at_least_twenty_malformed_files(faults: list[object]) -> None:
+    assert len({repr(fault) for fault in faults}) >= 20
 
 
 @pytest.mark.parametrize("fault", OSWORLD_FAULTS, ids=str)
@@ -236,6 +244,7 @@ def test_a_malformed_omnibench_file_is_refused_with_place_and_reason(
 
     error = refusal(target, "omnibench", tmp_path)
 
+    assert error.field
     assert error.file in (name, "tasks/12.json", f"evaluations/{foreign.OMNIBENCH_SUBTASKS[0]['id']}.py")
     assert error.reason
 

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from tests.warehouse.samples import records
+from warehouse import extensions
 from warehouse.data_model_page import page
 from warehouse.store import Warehouse
 
@@ -39,3 +43,28 @@ def test_every_question_of_the_cookbook_is_answered(sampled: Warehouse, question
 )
 def test_answers_are_right(sampled: Warehouse, question: str, first: list[object]) -> None:
     assert list(next(sampled.query(dict(QUESTIONS)[question]).rows())) == first
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_the_documented_line_opens_the_same_data_in_plain_duckdb(
+    filled_template: Path, tmp_path: Path, moved: bool
+) -> None:
+    lines = re.findall(r'duckdb -cmd "(.+?)"', (DOCS / "sql-cookbook.md").read_text())
+    place = tmp_path / "warehouse"
+    if moved:
+        shutil.copytree(filled_template, place)
+    else:
+        with Warehouse(place) as made:
+            made.write(records())
+    connection = duckdb.connect(":memory:")
+    for name in extensions.LOCAL:
+        extensions.load(connection, name)
+
+    connection.execute(lines[moved].replace("taskloom/warehouse/", f"{place}/"))
+
+    assert connection.execute("SELECT task_id, applications FROM tasks").fetchall() == [
+        ("task-1", ["notes", "sheets"])
+    ]
+    assert connection.execute("SELECT count(*) FROM task_edges").fetchall() == [(1,)]
+    with pytest.raises(duckdb.Error, match="read-only"):
+        connection.execute("DELETE FROM tasks")
