@@ -95,11 +95,13 @@ def _with_applications(connection: duckdb.DuckDBPyConnection, table: pa.Table) -
     """The rows with the column that follows from their nodes, whatever it held."""
     connection.register("given_rows", table)
     try:
-        return connection.execute(
-            f"SELECT * REPLACE ({APPLICATIONS_SQL} AS applications) FROM given_rows"
+        found = connection.execute(
+            f"SELECT {APPLICATIONS_SQL} AS applications FROM given_rows"
         ).to_arrow_table()
     finally:
         connection.unregister("given_rows")
+    place = table.schema.get_field_index("applications")
+    return table.set_column(place, table.schema.field(place), found.column(0))
 
 
 def _check(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> None:
