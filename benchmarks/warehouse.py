@@ -26,6 +26,7 @@ from taskgraph.complexity import LEVELS
 from warehouse.bulk import write_task_columns
 from warehouse.schema import TABLE_NAMED
 from warehouse.store import Warehouse
+from warehouse.viewer.task_list import TaskFilter, read_page
 
 BATCH = 50_000
 CATEGORIES = ("csv_path", "note_title", "text_in_clipboard", "png_path", "table_in_clipboard")
@@ -36,6 +37,7 @@ QUERIES = {
         " FROM tasks GROUP BY ALL"
     ),
     "unnest edges": "SELECT resource_category, count(*) FROM task_edges GROUP BY ALL",
+    "tasks of an application": "SELECT count(*) FROM tasks WHERE list_contains(applications, 'app3')",
     "one task by id": "SELECT instruction FROM tasks WHERE task_id = 'task-4711'",
 }
 LIMITS_MS = {"level filter": 50, "group by five levels": 150, "unnest edges": 500}
@@ -140,6 +142,10 @@ def bench_warehouse(folder: Path, prepared: list[pa.Table]) -> dict[str, float]:
         figures["peak RSS MB"] = peak()
         for name, sql in QUERIES.items():
             figures[f"{name} ms"] = milliseconds(lambda sql=sql: warehouse.query(sql))  # type: ignore[misc]
+        chosen = TaskFilter.of({"application": "app3", "dependency": "hard"})
+        figures["viewer: a page of the filtered list ms"] = milliseconds(
+            lambda: read_page(warehouse, chosen, after="task-5")
+        )
     return figures
 
 
@@ -165,6 +171,10 @@ def bench_sqlite(folder: Path, count: int) -> dict[str, float]:
         "unnest edges": (
             "SELECT edge.value ->> '$.resource.category', count(*) FROM tasks,"
             " json_each(tasks.content, '$.edges') AS edge GROUP BY 1"
+        ),
+        "tasks of an application": (
+            "SELECT count(*) FROM tasks WHERE EXISTS (SELECT 1 FROM json_each(tasks.content, '$.nodes') AS node"
+            " WHERE node.value ->> 'application' = 'app3')"
         ),
         "one task by id": "SELECT content ->> 'instruction' FROM tasks WHERE task_id = 'task-4711'",
     }
@@ -197,6 +207,12 @@ def bench_pandas(folder: Path, count: int) -> dict[str, float]:
     figures["group by five levels ms"] = milliseconds(lambda: frame.groupby(levels).size())
     figures["unnest edges ms"] = milliseconds(
         lambda: frame.edges.explode().dropna().map(lambda edge: edge["resource"]["category"]).value_counts(),
+        repeats=1,
+    )
+    figures["tasks of an application ms"] = milliseconds(
+        lambda: int(
+            frame.nodes.map(lambda nodes: any(node["application"] == "app3" for node in nodes)).sum()
+        ),
         repeats=1,
     )
     figures["one task by id ms"] = milliseconds(
