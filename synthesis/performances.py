@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from resources.applications import Application
 from synthesis.agreement import agreeing
+from synthesis.overlooked_controls import doubt
 from synthesis.preparation import Prelude
 from synthesis.seams import Environments, Models
 from synthesis.trajectories import Picture, TrajectorySettings, perform_subtask
@@ -54,6 +55,8 @@ class Performances:
     """Performances begun, per instance."""
     feedback: dict[str, list[str]] = field(default_factory=dict)
     """What was wrong with earlier performances, per instance."""
+    doubted: bool = False
+    """Whether performances that agreed were doubted already, which happens once."""
 
     @property
     def usable(self) -> list[Trajectory]:
@@ -75,19 +78,33 @@ class Performances:
     ) -> list[Trajectory]:
         """One trajectory per instance that agree with each other, performing until there are; else an empty list.
 
-        One instance alone is performed twice: agreement takes two.
+        One instance alone is performed twice: agreement takes two. Performances that agree but all leave out a control
+        that the instruction ends with are doubted once, and performed again.
         """
         while True:
             group = agreeing(self.usable, _QUORUM)
             chosen = {item.instance_id: item for item in reversed(group)}
             missing = [item for item in instances if item.instance_id not in chosen]
             if group and not missing:
-                return [chosen[item.instance_id] for item in instances]
+                agreed = [chosen[item.instance_id] for item in instances]
+                if not self._doubts(agreed, most_attempts):
+                    return agreed
+                missing = instances
             wanted = missing if group else self._to_compare(instances)
             wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
             if not wanted:
                 return []
             await asyncio.gather(*(self._perform(item, preludes[item.instance_id]) for item in wanted))
+
+    def _doubts(self, agreed: list[Trajectory], most_attempts: int) -> bool:
+        """Whether performances that agree are set aside, once, because all of them overlooked a control."""
+        if self.doubted or any(most_attempts - self.attempts[item.instance_id] < _QUORUM for item in agreed):
+            return False
+        message = doubt(agreed)
+        if message:
+            self.doubted = True
+            self.discard(agreed, message)
+        return bool(message)
 
     def _to_compare(self, instances: list[BoundSubtask]) -> list[BoundSubtask]:
         """The instances without a usable performance, or all of them when those there are do not agree."""

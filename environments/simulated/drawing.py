@@ -32,5 +32,5 @@ def draw(controls: tuple[Control, ...]) -> bytes:
         shown = f"{control.text}: {control.value}" if control.control_type == "Edit" else control.text
         pen.text((place.left + 8, place.top + 6), shown.replace("\n", " / ")[:52], fill="#1d2733", font=font)
     output = io.BytesIO()
-    picture.quantize(64).save(output, "PNG", compress_level=1)
+    picture.quantize(64, Image.Quantize.FASTOCTREE).save(output, "PNG", compress_level=1)
     return output.getvalue()
