@@ -8,16 +8,17 @@ of the picture, so recorded evidence is read again without the picture.
 from __future__ import annotations
 
 import csv
+import functools
 import importlib.util
 import io
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import Any, Protocol, cast
 
 from evaluators_api.errors import CheckUnavailable
 from taskgraph.interaction import Screenshot
@@ -146,6 +147,15 @@ def texts_of_words(words: Iterator[dict[str, str]]) -> tuple[str, ...]:
 
 
 def _rapidocr(png: bytes) -> tuple[str, ...]:
+    try:
+        return tuple(str(text) for text in (_rapidocr_engine()(png).txts or ()))
+    except Exception as error:
+        raise CheckUnavailable(f"The OCR package did not read the picture: {str(error)[:200]}.") from error
+
+
+@functools.cache
+def _rapidocr_engine() -> Callable[[bytes], Any]:
+    """The engine with its models loaded, which takes far longer than reading a picture."""
     from rapidocr import RapidOCR
 
-    return tuple(str(text) for text in (RapidOCR()(png).txts or ()))
+    return cast("Callable[[bytes], Any]", RapidOCR(params={"Global.log_level": "error"}))
