@@ -40,7 +40,8 @@ def graph(
     import json
 
     from flows.graph_files import graph_in
-    from taskgraph.drawing import draw_svg, draw_text
+    from taskgraph.drawing import draw_text
+    from taskgraph.drawing_svg import draw_svg
 
     found = graph_in(file, subtasks)
     facts = measures(found)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from itertools import combinations
 from xml.etree import ElementTree
 
 from hypothesis import given
 
-from taskgraph.drawing import draw_svg, draw_text
+from taskgraph.drawing import draw_text
+from taskgraph.drawing_svg import draw_svg
 from tests.taskgraph.small_graphs import graphs, shaped
 
 
@@ -58,3 +61,33 @@ def test_svg_escapes_text():
     graph = shaped((0,))
     marked = graph.nodes[0].model_copy(update={"instruction": "Write <b> & go", "application": '"x"'})
     ElementTree.fromstring(draw_svg(graph.model_copy(update={"nodes": (marked,)})))
+
+
+def boxes(drawn: str) -> list[tuple[int, int, int, int]]:
+    return [
+        tuple(int(item.get(side, "0")) for side in ("x", "y", "width", "height"))
+        for item in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}rect")
+    ]
+
+
+def test_an_edge_over_several_columns_passes_between_the_boxes():
+    drawn = draw_svg(shaped((0, 0b1, 0b11)))
+    ends = [match.split(" ") for match in re.findall(r"L(\d+ \d+)", drawn)]
+    straight = {int(y) for _, y in ends}
+    middle = boxes(drawn)[1]
+    passing = straight - {y + height // 2 for _, y, _, height in boxes(drawn)}
+    assert any(not middle[1] <= y <= middle[1] + middle[3] for y in passing)
+
+
+@given(graphs())
+def test_boxes_never_overlap(predecessors):
+    drawn = boxes(draw_svg(shaped(predecessors)))
+    for (x, y, _, height), (other_x, other_y, _, _) in combinations(sorted(drawn), 2):
+        assert x != other_x or other_y >= y + height
+
+
+def test_svg_numbers_are_those_given():
+    graph = shaped((0, 0b1), "ab")
+    numbers = {node.instance_id: number for node, number in zip(graph.nodes, (7, 9), strict=True)}
+    assert all(head in draw_svg(graph, numbers) for head in (">7 a<", ">9 b<"))
+    assert all(head in draw_svg(graph) for head in (">1 a<", ">2 b<"))
