@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from taskgraph.errors import KeysInvalid
 from taskgraph.interaction import ClickInput, DragInput, KeyboardInput, WaitInput, WheelMouseInput
+from taskgraph.keys import read_keys, runs
 from taskgraph.trajectory import TrajectoryStep
 
 
 def in_words(step: TrajectoryStep) -> str:
-    """What a step did: `click Button “Save”`, `type hello into Edit “Title”`."""
-    target = f"{step.target.control_type} “{step.target.text}”".strip() if step.target else ""
+    """What a step did: `click Button “Save”`, `type “hello”, press Enter in Edit “Title”`."""
+    target = ""
+    if step.target:
+        name = f"“{step.target.text}”" if step.target.text else ""
+        target = f"{step.target.control_type} {name}".strip()
     action = step.action
     if isinstance(action, KeyboardInput):
-        return f"type {action.keys}" + (f" into {target}" if target else "")
+        return keys_in_words(action.keys) + (f" in {target}" if target else "")
     if isinstance(action, WaitInput):
         return f"wait {action.seconds:g} s"
     if isinstance(action, WheelMouseInput):
@@ -20,6 +25,28 @@ def in_words(step: TrajectoryStep) -> str:
     if isinstance(action, DragInput):
         return f"drag in {target or f'control {action.control_label}'}"
     return f"{_click(action)} {target or f'control {action.control_label}'}"
+
+
+def keys_in_words(keys: str) -> str:
+    """Keys of Table 10 as text typed and keys pressed; keys that cannot be read stay as they are.
+
+    >>> keys_in_words("^aVisitor{ENTER}{TAB 2}")
+    'press Ctrl+A, type “Visitor”, press Enter, Tab, Tab'
+    """
+    try:
+        pressed = runs(read_keys(keys))
+    except KeysInvalid:
+        return f"type {keys}"
+    parts: list[str] = []
+    pressing = False
+    for item in pressed:
+        if isinstance(item, str):
+            parts.append(f"type “{item}”")
+        else:
+            name = "+".join(part.capitalize() for part in (*item.modifiers, item.key))
+            parts.append(name if pressing else f"press {name}")
+        pressing = not isinstance(item, str)
+    return ", ".join(parts) or "type nothing"
 
 
 def _click(action: ClickInput) -> str:

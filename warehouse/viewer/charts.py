@@ -66,9 +66,12 @@ def funnel_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
         chart("Funnel", "items", [(str(row["step"]), row["items"]) for row in rows if not row["reason"]]),
         chart(
             "Rejected",
-            "items, by reason; every one is kept",
+            "items by reason; each is kept",
             [
-                (f"{str(row['step']).removesuffix(' rejected')}: {row['reason']}", row["items"])
+                (
+                    f"{str(row['step']).removesuffix(' rejected')}: {str(row['reason']).replace('_', ' ')}",
+                    row["items"],
+                )
                 for row in rows
                 if row["reason"]
             ],
@@ -91,7 +94,7 @@ def application_chart(warehouse: Warehouse) -> Chart:
     return counted(
         warehouse,
         "Applications",
-        "tasks that use them",
+        "tasks that use each",
         "SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks)"
         " GROUP BY 1",
     )
@@ -108,9 +111,9 @@ def function_figures(warehouse: Warehouse) -> dict[str, str]:
     return {
         "accepted evaluation functions": str(row["functions"]),
         "pieces of wrong evidence judged": str(row["negatives"] or 0),
-        "of them rejected": str(row["killed"] or 0),
+        "of it rejected": str(row["killed"] or 0),
         "mean mutation score": _percent(row["mutation"]),
-        "mean share of checks that read the route": _percent(row["route"]),
+        "mean share of checks on clicks and typing": _percent(row["route"]),
     }
 
 

@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 from taskgraph.complexity import DIMENSIONS
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
+from warehouse.viewer.agent_attempts import agent_figures
 from warehouse.viewer.charts import (
     Chart,
     application_chart,
@@ -22,6 +23,12 @@ from warehouse.viewer.task_list import TaskFilter
 from warehouse.viewer.website import Site
 
 _RUNS_SHOWN = 50
+_DATASET = (
+    "SELECT (SELECT count(*) FROM tasks) AS tasks, (SELECT count(*) FROM subtasks) AS subtasks,"
+    " (SELECT count(DISTINCT subtask_id) FROM evaluation_functions WHERE accepted) AS verified,"
+    " (SELECT count(DISTINCT application) FROM subtasks) AS applications,"
+    " (SELECT count(*) FROM replays WHERE success) AS replays"
+)
 _COSTS = (
     "SELECT stage, role, provider, model, sum(calls)::BIGINT AS calls,"
     " sum(calls_from_ledger)::BIGINT AS from_ledger, sum(input_tokens)::BIGINT AS input_tokens,"
@@ -73,6 +80,9 @@ def _overview(site: Site) -> HTMLResponse:
         funnel=funnel,
         rejections=rejections,
         quality=function_figures(store),
+        totals=store.query(_DATASET).as_dicts()[0],
+        cells=sum(1 for count in read_cells(store).values() if count),
+        agents=agent_figures(store),
         scenarios=scenario_chart(store),
         applications=application_chart(store),
         runs=list(store.read(RunRecord, order_by="started_at DESC"))[:_RUNS_SHOWN],
@@ -80,23 +90,26 @@ def _overview(site: Site) -> HTMLResponse:
 
 
 def _costs(site: Site) -> HTMLResponse:
+    totals = site.store.query(_TOTALS).as_dicts()[0]
     return site.page(
         "costs.html.jinja",
-        totals=site.store.query(_TOTALS).as_dicts()[0],
+        totals=totals,
         rows=site.store.query(_COSTS).as_dicts(),
-        charts=_cost_charts(site.store),
+        charts=_cost_charts(site.store, bool(totals["cost_usd"])),
     )
 
 
-def _cost_charts(store: Warehouse) -> tuple[Chart, ...]:
+def _cost_charts(store: Warehouse, charged: bool) -> tuple[Chart, ...]:
     def counted(title: str, note: str, label: str, amount: str) -> Chart:
         rows = store.query(
             f"SELECT {label}, {amount} FROM model_calls GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20"
         ).rows()
-        return chart(title, note, [(str(name), count) for name, count in rows])
+        return chart(title, note, [(str(name).replace("_", " "), count) for name, count in rows])
 
     return (
-        counted("Price by stage", "US dollars", "stage", "sum(cost_usd)"),
+        counted("Price by stage", "US dollars", "stage", "sum(cost_usd)")
+        if charged
+        else counted("Input tokens by stage", "nothing was charged", "stage", "sum(input_tokens)::BIGINT"),
         counted("Calls by stage", "answers from the ledger included", "stage", "count(*)"),
         counted("Output tokens by role", "reasoning included", "role", "sum(output_tokens)::BIGINT"),
         counted("Outcomes", "what became of the replies", "outcome", "count(*)"),

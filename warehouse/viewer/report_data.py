@@ -8,14 +8,16 @@ import io
 from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
+from pydantic import JsonValue
 
-from taskgraph.drawing import draw_svg
+from taskgraph.drawing_svg import draw_svg
 from taskgraph.task import Replay, Task
 from taskgraph.trajectory import Trajectory, TrajectoryStep
 from warehouse.errors import ScreenshotMissing
 from warehouse.records import DatasetVersion, RunRecord
 from warehouse.store import Warehouse
 from warehouse.viewer.action_words import in_words
+from warehouse.viewer.agent_attempts import agent_figures
 from warehouse.viewer.charts import (
     Chart,
     application_chart,
@@ -24,6 +26,7 @@ from warehouse.viewer.charts import (
     funnel_charts,
     scenario_chart,
 )
+from warehouse.viewer.task_words import numbers_of, title_of
 
 _PICTURE_WIDTH = 560
 
@@ -50,6 +53,8 @@ class TaskView:
 
     task: Task
     """The task."""
+    title: str
+    """What it is for."""
     drawing: str
     """Its graph as SVG."""
     replays: tuple[Replay, ...]
@@ -63,7 +68,7 @@ class ReportData:
     """Everything on the page."""
 
     version: str
-    """Dataset version shown, or `present state`."""
+    """Dataset version shown; empty for the present state, which no version names."""
     created: str
     """When it was published."""
     funnel: Chart
@@ -78,6 +83,8 @@ class ReportData:
     """Tasks per application."""
     quality: dict[str, str]
     """Figures on evaluation functions."""
+    agents: tuple[dict[str, JsonValue], ...]
+    """Figures per agent and run."""
     runs: tuple[RunRecord, ...]
     """Runs that made it."""
     tasks: tuple[TaskView, ...]
@@ -90,7 +97,7 @@ def read_report(warehouse: Warehouse, *, sample: int = 8, seed: int = 0) -> Repo
     shown = next((item for item in versions if item.name == warehouse.version), None)
     funnel, rejections = funnel_charts(warehouse)
     return ReportData(
-        version=warehouse.version or "present state",
+        version=warehouse.version or "",
         created=shown.created_at if shown else "",
         funnel=funnel,
         rejections=rejections,
@@ -98,6 +105,7 @@ def read_report(warehouse: Warehouse, *, sample: int = 8, seed: int = 0) -> Repo
         scenarios=scenario_chart(warehouse),
         applications=application_chart(warehouse),
         quality=function_figures(warehouse),
+        agents=tuple(agent_figures(warehouse)),
         runs=tuple(warehouse.read(RunRecord, order_by="started_at")),
         tasks=tuple(_view(warehouse, task) for task in _sample(warehouse, sample, seed)),
     )
@@ -126,7 +134,7 @@ def _view(warehouse: Warehouse, task: Task) -> TaskView:
     if shown is not None:
         for recording in warehouse.read(Trajectory, "trajectory_id = ?", [shown.trajectory_id]):
             steps = tuple(_step(warehouse, step, shown) for step in recording.steps)
-    return TaskView(task, draw_svg(task.graph), replays, steps)
+    return TaskView(task, title_of(task), draw_svg(task.graph, numbers_of(task)), replays, steps)
 
 
 def _step(warehouse: Warehouse, step: TrajectoryStep, replay: Replay) -> StepView:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
@@ -41,6 +44,16 @@ _TASKS_WITH = (
 )
 
 
+def _in_order(name: str) -> list[tuple[int, str]]:
+    """A key that sorts ids by the numbers in them: `a:2` before `a:10`."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _numbered(names: Iterable[str | None]) -> dict[str | None, int]:
+    """Numbers from 1, in the order of first appearance."""
+    return {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
+
+
 def add_pages(application: FastAPI, site: Site) -> None:
     """Add the pages."""
 
@@ -73,16 +86,24 @@ def add_pages(application: FastAPI, site: Site) -> None:
                 EvaluationFunction, "subtask_id = ?", [subtask_id], order_by="accepted DESC, function_id"
             )
         )
+        rounds = sorted(
+            store.read(VerificationRound, "subtask_id = ?", [subtask_id]),
+            key=lambda item: _in_order(item.verification_id),
+        )
         return site.page(
             "subtask.html.jinja",
             subtask=found,
             functions=functions,
-            function_numbers={item.function_id: number for number, item in enumerate(functions, 1)},
-            rounds=list(
-                store.read(
-                    VerificationRound, "subtask_id = ?", [subtask_id], order_by="round, verification_id"
+            function_numbers=_numbered(
+                known
+                for known in (
+                    *(item.function_id for item in rounds),
+                    *(item.function_id for item in functions),
                 )
+                if known in {item.function_id for item in functions}
             ),
+            instance_numbers=_numbered(item.instance_id for item in rounds),
+            rounds=rounds,
             rejections=list(store.read(Rejection, "item_id = ? AND item_kind = 'subtask'", [subtask_id])),
             trajectories=store.query(_TRAJECTORIES, [subtask_id]).as_dicts(),
             tasks=store.query(_TASKS_WITH, [subtask_id]).as_dicts(),

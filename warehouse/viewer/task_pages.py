@@ -10,13 +10,15 @@ from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from taskgraph.complexity import DIMENSIONS, LEVELS
-from taskgraph.drawing import draw_svg
+from taskgraph.drawing_svg import draw_svg
 from taskgraph.subtask import BoundSubtask
 from taskgraph.task import Rejection, Replay, Task, Validation
 from taskgraph.trajectory import Trajectory
 from warehouse.errors import RowInvalid
+from warehouse.viewer.agent_attempts import attempts_at
 from warehouse.viewer.strips import Frame, read_strip
 from warehouse.viewer.task_list import TaskFilter, choices, count_tasks, read_page
+from warehouse.viewer.task_words import numbers_of, title_of
 from warehouse.viewer.website import Site, address
 
 _ORDERS_SHOWN = 12
@@ -70,11 +72,12 @@ def add_pages(application: FastAPI, site: Site) -> None:
             )
         replays = list(site.store.read(Replay, "task_id = ?", [task_id]))
         shown = _shown_replay(replays, request.query_params.get("replay", ""))
-        numbers = _numbers(found)
+        numbers = numbers_of(found)
         return site.page(
             "task.html.jinja",
             task=found,
-            drawing=draw_svg(found.graph),
+            title=title_of(found),
+            drawing=draw_svg(found.graph, numbers),
             rows=_rows(found, numbers),
             numbers=numbers,
             orders=[
@@ -88,6 +91,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
             replays=replays,
             shown=shown,
             frames=_strip(site, shown),
+            attempts=attempts_at(site.store, task_id),
         )
 
 
@@ -117,12 +121,6 @@ def _strip(site: Site, replay: Replay | None) -> tuple[Frame, ...]:
         return ()
     recording = next(site.store.read(Trajectory, "trajectory_id = ?", [replay.trajectory_id]), None)
     return read_strip(site.store, recording, replay.subtasks) if recording else ()
-
-
-def _numbers(task: Task) -> dict[str, int]:
-    names = [node.instance_id for node in task.graph.nodes]
-    order = task.successful_orders[0] if task.successful_orders else ()
-    return {name: number for number, name in enumerate(dict.fromkeys((*order, *names)), 1)}
 
 
 def _rows(task: Task, numbers: Mapping[str, int]) -> list[NodeRow]:

@@ -59,7 +59,7 @@ def test_task_page_shows_graph_instruction_orders_and_replay(pages: TestClient, 
     for part in (
         "<svg",
         "In notes, create &#39;a.csv&#39;, then in sheets",
-        "1 of 1 topological orders succeed",
+        "1 of 1 topological order succeeds",
         'href="/subtasks/notes.create"',
         f"/screenshots/{screen.sha256}.png",
         "Do step 1",
