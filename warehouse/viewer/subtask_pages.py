@@ -13,10 +13,13 @@ from taskgraph.evaluation_function import EvaluationFunction, VerificationRound
 from taskgraph.subtask import Subtask
 from taskgraph.task import Rejection
 from taskgraph.trajectory import Trajectory
+from warehouse.store import Warehouse
 from warehouse.viewer.strips import read_strip
 from warehouse.viewer.website import Site, address
 
 _PAGE_ROWS = 50
+_REPLAYED = "task:"
+"""What the subtask id of a replay's trajectory begins with, before the id of the task."""
 _LIST = f"""
 WITH page AS (
     SELECT subtask_id, application, instruction_template, origin, simulated,
@@ -42,6 +45,14 @@ _TASKS_WITH = (
     "SELECT task_id, instruction FROM tasks WHERE list_contains([node.subtask_id FOR node IN nodes], ?)"
     " ORDER BY task_id LIMIT 10"
 )
+
+
+def _task_of(store: Warehouse, trajectory: Trajectory) -> str:
+    """The task that a replay or an attempt of an agent performed; empty for the trajectory of a subtask."""
+    name = trajectory.subtask_id
+    if name.startswith(_REPLAYED):
+        return name.removeprefix(_REPLAYED)
+    return str(store.query("SELECT coalesce(max(task_id), '') FROM tasks WHERE task_id = ?", [name]).scalar())
 
 
 def _in_order(name: str) -> list[tuple[int, str]]:
@@ -114,4 +125,9 @@ def add_pages(application: FastAPI, site: Site) -> None:
         found = next(site.store.read(Trajectory, "trajectory_id = ?", [trajectory_id]), None)
         if found is None:
             raise HTTPException(404, f"There is no trajectory {trajectory_id}.")
-        return site.page("trajectory.html.jinja", trajectory=found, frames=read_strip(site.store, found))
+        return site.page(
+            "trajectory.html.jinja",
+            trajectory=found,
+            task_id=_task_of(site.store, found),
+            frames=read_strip(site.store, found),
+        )

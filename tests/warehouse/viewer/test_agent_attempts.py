@@ -11,6 +11,7 @@ import pytest
 from taskgraph.agent_run import AgentRun, CompletedSubtask
 from taskgraph.provenance import Provenance
 from taskgraph.task import Task
+from taskgraph.trajectory import Trajectory
 from tests.warehouse.viewer.conftest import HOSTILE, client_of
 from warehouse.store import Warehouse
 from warehouse.viewer.agent_attempts import agent_figures
@@ -25,6 +26,8 @@ def attempted(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -
         first, second = (
             node.instance_id for node in next(opened.read(Task, "task_id = 'task-1'")).graph.nodes
         )
+        recorded = next(opened.read(Trajectory, "trajectory_id = 'recording-1'", pictures=True))
+        opened.write([recorded.model_copy(update={"trajectory_id": "attempt-1", "subtask_id": "task-1"})])
         done = (CompletedSubtask(instance_id=first, step=2), CompletedSubtask(instance_id=second, step=5))
         opened.write(
             [
@@ -38,7 +41,7 @@ def attempted(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -
                     success=True,
                     steps=5,
                     outcome="completed",
-                    trajectory_id="recording-1",
+                    trajectory_id="attempt-1",
                     provenance=Provenance(run_id="run-9"),
                 ),
                 AgentRun(
@@ -78,12 +81,19 @@ def test_the_page_of_a_task_shows_what_agents_completed(attempted: Warehouse) ->
         "5 steps",
         "1 step,",
         'title="after step 2"',
-        'href="/trajectories/recording-1"',
+        'href="/trajectories/attempt-1"',
         "finished early, gave up",
         "&lt;script&gt;",
     ):
         assert part in text, part
     assert "<script>alert" not in text
+
+
+@pytest.mark.parametrize("trajectory", ["attempt-1", "recording-1"])
+def test_the_trajectory_of_a_task_leads_to_the_task(attempted: Warehouse, trajectory: str) -> None:
+    text = client_of(attempted).get(f"/trajectories/{trajectory}").text
+    assert "Trajectory of task task-1" in text and 'href="/tasks/task-1"' in text
+    assert "/subtasks/task" not in text
 
 
 def test_the_overview_and_the_report_show_agents(attempted: Warehouse, tmp_path: Path) -> None:
