@@ -20,13 +20,16 @@ from warehouse.viewer.website import Site, address
 _PAGE_ROWS = 50
 _REPLAYED = "task:"
 """What the subtask id of a replay's trajectory begins with, before the id of the task."""
+_CHOSEN = (
+    "($application = '' OR application = $application) AND ($text = ''"
+    " OR contains(lower(instruction_template), lower($text)) OR contains(subtask_id, $text))"
+)
 _LIST = f"""
 WITH page AS (
     SELECT subtask_id, application, instruction_template, origin, simulated,
         [item.category FOR item IN inputs] AS inputs, [item.category FOR item IN outputs] AS outputs
     FROM subtasks
-    WHERE subtask_id > $after AND ($application = '' OR application = $application)
-        AND ($text = '' OR contains(lower(instruction_template), lower($text)) OR contains(subtask_id, $text))
+    WHERE subtask_id > $after AND {_CHOSEN}
     ORDER BY subtask_id
     LIMIT {_PAGE_ROWS + 1}
 )
@@ -78,6 +81,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
         return site.page(
             "subtasks.html.jinja",
             rows=rows[:_PAGE_ROWS],
+            total=site.store.query(f"SELECT count(*) FROM subtasks WHERE {_CHOSEN}", chosen).scalar(),
             chosen=chosen,
             applications=[str(row[0]) for row in applications.rows()],
             first=address("/subtasks", chosen) if after else "",

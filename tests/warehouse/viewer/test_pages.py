@@ -67,6 +67,21 @@ def test_task_page_shows_graph_instruction_orders_and_replay(pages: TestClient, 
         assert part in text, part
 
 
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [
+        ("/subtasks", "2 in all"),
+        ("/subtasks?application=notes", "1 match"),
+        ("/subtasks?text=nothing+like+it", "0 matches"),
+        ("/tasks", "1 in all"),
+        ("/tasks?application=notes", "1 match"),
+        ("/tasks?text=nothing+like+it", "0 matches"),
+    ],
+)
+def test_lists_say_how_many_there_are(pages: TestClient, path: str, count: str) -> None:
+    assert f'<p class="soft">{count}</p>' in pages.get(path).text
+
+
 def test_subtask_page_shows_source_kill_matrix_and_every_round(pages: TestClient) -> None:
     text = pages.get("/subtasks/notes.create").text
     for part in (
