@@ -59,9 +59,9 @@ def same_content(wanted: str, content: str) -> bool:
 
 def is_long(text: str) -> bool:
     """Whether `text` is prose or a document rather than a label."""
-    if "\n" in text.strip() or len(text) >= LONG_TEXT_CHARACTERS:
+    if len(text) >= LONG_TEXT_CHARACTERS or ("\n" in text and "\n" in text.strip()):
         return True
-    return len(text.split()) >= LONG_TEXT_WORDS
+    return len(text) >= 2 * LONG_TEXT_WORDS - 1 and len(text.split()) >= LONG_TEXT_WORDS
 
 
 def has_phrase(wanted: str, text: str) -> bool:

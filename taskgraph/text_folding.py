@@ -105,7 +105,8 @@ def same_label(wanted: str, shown: str) -> bool:
         return False
     if first == second:
         return True
-    if _SHORTCUT.search(first):
+    # Every shortcut holds a plus sign, and hardly any label does.
+    if "+" not in second or ("+" in first and _SHORTCUT.search(first)):
         return False
     shortcut = _SHORTCUT.search(second)
     return (
