@@ -200,10 +200,15 @@ class Warehouse:
         with self._guard:
             writer = self._writing()
             with WriterLock(self.location):
-                retried(
-                    lambda: writer.execute(f"CALL ducklake_merge_adjacent_files('{LAKE}')"),
-                    self.location,
-                )
+                # Each thread holds a part of the merged file; one thread takes as long and holds far less.
+                writer.execute("SET threads = 1")
+                try:
+                    retried(
+                        lambda: writer.execute(f"CALL ducklake_merge_adjacent_files('{LAKE}')"),
+                        self.location,
+                    )
+                finally:
+                    writer.execute("RESET threads")
                 retried(
                     lambda: writer.execute(
                         f"CALL ducklake_cleanup_old_files('{LAKE}', older_than => now() - INTERVAL 1 DAY)"
