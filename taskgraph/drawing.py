@@ -76,5 +76,9 @@ def _lane_cell(
 
 
 def cut(line: str, width: int) -> str:
-    """`line` in at most `width` characters, the last one an ellipsis where something is left out."""
+    """`line` in at most `width` characters, the last one an ellipsis where something is left out.
+
+    >>> cut("export the table", 10), cut("export", 10)
+    ('export th…', 'export')
+    """
     return line if len(line) <= width else line[: width - 1] + "…"

@@ -7,8 +7,9 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 from hypothesis import given
+from hypothesis import strategies as st
 
-from taskgraph.drawing import draw_text
+from taskgraph.drawing import cut, draw_text
 from taskgraph.drawing_svg import draw_svg
 from tests.taskgraph.small_graphs import graphs, shaped
 
@@ -91,3 +92,10 @@ def test_svg_numbers_are_those_given():
     numbers = {node.instance_id: number for node, number in zip(graph.nodes, (7, 9), strict=True)}
     assert all(head in draw_svg(graph, numbers) for head in (">7 a<", ">9 b<"))
     assert all(head in draw_svg(graph) for head in (">1 a<", ">2 b<"))
+
+
+@given(st.text(max_size=20), st.integers(1, 12))
+def test_a_line_is_cut_to_its_width(line: str, width: int) -> None:
+    shown = cut(line, width)
+    assert len(shown) <= width
+    assert shown == line or (shown.endswith("…") and line.startswith(shown[:-1]))
