@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -41,6 +42,8 @@ T = TypeVar("T")
 _READ_ROWS = 500
 _READ_TRAJECTORIES = 20
 _COMPACT_EVERY = 200
+_ROW_GROUP = 20_000
+"""Rows of a Parquet row group in merged files: a task with its graph takes kilobytes in memory."""
 
 
 class Warehouse:
@@ -200,13 +203,14 @@ class Warehouse:
         with self._guard:
             writer = self._writing()
             with WriterLock(self.location):
-                # Each thread holds a part of the merged file; one thread takes as long and holds far less.
+                # What merging holds is a row group for each thread; one thread takes as long.
                 writer.execute("SET threads = 1")
                 try:
-                    retried(
-                        lambda: writer.execute(f"CALL ducklake_merge_adjacent_files('{LAKE}')"),
-                        self.location,
-                    )
+                    for call in (
+                        f"CALL {LAKE}.set_option('parquet_row_group_size', '{_ROW_GROUP}')",
+                        f"CALL ducklake_merge_adjacent_files('{LAKE}')",
+                    ):
+                        retried(functools.partial(writer.execute, call), self.location)
                 finally:
                     writer.execute("RESET threads")
                 retried(
