@@ -9,13 +9,12 @@ from importlib import import_module
 from typing import cast
 
 from environments.agent import Agent, Decision
-from environments.annotated import side_by_side
 from flows.command_errors import CommandError
 from flows.wiring import Run
 from synthesis.reperformance import RecordedAgent
-from synthesis.trajectories import ModelAgent
+from synthesis.trajectories import ModelAgent, both_pictures
 from synthesis.verified_subtasks import VerifiedSubtask
-from taskgraph.interaction import ClickInput, Observation, Screenshot
+from taskgraph.interaction import ClickInput, Observation
 from taskgraph.task import Task
 from taskgraph.trajectory import TrajectoryStep
 
@@ -85,11 +84,7 @@ def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
         }
     )
     instance = task.graph.nodes[0].model_copy(update={"instance_id": task.task_id})
-    return ModelAgent(run.models, instance, whole, step_limit, picture=_both_screens)
-
-
-def _both_screens(observation: Observation) -> Screenshot:
-    return Screenshot.of(side_by_side(observation))
+    return ModelAgent(run.models, instance, whole, step_limit, picture=both_pictures)
 
 
 @dataclass(slots=True)

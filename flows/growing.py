@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from environments.annotated import side_by_side
 from flows.known_pool import is_unchanged, load_verified
 from flows.wiring import Run
 from model_clients.errors import BatchPending
@@ -14,11 +13,10 @@ from resources.applications import Application
 from synthesis.cross_verification import CrossVerifier, Verification
 from synthesis.exploration import explore_application
 from synthesis.performances import Stage
-from synthesis.trajectories import Picture, plain_picture
+from synthesis.trajectories import Picture, both_pictures, plain_picture
 from synthesis.verification_pool import VerificationPool
 from synthesis.verified_subtasks import VerifiedSubtask
 from taskgraph.evaluation_function import EvaluationFunction
-from taskgraph.interaction import Observation, Screenshot
 from taskgraph.provenance import Provenance
 from taskgraph.subtask import Subtask
 
@@ -154,8 +152,4 @@ def _picture(run: Run) -> Picture:
     """What the actor is shown: both screens side by side, or the plain one where nobody looks (offline provider)."""
     if run.settings.models.role(ModelRole.ACTOR).model.provider == "offline":
         return plain_picture
-
-    def both(observation: Observation) -> Screenshot:
-        return Screenshot.of(side_by_side(observation))
-
-    return both
+    return both_pictures

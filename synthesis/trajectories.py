@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from environments.agent import Decision
+from environments.annotated import side_by_side
 from environments.environment import Environment
 from environments.episode import run_episode
 from environments.errors import AgentFailure
@@ -45,6 +46,11 @@ Picture = Callable[[Observation], Screenshot]
 def plain_picture(observation: Observation) -> Screenshot:
     """The screen as it is."""
     return observation.screenshot
+
+
+def both_pictures(observation: Observation) -> Screenshot:
+    """The screen as it is and annotated, side by side, as the paper's prompt describes (E.1)."""
+    return Screenshot.of(side_by_side(observation))
 
 
 class TrajectorySettings(Record):
