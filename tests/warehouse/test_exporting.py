@@ -17,7 +17,6 @@ from warehouse.exporting import MANIFEST, ExportOptions, Manifest, export
 from warehouse.file_names import id_of_name, safe_name
 from warehouse.importing import run_import
 from warehouse.lookup import export_formats
-from warehouse.osworld_conditions import Inexpressible, conditions_of
 from warehouse.selection import CellQuota, Selection
 from warehouse.store import Warehouse
 
@@ -228,41 +227,6 @@ def test_preference_pairs_start_from_one_screen(sampled: Warehouse, tmp_path: Pa
     assert pair["id"] == "trajectory-bad#2"
     assert pair["chosen"] != pair["rejected"]
     assert (tmp_path / "out" / pair["images"][0]).is_file()
-
-
-def test_osworld_gets_lists_of_metrics_and_getters_of_one_length(sampled: Warehouse, tmp_path: Path) -> None:
-    export(sampled, "osworld", tmp_path / "out")
-
-    (file,) = (tmp_path / "out" / "examples").rglob("*.json")
-    task = json.loads(file.read_text())
-    evaluator = task["evaluator"]
-    assert file.parent.name == "multi_apps"
-    assert len(evaluator["func"]) == len(evaluator["result"]) == len(evaluator["expected"]) == 4
-    assert evaluator["conj"] == "and"
-    assert {"config", "related_apps", "proxy", "fixed_ip", "possibility_of_env_change"} <= set(task)
-
-
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ("    if not check_mouse_clicks(text='Save'):\n        return EvalResult(False, '', 0)\n", "route"),
-        (
-            "    if not check_text_exists('Save'):\n        return EvalResult(False, '', 0)\n",
-            "later subtasks",
-        ),
-        ("    for name in [a]:\n        pass\n", "conjunction"),
-        ("    if not check_file_exists(a.upper()):\n        return EvalResult(False, '', 0)\n", "computed"),
-        (
-            "    if not check_file_exists(a) and not check_file_exists(b):\n        return EvalResult(False, '', 0)\n",
-            "conjunction",
-        ),
-    ],
-)
-def test_osworld_refuses_what_it_cannot_say(body: str, reason: str) -> None:
-    source = f"def evaluate_agent_task_completion(a, b):\n{body}    return EvalResult(True, '', 1)\n"
-
-    with pytest.raises(Inexpressible, match=reason):
-        conditions_of(source, {"a": "x", "b": "y"})
 
 
 def test_a_hugging_face_export_loads_with_datasets(sampled: Warehouse, tmp_path: Path) -> None:

@@ -6,22 +6,21 @@ refused with the reason. Tasks that were imported from OSWorld go out as they ca
 
 from __future__ import annotations
 
-import base64
 import uuid
 from collections import defaultdict
 from pathlib import Path
 
-from resources.applications import Application
-from resources.assets import content_of
+import networkx
+
+from taskgraph.subtask import BoundSubtask
 from taskgraph.task import Task
 from warehouse.errors import ExportRefused
 from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
 from warehouse.file_names import safe_name
 from warehouse.osworld_conditions import Condition, Inexpressible, conditions_of
+from warehouse.osworld_setup import HOME, setup
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
-_HOME = "/home/user"
-_PORT = 8800
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -51,7 +50,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         counts={"tasks": sum(len(ids) for ids in listed.values())},
         refused=tuple(refused),
         notes=(
-            "Launching assumes a machine image in which the applications are installed under /home/user/applications.",
+            f"Own tasks assume a machine image on which each application is installed under {HOME}/applications.",
         ),
     )
 
@@ -59,34 +58,18 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 def _fields(task: Task, source: ExportSource) -> dict[str, object]:
     if task.simulated:
         raise Inexpressible("it runs on simulated applications")
-    conditions: list[Condition] = []
-    for node in task.graph.nodes:
-        function = source.functions.get(node.subtask_id)
-        if function is None:
-            raise Inexpressible(f"{node.subtask_id} has no evaluation function")
-        conditions += conditions_of(function.source, node.parameters)
+    conditions = _conditions(task, source)
     names = sorted({node.application for node in task.graph.nodes})
-    config: list[dict[str, object]] = []
-    for position, name in enumerate(names):
-        application = source.applications.get(name)
-        if application is None:
+    for name in names:
+        if name not in source.applications:
             raise Inexpressible(f"the application {name} is not stored")
-        config += _setup(application, _PORT + position)
-    config.append(
-        {
-            "type": "chrome_open_tabs",
-            "parameters": {
-                "urls_to_open": [f"http://localhost:{_PORT + position}" for position in range(len(names))]
-            },
-        }
-    )
     single = len(conditions) == 1
     return {
         "id": str(uuid.uuid5(_NAMESPACE, task.task_id)),
         "snapshot": names[0],
         "instruction": task.instruction,
         "source": f"taskloom:{task.task_id}",
-        "config": config,
+        "config": setup([source.applications[name] for name in names]),
         "trajectory": "trajectories/",
         "related_apps": names,
         "evaluator": {
@@ -102,44 +85,38 @@ def _fields(task: Task, source: ExportSource) -> dict[str, object]:
     }
 
 
+def _conditions(task: Task, source: ExportSource) -> list[Condition]:
+    """The conditions of all nodes, none of which is undone by a node that can come later."""
+    found: list[Condition] = []
+    graph = task.graph.to_networkx()
+    for node in task.graph.nodes:
+        before = networkx.ancestors(graph, node.instance_id)
+        function = source.functions.get(node.subtask_id)
+        if function is None:
+            raise Inexpressible(f"{node.subtask_id} has no evaluation function")
+        own = conditions_of(function.source, node.parameters)
+        for other in task.graph.nodes:
+            if other.instance_id not in (node.instance_id, *before) and _undoes(other, node, own):
+                raise Inexpressible(
+                    f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and OSWorld"
+                    " looks only at the end"
+                )
+        found += [condition for condition in own if condition not in found]
+    return found
+
+
+def _undoes(other: BoundSubtask, node: BoundSubtask, conditions: list[Condition]) -> bool:
+    """Whether `other` takes away, overwrites or brings back what `node`'s conditions look at."""
+    if set(other.consumed) & set(node.outputs):
+        return True
+    taken = {item.value for item in other.consumed}
+    made = {item.value for item in other.outputs}
+    return any(
+        condition.path in made if condition.wants == "absent" else condition.path in taken
+        for condition in conditions
+    ) or any(condition.wants == "content" and condition.path in made for condition in conditions)
+
+
 def _domain(task: Task) -> str:
     names = {node.application for node in task.graph.nodes}
     return next(iter(names)) if len(names) == 1 else "multi_apps"
-
-
-def _setup(application: Application, port: int) -> list[dict[str, object]]:
-    """Write the fixtures, then start the application."""
-    steps: list[dict[str, object]] = []
-    for fixture in application.fixtures:
-        if not fixture.content:
-            continue
-        encoded = base64.b64encode(content_of(fixture.content, application)).decode()
-        code = (
-            f"import base64, pathlib; p = pathlib.Path({f'{_HOME}/{fixture.value}'!r});"
-            f" p.parent.mkdir(parents=True, exist_ok=True); p.write_bytes(base64.b64decode({encoded!r}))"
-        )
-        steps.append({"type": "execute", "parameters": {"command": ["python3", "-c", code]}})
-    places = {
-        "install": f"{_HOME}/applications/{application.name}",
-        "venv": f"{_HOME}/applications/{application.name}/venv",
-        "node": "node",
-        "home": _HOME,
-        "state": f"{_HOME}/state/{application.name}",
-        "port": str(port),
-    }
-    command = [_filled(part, places) for part in application.launch.command] or [
-        "python3",
-        "-m",
-        "http.server",
-        str(port),
-        "--directory",
-        _filled(application.launch.serve, places),
-    ]
-    steps.append({"type": "launch", "parameters": {"command": command}})
-    return steps
-
-
-def _filled(text: str, places: dict[str, str]) -> str:
-    for name, value in places.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text

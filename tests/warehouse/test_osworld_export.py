@@ -1,0 +1,170 @@
+"""What goes out to OSWorld: conditions it can judge at the end, and a configuration that starts the applications."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from resources.applications import Application, Fixture, Launch, Preparation
+from taskgraph.task import Task
+from tests.warehouse.samples import file_resource, records
+from warehouse.exporting import export
+from warehouse.osworld_conditions import Condition, Inexpressible, conditions_of
+from warehouse.osworld_setup import setup
+from warehouse.store import Warehouse
+
+LISTED = """def evaluate_agent_task_completion(old: str, new: str) -> EvalResult:
+    checks = [
+        (not check_file_exists(old), 'it is still there'),
+        (check_file_exists(new), 'there is no file ' + new),
+    ]
+    wrong = [complaint for holds, complaint in checks if not holds]
+    progress = (len(checks) - len(wrong)) / len(checks)
+    if wrong:
+        return EvalResult(False, "; ".join(wrong), progress)
+    return EvalResult(True, "all conditions hold", progress)
+"""
+
+
+def answer(condition: Condition, home: Path) -> bool:
+    """What OSWorld's `exact_match` says of the command, run on this machine in place of its own."""
+    command = condition.result["command"]
+    if isinstance(command, list):
+        arguments = [sys.executable, *(str(part).replace("/home/user", str(home)) for part in command[1:])]
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    else:
+        text = str(command).replace("/home/user", str(home))
+        done = subprocess.run(text, shell=True, capture_output=True, text=True, check=False)
+    return condition.expected == {"type": "rule", "rules": {"expected": done.stdout}}
+
+
+def test_a_list_of_conditions_is_understood_whatever_its_names_are(tmp_path: Path) -> None:
+    gone, there = conditions_of(LISTED, {"old": "a b.csv", "new": "c.csv"})
+    (tmp_path / "a b.csv").touch()
+
+    assert (gone.wants, there.wants) == ("absent", "present")
+    assert (answer(gone, tmp_path), answer(there, tmp_path)) == (False, False)
+    (tmp_path / "a b.csv").rename(tmp_path / "c.csv")
+    assert (answer(gone, tmp_path), answer(there, tmp_path)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("total: 5", True), ("Total:  5", True), ("tal: 5", False), ("(x)", True), ("6", False)],
+)
+def test_contents_are_compared_as_the_check_does(tmp_path: Path, text: str, found: bool) -> None:
+    source = (
+        "def evaluate_agent_task_completion(text):\n"
+        "    if not check_file_contains('store.db', text):\n        return EvalResult(False, '', 0)\n"
+        "    return EvalResult(True, '', 1)\n"
+    )
+    with sqlite3.connect(tmp_path / "store.db") as database:
+        database.execute("CREATE TABLE notes (text)")
+        database.execute("INSERT INTO notes VALUES ('The Total: 5, (x)')")
+    database.close()
+
+    (condition,) = conditions_of(source, {"text": text})
+
+    assert answer(condition, tmp_path) is found
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("    if not check_mouse_clicks(text='Save'):\n        return EvalResult(False, '', 0)\n", "route"),
+        (
+            "    if not check_text_exists('Save'):\n        return EvalResult(False, '', 0)\n",
+            "later subtasks",
+        ),
+        ("    for name in [a]:\n        pass\n", "conjunction"),
+        ("    if not check_file_exists(a.upper()):\n        return EvalResult(False, '', 0)\n", "computed"),
+        ("    if not check_file_exists(''):\n        return EvalResult(False, '', 0)\n", "no path"),
+        ("    if not check_file_contains(a, ''):\n        return EvalResult(False, '', 0)\n", "no text"),
+        (
+            "    if not check_file_exists(a) and not check_file_exists(b):\n        return EvalResult(False, '', 0)\n",
+            "conjunction",
+        ),
+    ],
+)
+def test_osworld_refuses_what_it_cannot_say(body: str, reason: str) -> None:
+    source = f"def evaluate_agent_task_completion(a, b):\n{body}    return EvalResult(True, '', 1)\n"
+
+    with pytest.raises(Inexpressible, match=reason):
+        conditions_of(source, {"a": "x", "b": "y"})
+
+
+def test_osworld_gets_lists_of_metrics_and_getters_of_one_length(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "osworld", tmp_path / "out")
+
+    (file,) = (tmp_path / "out" / "examples").rglob("*.json")
+    task = json.loads(file.read_text())
+    evaluator = task["evaluator"]
+    assert file.parent.name == "multi_apps"
+    assert len(evaluator["func"]) == len(evaluator["result"]) == len(evaluator["expected"]) == 2
+    assert evaluator["conj"] == "and"
+    assert {"config", "related_apps", "proxy", "fixed_ip", "possibility_of_env_change"} <= set(task)
+
+
+def test_a_task_whose_subtasks_undo_each_other_is_refused_as_volatile(
+    filled: Warehouse, tmp_path: Path
+) -> None:
+    (task,) = (item for item in records() if isinstance(item, Task))
+    first, second = task.graph.nodes
+    moving = second.model_copy(update={"consumed": (file_resource("a.csv"),)})
+    graph = task.graph.model_copy(update={"nodes": (first, moving)})
+    filled.write([task.model_copy(update={"task_id": "task-2", "graph": graph})])
+
+    outcome = export(filled, "osworld", tmp_path / "out").outcome
+
+    assert outcome.counts == {"tasks": 1}
+    ((item, reason),) = [(item.item_id, item.reason) for item in outcome.refused]
+    assert item == "task-2"
+    assert "notes.create is volatile: sheets.chart changes" in reason
+
+
+def test_the_configuration_prepares_starts_and_opens_the_applications(tmp_path: Path) -> None:
+    application = Application(
+        name="shop",
+        title="Shop",
+        category="Office",
+        version="1",
+        licence="MIT",
+        description="",
+        manual="",
+        preparation=Preparation(
+            files={"settings.ini": "home={home} port={port}"},
+            commands=(("python3", "-c", "open('made.txt', 'w').write('x')"),),
+        ),
+        launch=Launch(
+            command=("{venv}/bin/shop", "{state}"), environment={"PORT": "{port}"}, url_path="/start"
+        ),
+        fixtures=(Fixture(category="csv_path", value="Documents/big.csv", content="a,b\n" * 40_000),),
+    )
+
+    steps = setup([application])
+
+    for step in steps:
+        if step["type"] == "execute" and "socket" not in str(step):
+            arguments = [
+                str(part).replace("/home/user", str(tmp_path)) for part in step["parameters"]["command"]
+            ]
+            subprocess.run(arguments, check=True)
+    assert (tmp_path / "Documents" / "big.csv").read_text() == "a,b\n" * 40_000
+    state = tmp_path / ".applications" / "shop"
+    assert (state / "settings.ini").read_text() == "home=/home/user port=8800"
+    assert (state / "made.txt").read_text() == "x"
+    launched = [step["parameters"]["command"] for step in steps if step["type"] == "launch"]
+    assert launched[0] == [
+        *("env", "-C", "/home/user/.applications/shop", "PORT=8800"),
+        *("/home/user/applications/shop/venv/bin/shop", "/home/user/.applications/shop"),
+    ]
+    assert [command[0] for command in launched[1:]] == ["google-chrome", "socat"]
+    assert steps[-1] == {
+        "type": "chrome_open_tabs",
+        "parameters": {"urls_to_open": ["http://localhost:8800/start"]},
+    }

@@ -1,0 +1,120 @@
+"""OSWorld's `config` for applications of the catalogue: write their files, prepare and start them, open them in Chrome.
+
+The steps assume a machine image on which every application is installed under `/home/user/applications/<name>`, Node
+and Chrome on the path. Their state lies where taskloom's environments have it, under `.applications` of the home
+folder, for evaluation functions name files there.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from resources.applications import Application
+from resources.assets import ASSET_PREFIX, content_of
+
+HOME: Final = "/home/user"
+"""Home folder of OSWorld's Ubuntu image."""
+_FIRST_PORT: Final = 8800
+_CHUNK: Final = 60_000
+"""Bytes per command: one argument of a process may have at most 128 KiB."""
+_WAIT: Final = """\
+import socket, sys, time
+for _ in range(600):
+    try:
+        socket.create_connection(('127.0.0.1', int(sys.argv[1])), 1).close()
+        break
+    except OSError:
+        time.sleep(0.1)
+"""
+_CHROME: Final[tuple[tuple[str, ...], ...]] = (
+    ("google-chrome", "--remote-debugging-port=1337"),
+    ("socat", "tcp-listen:9222,fork", "tcp:localhost:1337"),
+)
+"""What every Chrome task of OSWorld starts first: its setup reaches the browser through port 9222."""
+
+
+def setup(applications: Sequence[Application]) -> list[dict[str, object]]:
+    """The steps of `config`, in order, each application on a port of its own."""
+    steps: list[dict[str, object]] = []
+    written: set[str] = set()
+    urls: list[str] = []
+    for port, application in enumerate(applications, start=_FIRST_PORT):
+        places = _places(application, port)
+        for path, content in _files(application, places):
+            if path not in written:
+                written.add(path)
+                steps += _write(path, content)
+        for command in application.preparation.commands:
+            arguments = [_filled(part, places) for part in command]
+            steps.append(_execute(["env", "-C", places["state"], *arguments]))
+        steps.append(_step("launch", command=_launch(application, places)))
+        steps.append(_execute(["python3", "-c", _WAIT, str(port)]))
+        urls.append(f"http://localhost:{port}{application.launch.url_path}")
+    steps += [_step("launch", command=list(command)) for command in _CHROME]
+    steps.append(_step("chrome_open_tabs", urls_to_open=urls))
+    return steps
+
+
+def _places(application: Application, port: int) -> dict[str, str]:
+    installed = f"{HOME}/applications/{application.name}"
+    return {
+        "install": installed,
+        "venv": f"{installed}/venv",
+        "node": "node",
+        "home": HOME,
+        "state": f"{HOME}/.applications/{application.name}",
+        "port": str(port),
+    }
+
+
+def _files(application: Application, places: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    """Fixtures and prepared files: absolute path and content."""
+    for fixture in application.fixtures:
+        if fixture.content:
+            yield f"{HOME}/{fixture.value}", content_of(fixture.content, application)
+    if application.launch.command:
+        yield f"{places['state']}/.keep", b""
+    for name, text in application.preparation.files.items():
+        if text.startswith(ASSET_PREFIX):
+            content = content_of(text, application).replace(b"{port}", places["port"].encode())
+        else:
+            content = _filled(text, places).encode()
+        yield f"{places['state']}/{name}", content
+
+
+def _write(path: str, content: bytes) -> list[dict[str, object]]:
+    """Steps that write one file, in pieces that a command can carry."""
+    steps = []
+    for start in range(0, max(len(content), 1), _CHUNK):
+        encoded = base64.b64encode(content[start : start + _CHUNK]).decode()
+        code = (
+            f"import base64, pathlib; p = pathlib.Path({path!r}); p.parent.mkdir(parents=True, exist_ok=True);"
+            f" p.open({'ab' if start else 'wb'!r}).write(base64.b64decode({encoded!r}))"
+        )
+        steps.append(_execute(["python3", "-c", code]))
+    return steps
+
+
+def _launch(application: Application, places: Mapping[str, str]) -> list[str]:
+    launch = application.launch
+    if not launch.command:
+        folder = _filled(launch.serve, places)
+        return ["python3", "-m", "http.server", places["port"], "--bind", "127.0.0.1", "--directory", folder]
+    variables = [f"{name}={_filled(value, places)}" for name, value in launch.environment.items()]
+    return ["env", "-C", places["state"], *variables, *(_filled(part, places) for part in launch.command)]
+
+
+def _execute(command: list[str]) -> dict[str, object]:
+    return _step("execute", command=command)
+
+
+def _step(kind: str, **parameters: object) -> dict[str, object]:
+    return {"type": kind, "parameters": parameters}
+
+
+def _filled(text: str, places: Mapping[str, str]) -> str:
+    for name, value in places.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
