@@ -30,6 +30,7 @@ from pydantic_monty import (
     ResourceLimits,
 )
 
+from environments.confinement import Isolation
 from evaluators_api.errors import SandboxUnavailable
 from evaluators_api.evidence_view import view
 from evaluators_api.ocr import ScreenReader, TextReader
@@ -38,7 +39,7 @@ from evaluators_api.reference import type_stubs
 from evaluators_api.registry import Scene
 from evaluators_api.result import parse_result
 from evaluators_api.static_analysis import Analysis, analyse
-from evaluators_api.worker_isolation import Isolation, write_worker_program
+from evaluators_api.worker_isolation import write_worker_program
 from resources.record import Record
 from taskgraph.evaluation_function import ENTRY_POINT, Evaluation
 from taskgraph.evidence import Evidence

@@ -5,28 +5,20 @@ from __future__ import annotations
 import shlex
 import shutil
 import stat
-import subprocess
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from pydantic_monty._binary import find_monty_binary
 
+from environments.confinement import NAMESPACES, WITHOUT, Isolation, runs
 from evaluators_api.errors import SandboxUnavailable
-
-Isolation = Literal["automatic", "bubblewrap", "none"]
-"""`automatic` takes bubblewrap where it works."""
 
 _INSIDE = "/sandbox/monty"
 _BUBBLEWRAP = (
-    "bwrap",
-    "--unshare-all",
+    *NAMESPACES,
     "--die-with-parent",
     "--new-session",
     "--clearenv",
-    *("--cap-drop", "ALL"),
-    *("--proc", "/proc"),
-    *("--dev", "/dev"),
     *("--tmpfs", "/tmp"),  # noqa: S108 - a path inside the sandbox's own file system
     *("--ro-bind-try", "/lib", "/lib"),
     *("--ro-bind-try", "/lib64", "/lib64"),
@@ -59,10 +51,7 @@ def write_worker_program(folder: Path, isolation: Isolation) -> tuple[Path, bool
         ) from error
     confined = isolation != "none" and bubblewrap_works()
     if isolation == "bubblewrap" and not confined:
-        raise SandboxUnavailable(
-            "bubblewrap (bwrap) is not installed or not permitted on this machine; install it, or set the sandbox's"
-            " isolation to 'automatic'."
-        )
+        raise SandboxUnavailable(f"{WITHOUT}; install it, or set the sandbox's isolation to 'automatic'.")
     command = (
         [*_BUBBLEWRAP, "--ro-bind", str(interpreter), _INSIDE, _INSIDE] if confined else [str(interpreter)]
     )
@@ -76,10 +65,4 @@ def write_worker_program(folder: Path, isolation: Isolation) -> tuple[Path, bool
 def bubblewrap_works() -> bool:
     """Whether bubblewrap is installed and may create its namespaces here."""
     probe = shutil.which("true")
-    if shutil.which("bwrap") is None or probe is None:
-        return False
-    try:
-        command = [*_BUBBLEWRAP, "--ro-bind", probe, "/sandbox/probe", "/sandbox/probe"]
-        return subprocess.run(command, capture_output=True, timeout=10, check=False).returncode == 0
-    except (OSError, subprocess.SubprocessError):
-        return False
+    return probe is not None and runs([*_BUBBLEWRAP, "--ro-bind", probe, "/sandbox/probe", "/sandbox/probe"])

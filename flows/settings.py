@@ -18,6 +18,7 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from environments.confinement import Isolation
 from flows.command_errors import CommandError
 from model_clients.settings import CallSettings
 from synthesis.composing.request import CompositionRequest
@@ -60,6 +61,8 @@ class Settings(BaseSettings):
     """Use the few simulated applications instead of real ones: for tests and trials; every record says so."""
     environments: int = Field(default=4, ge=1, le=64)
     """Environments used side by side; half of their time is waiting, so two per core keep a machine busy."""
+    isolation: Isolation = "automatic"
+    """Whether applications and evaluation functions are shut in by bubblewrap: where it works, always, or never."""
     seed: int = 0
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import shlex
 
+from environments.confinement import WITHOUT, Isolation, is_confined
 from flows.command_errors import NEGATIVE_ANSWER
 from flows.current import Work
 from flows.mistakes_account import MistakeFate, account_of_mistakes
@@ -45,6 +46,8 @@ class RunSummary(Record):
     """Wall time of stages."""
     missing_applications: dict[str, str]
     """Applications left out, with the reason."""
+    unconfined: str = ""
+    """Why applications and evaluation functions were not shut in by bubblewrap; empty when they were."""
     model_calls: int
     """Calls made by this run."""
     ledger_replies: int
@@ -84,6 +87,11 @@ class RunSummary(Record):
         if self.missing_applications:
             lines += ["", "Applications left out"]
             lines += [f"  {name}: {reason}" for name, reason in self.missing_applications.items()]
+        if self.unconfined:
+            lines += ["", f"Not shut in: {self.unconfined}."]
+            lines.append(
+                "  Servers of applications were asked to stay off the network, and could have ignored it."
+            )
         lines += ["", f"Dataset: {self.warehouse}" + (f", version {self.version}" if self.version else "")]
         lines.append("Try next")
         if self.data != "taskloom":
@@ -119,12 +127,20 @@ async def summarise(work: Work) -> RunSummary:
         verified_applications=len({item.subtask.application for item in work.growth.verified.values()}),
         stage_seconds={name: round(value, 1) for name, value in run.stage_seconds.items()},
         missing_applications=dict(run.missing),
+        unconfined=why_unconfined(run.settings.isolation),
         model_calls=counters.calls_made,
         ledger_replies=counters.from_ledger,
         cost_usd=counters.cost_usd,
         cached_share=counters.cached_share,
         mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
     )
+
+
+def why_unconfined(isolation: Isolation) -> str:
+    """Why programs started with this setting are not shut in by bubblewrap; empty where they are."""
+    if is_confined(isolation):
+        return ""
+    return "the settings say isolation: none" if isolation == "none" else WITHOUT
 
 
 async def publish_artifacts(summary: RunSummary) -> None:

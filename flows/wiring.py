@@ -88,7 +88,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
     with (
         Warehouse(settings.warehouse_location) as warehouse,
         Ledger(settings.data / "ledger.sqlite") as ledger,
-        EvaluationSandbox(SandboxSettings(ocr_folder=settings.data / "ocr")) as sandbox,
+        EvaluationSandbox(sandbox_settings(settings)) as sandbox,
     ):
         record = _begin(warehouse, settings, flow)
         recorder = Recorder(warehouse)
@@ -168,9 +168,16 @@ def create_environment(settings: Settings, name: str) -> Environment:
     module = platform(name)
     if name == "web_browser":
         return module.create(
-            WebBrowserSettings(data_folder=settings.data, browser_executable=settings.browser)
+            WebBrowserSettings(
+                data_folder=settings.data, browser_executable=settings.browser, isolation=settings.isolation
+            )
         )
     return module.create(module.settings({}))
+
+
+def sandbox_settings(settings: Settings) -> SandboxSettings:
+    """How evaluation functions are run."""
+    return SandboxSettings(ocr_folder=settings.data / "ocr", isolation=settings.isolation)
 
 
 def role_settings(settings: Settings) -> CallSettings:

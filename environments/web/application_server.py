@@ -7,14 +7,29 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
+from environments.confinement import confined_command
 from environments.errors import ApplicationStartFailed, ApplicationUnavailable
 from environments.web.template_state import fill_placeholders
 from resources.applications import Application
 
 _POLL_SECONDS = 0.03
+_RELAY = files("environments.web").joinpath("relay.py").read_text()
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """What a confined server may touch."""
+
+    writable: Path
+    """The sandbox: the only folder the server can change."""
+    needed: tuple[Path, ...]
+    """Folders it must see even where they lie in the caller's home."""
 
 
 class ApplicationServer:
@@ -31,26 +46,39 @@ class ApplicationServer:
 
     @classmethod
     async def start(
-        cls, application: Application, values: Mapping[str, str], environment: Mapping[str, str], log: Path
+        cls,
+        application: Application,
+        values: Mapping[str, str],
+        environment: Mapping[str, str],
+        log: Path,
+        confinement: Confinement | None = None,
     ) -> ApplicationServer:
         """Start the application's command on a free loopback port and wait until the port is open.
 
-        `values` gives every placeholder but `port`.
+        `values` gives every placeholder but `port`. With a `confinement`, the server runs inside bubblewrap: in a network
+        of its own, which only the one port leads into, and with the machine's files read-only.
 
         Raises:
             ApplicationUnavailable: the command does not exist.
             ApplicationStartFailed: the process ended, or the port did not open in time; the message ends with what
                 the process printed.
         """
-        port = free_port()
+        listener = _bound_socket()
+        port: int = listener.getsockname()[1]
+        if confinement is None:
+            listener.close()
         filled = {**values, "port": str(port)}
         _fill_state_files(Path(values["state"]), port)
         arguments = [fill_placeholders(argument, filled) for argument in application.launch.command]
         extra = {
             name: fill_placeholders(text, filled) for name, text in application.launch.environment.items()
         }
+        inherited: tuple[int, ...] = ()
+        if confinement is not None:
+            inherited = (listener.fileno(),)
+            arguments = _behind_relay(arguments, listener.fileno(), port, confinement)
         try:
-            with log.open("wb") as output:
+            with log.open("wb") as output, listener:
                 process = await asyncio.create_subprocess_exec(
                     *arguments,
                     cwd=values["state"],
@@ -59,6 +87,7 @@ class ApplicationServer:
                     stdout=output,
                     stderr=output,
                     start_new_session=True,
+                    pass_fds=inherited,
                 )
         except OSError as error:
             raise ApplicationUnavailable(f"{application.title} cannot be started: {error}") from error
@@ -103,12 +132,22 @@ class ApplicationServer:
             await asyncio.sleep(_POLL_SECONDS)
 
 
-def free_port() -> int:
-    """A loopback port that nothing listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def _behind_relay(command: Sequence[str], listener: int, port: int, confinement: Confinement) -> list[str]:
+    """`command` inside bubblewrap, run by the relay that connects `listener` with its `port`."""
+    interpreter = str(Path(sys.executable).resolve())
+    relay = [interpreter, "-I", "-S", "-c", _RELAY, str(listener), str(port), *command]
+    return confined_command(relay, confinement.writable, (*confinement.needed, Path(command[0])))
+
+
+def _bound_socket() -> socket.socket:
+    """A socket on a free loopback port, which nothing listens on yet."""
+    made = socket.socket()
+    try:
+        made.bind(("127.0.0.1", 0))
+    except OSError:
+        made.close()
+        raise
+    return made
 
 
 def _fill_state_files(state: Path, port: int) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from environments.confinement import WITHOUT, is_confined
 from environments.errors import ApplicationStartFailed, ApplicationUnavailable
 from environments.installation import installed_place, missing_for_start
 from environments.node_finding import find_node
 from environments.sandbox import Sandbox
-from environments.web.application_server import ApplicationServer
+from environments.web.application_server import ApplicationServer, Confinement
 from environments.web.settings import WebBrowserSettings
 from environments.web.static_server import StaticServer
 from environments.web.template_state import fill_placeholders, lay_state, prepared_state
@@ -107,7 +108,8 @@ class Hosting:
         if application.launch.command:
             environment = self._sandbox.process_environment()
             log = self._sandbox.logs / f"{application.name}.log"
-            server = await ApplicationServer.start(application, values, environment, log)
+            confinement = self._confinement(places)
+            server = await ApplicationServer.start(application, values, environment, log, confinement)
             self._servers[application.name] = server
             self._ports[application.name] = server.port
             return
@@ -119,6 +121,20 @@ class Hosting:
         if folder not in self._static:
             self._static[folder] = StaticServer(folder)
         self._ports[application.name] = self._static[folder].port
+
+    def _confinement(self, places: Mapping[str, str]) -> Confinement | None:
+        """What servers may touch; None where they run unconfined.
+
+        Raises:
+            ApplicationUnavailable: the settings demand bubblewrap, and it does not work here.
+        """
+        if not is_confined(self._settings.isolation):
+            if self._settings.isolation == "bubblewrap":
+                raise ApplicationUnavailable(f"{WITHOUT}; install it, or set the isolation to 'automatic'.")
+            return None
+        return Confinement(
+            self._sandbox.root, (self._settings.data_folder.absolute(), Path(places["node"]).absolute())
+        )
 
     def _places(self, application: Application) -> dict[str, str]:
         place = installed_place(application, self._settings.data_folder)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from environments.confinement import Isolation
 from resources.record import Record
 
 
@@ -16,6 +17,8 @@ class WebBrowserSettings(Record):
     """Folder that holds the installed applications, the prepared states and, where there is no other, the browser."""
     browser_executable: Path | None = None
     """Browser to start; None looks for one on the machine."""
+    isolation: Isolation = "automatic"
+    """Whether the servers of applications run inside bubblewrap."""
     headless: bool = True
     """Whether the browser draws without a display."""
     screen_width: int = Field(default=1280, ge=400, le=4096)

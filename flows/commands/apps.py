@@ -86,6 +86,7 @@ def check(
     import asyncio
     import time
 
+    from environments.confinement import is_confined
     from environments.errors import ApplicationStartFailed, EnvironmentBroken
     from flows.settings import load_settings
     from resources.catalog_loading import load_applications
@@ -112,6 +113,7 @@ def check(
         "total_seconds": round(time.monotonic() - started, 2),
         "window_title": observation.window_title,
         "url": observation.url,
+        "confined": is_confined(settings.isolation),
         "screenshot": str(file),
     }
     if as_json:
@@ -131,13 +133,9 @@ async def _observe(application: Application, settings: Settings) -> tuple[Observ
     """The first observation of `application`, and how long it took to get there, in seconds."""
     import time
 
-    from environments.lookup import platform
+    from flows.wiring import create_environment
 
-    module = platform(application.platform)
-    values: dict[str, object] = {"data_folder": settings.data}
-    if settings.browser is not None:
-        values["browser_executable"] = settings.browser
-    environment = module.create(module.settings(values))
+    environment = create_environment(settings, application.platform)
     started = time.monotonic()
     try:
         observation = await environment.reset([application])

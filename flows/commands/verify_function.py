@@ -75,7 +75,7 @@ def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examine
     from resources.catalog_loading import load_resource_categories
 
     folder = read_evidence_folder(evidence)
-    with EvaluationSandbox(SandboxSettings()) as sandbox:
+    with EvaluationSandbox(SandboxSettings(isolation=settings.isolation)) as sandbox:
         return examine_file(
             function,
             folder,
@@ -88,9 +88,10 @@ def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examine
 def _examine_stored(
     settings: Settings, version: str | None, subtask: str, save: Path | None, quiet: bool
 ) -> list[Examined]:
-    from evaluators_api.sandbox import EvaluationSandbox, SandboxSettings
+    from evaluators_api.sandbox import EvaluationSandbox
     from flows.evidence_folder import write_evidence_folder
     from flows.examination import examine_stored, stored_functions
+    from flows.wiring import sandbox_settings
     from resources.catalog_loading import load_resource_categories
     from warehouse.store import Warehouse
 
@@ -98,7 +99,7 @@ def _examine_stored(
     examined: list[Examined] = []
     with (
         Warehouse(settings.warehouse_location, read_only=True, version=version) as store,
-        EvaluationSandbox(SandboxSettings(ocr_folder=settings.data / "ocr")) as sandbox,
+        EvaluationSandbox(sandbox_settings(settings)) as sandbox,
     ):
         for stored in stored_functions(store, subtask, pictures=save is not None):
             if save is not None and not examined:

@@ -1,0 +1,84 @@
+"""Shutting programs in with bubblewrap: their own network, and no files of the machine but those they need.
+
+Kernel namespaces do what variables only ask for: a program that ignores its proxy settings, or a notebook cell that an
+agent typed, reaches no other machine, sees no process of the machine, and writes nowhere but into its sandbox.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+Isolation = Literal["automatic", "bubblewrap", "none"]
+"""`automatic` takes bubblewrap where it works."""
+
+NAMESPACES = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev")
+"""Where every confined program begins: namespaces of its own, no capabilities, no network but a loopback of its own."""
+
+WITHOUT = "bubblewrap (bwrap) is not installed or not permitted on this machine"
+"""Why nothing can be confined."""
+
+# Homes hold keys, temporary folders hold other sandboxes, and /run holds the sockets of the machine's services.
+_HIDDEN = tuple(Path(name) for name in ("/home", "/run", "/tmp", "/var/tmp"))  # noqa: S108 - hidden, not used
+_SYSTEM = frozenset(
+    {Path(name) for name in ("/", "/bin", "/etc", "/lib", "/lib64", "/opt", "/sbin", "/usr", "/var")}
+)
+
+
+def confined_command(command: Sequence[str], writable: Path, needed: Sequence[Path]) -> list[str]:
+    """`command` inside bubblewrap: the machine's files read-only, without homes and temporary files.
+
+    `writable` is the only folder whose changes last. `needed` are files and folders to be seen although they lie in the
+    caller's home or among temporary files; the interpreter that runs taskloom is among them always.
+    """
+    program = shutil.which(command[0]) or command[0]
+    hidden = [folder for folder in (*_HIDDEN, Path.home()) if _may_be_hidden(folder)]
+    seen = dict.fromkeys(
+        place.resolve()
+        for place in (*needed, Path(sys.base_prefix), Path(sys.prefix), _prefix(Path(program)))
+        if place.exists()
+    )
+    arguments = [*NAMESPACES[:1], "--ro-bind", "/", "/", *NAMESPACES[1:]]
+    for folder in hidden:
+        arguments += ["--tmpfs", str(folder)]
+    for place in seen:
+        if any(place.is_relative_to(folder) for folder in hidden):
+            arguments += ["--ro-bind", str(place), str(place)]
+    return [*arguments, "--bind", str(writable), str(writable), "--", *command]
+
+
+@cache
+def bubblewrap_works() -> bool:
+    """Whether bubblewrap is installed and may create its namespaces here."""
+    probe = shutil.which("true")
+    return probe is not None and runs(
+        [*NAMESPACES[:1], "--ro-bind", "/", "/", *NAMESPACES[1:], *("--tmpfs", "/tmp"), "--", probe]  # noqa: S108
+    )
+
+
+def is_confined(isolation: Isolation) -> bool:
+    """Whether programs started with this setting run inside bubblewrap here."""
+    return isolation != "none" and bubblewrap_works()
+
+
+def runs(command: Sequence[str]) -> bool:
+    """Whether a command can be started here and ends well within ten seconds."""
+    try:
+        return subprocess.run(command, capture_output=True, timeout=10, check=False).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+def _may_be_hidden(folder: Path) -> bool:
+    return folder.is_dir() and folder.resolve() not in _SYSTEM
+
+
+def _prefix(program: Path) -> Path:
+    """Folder of the installation that a program belongs to: the one above its `bin`, or the program itself."""
+    real = program.resolve()
+    return real.parent.parent if real.parent.name in ("bin", "Scripts") else real
