@@ -35,3 +35,19 @@ def bind_resource(category: ResourceCategory, application: str, value: str) -> R
     return Resource(
         category=category.name, kind=category.kind, application=application if scoped else "", value=value
     )
+
+
+def guessed_kind(category: str) -> ResourceKind | None:
+    """The kind that the ending of a category's name says, for categories that no catalogue explains.
+
+    The paper's own names follow these endings, and so does the catalogue.
+
+    >>> guessed_kind("xlsx_path"), guessed_kind("table_in_clipboard"), guessed_kind("colour")
+    (<ResourceKind.FILE: 'file'>, <ResourceKind.CLIPBOARD: 'clipboard'>, None)
+    """
+    endings = {
+        "_in_clipboard": ResourceKind.CLIPBOARD,
+        "_in_processing": ResourceKind.OPEN_DOCUMENT,
+        "_path": ResourceKind.FILE,
+    }
+    return next((kind for ending, kind in endings.items() if category.endswith(ending)), None)

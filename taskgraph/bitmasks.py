@@ -38,7 +38,7 @@ def mask_of(nodes: Sequence[int]) -> int:
     return mask
 
 
-def require_size(predecessors: Sequence[int]) -> None:
+def require_size(nodes: Sequence[object]) -> None:
     """Refuse graphs that the exact algorithms do not handle.
 
     >>> require_size((0,) * 31)
@@ -48,9 +48,9 @@ def require_size(predecessors: Sequence[int]) -> None:
     Raises:
         GraphTooLarge: more than `MAXIMUM_SUBTASKS` nodes.
     """
-    if len(predecessors) > MAXIMUM_SUBTASKS:
+    if len(nodes) > MAXIMUM_SUBTASKS:
         raise GraphTooLarge(
-            f"The graph has {len(predecessors)} subtasks; exact mathematics handles up to {MAXIMUM_SUBTASKS}."
+            f"The graph has {len(nodes)} subtasks; exact mathematics handles up to {MAXIMUM_SUBTASKS}."
             " Split the task or leave subtasks out."
         )
 

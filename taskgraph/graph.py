@@ -34,7 +34,8 @@ class TaskGraph(Record):
     Guarantees unique instance ids, known endpoints, no self-loop and no cycle.
 
     Raises:
-        GraphInvalid: wrapped by pydantic's ValidationError, naming the offending items.
+        ValidationError: a duplicate id, an unknown endpoint or a self-loop; pydantic's, naming the offending items.
+        GraphInvalid: the edges form a cycle, which is named.
     """
 
     nodes: tuple[BoundSubtask, ...]
@@ -53,7 +54,9 @@ class TaskGraph(Record):
                 raise ValueError(f"subtask {edge.producer} depends on itself")
             unknown = sorted({edge.producer, edge.consumer} - counts.keys())
             if unknown:
-                raise ValueError(f"edge {edge.producer} → {edge.consumer} names unknown subtasks: {unknown}")
+                raise ValueError(
+                    f"edge {edge.producer} → {edge.consumer} names unknown subtasks: {', '.join(unknown)}"
+                )
         self.predecessors  # noqa: B018 - raises on cycles
         return self
 

@@ -6,16 +6,27 @@ A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import ValidationError
 
 from resources.categories import ResourceCategory, ResourceKind
-from resources.instances import Resource, bind_resource
-from taskgraph.errors import GraphInvalid
+from resources.instances import Resource
+from taskgraph.bitmasks import require_size
+from taskgraph.errors import GraphInvalid, ParameterInvalid
 from taskgraph.graph import Dependency, TaskGraph
-from taskgraph.subtask import BoundSubtask
+from taskgraph.reading_values import (
+    adjacency,
+    edges_with_resources,
+    ids_of,
+    json_kind,
+    object_in,
+    read_id,
+    read_resources,
+    refuse_unknown_keys,
+    text_in,
+)
+from taskgraph.subtask import BoundSubtask, fill
 from taskgraph.task import Task
 
 CategoryOf = Callable[[str], str]
@@ -23,6 +34,10 @@ CategoryOf = Callable[[str], str]
 
 UNNAMED_RESOURCE = "resource"
 """Category of what flows along an edge that names no resource."""
+
+_SIDES = ("inputs", "outputs", "consumed")
+_PLAIN_KEYS = ("nodes", "edges", "applications", "resources")
+_NODE_KEYS = ("id", "application", "application_category", "instruction", "subtask", *_SIDES)
 
 
 def read_task_graph(
@@ -37,29 +52,35 @@ def read_task_graph(
 
     Raises:
         GraphInvalid: the form is unknown, or the graph is empty, cyclic, has a self-loop, a duplicate id, an unknown
-            subtask or resource category, or two producers of one resource; the offending items are named.
+            subtask or resource category, text that cannot be printed, or two producers of one resource; the offending
+            items are named.
+        GraphTooLarge: more than 30 subtasks.
     """
     if not isinstance(document, Mapping):
-        raise GraphInvalid(f"A task graph is a JSON object; this is a {type(document).__name__}.")
+        raise GraphInvalid(f"A task graph is a JSON object; this is {json_kind(document)}.")
     if "dag" in document:
         graph = _from_task_metadata(document, categories, category_of)
-    elif "graph" in document or _are_records(document.get("nodes")):
+    elif _is_record(document):
         graph = _from_record(document)
     elif "nodes" in document:
         graph = _from_plain(document, categories, category_of)
     else:
         raise GraphInvalid(
             "This is no task graph: it has neither `graph` (a task record), `dag` (task metadata of the paper) nor"
-            f" `nodes` (a plain graph). Its keys: {sorted(map(str, document))}."
+            f" `nodes` (a plain graph). Its keys: {', '.join(sorted(map(str, document))) or 'none'}."
         )
     if not graph.nodes:
         raise GraphInvalid("The graph has no subtasks; it needs at least one.")
+    require_size(graph.nodes)
+    _require_printable(graph)
     require_single_producers(graph)
     return graph
 
 
 def require_single_producers(graph: TaskGraph) -> None:
-    """Refuse graphs in which a subtask gets one resource from two others.
+    """Refuse graphs in which two subtasks write one resource, or a subtask gets one from two others.
+
+    Resources without a value, as the paper's metadata has them, may be several: only those with a value count.
 
     >>> require_single_producers(TaskGraph(nodes=()))
 
@@ -68,25 +89,62 @@ def require_single_producers(graph: TaskGraph) -> None:
     """
     producers: dict[tuple[str, Resource], str] = {}
     for edge in graph.edges:
-        first = producers.setdefault((edge.consumer, edge.resource), edge.producer)
-        if first != edge.producer and edge.resource.category != UNNAMED_RESOURCE:
-            raise GraphInvalid(
-                f"{edge.consumer} gets {edge.resource.category} {edge.resource.value}".rstrip()
-                + f" from two producers, {first} and {edge.producer}; a resource has exactly one in a task."
-            )
+        if edge.resource.category != UNNAMED_RESOURCE and edge.resource.value:
+            first = producers.setdefault((edge.consumer, edge.resource), edge.producer)
+            if first != edge.producer:
+                raise GraphInvalid(
+                    f"{edge.consumer} gets {edge.resource.category} {edge.resource.value} from two producers, {first} and"
+                    f" {edge.producer}; a resource has exactly one in a task."
+                )
+    writers: dict[Resource, str] = {}
+    for node in graph.nodes:
+        for resource in node.outputs:
+            first = writers.setdefault(resource, node.instance_id)
+            if resource.value and first != node.instance_id:
+                raise GraphInvalid(
+                    f"{resource.category} {resource.value} has two producers, {first} and {node.instance_id}; a resource has"
+                    " exactly one in a task."
+                )
 
 
-def _are_records(nodes: object) -> bool:
-    return isinstance(nodes, Sequence) and any(
-        isinstance(node, Mapping) and "instance_id" in node for node in nodes
-    )
+def _require_printable(graph: TaskGraph) -> None:
+    """Refuse control characters and halves of surrogate pairs: no terminal, drawing or GraphML file can hold them."""
+    for node in graph.nodes:
+        flowing = [text for item in (*node.inputs, *node.outputs) for text in (item.category, item.value)]
+        for text in (
+            node.instance_id,
+            node.application,
+            node.application_category,
+            node.instruction,
+            *flowing,
+        ):
+            wrong = [letter for letter in text if not letter.isprintable() and not letter.isspace()]
+            wrong = [
+                letter
+                for letter in wrong
+                if letter < " " or "\x7f" <= letter <= "\x9f" or "\ud800" <= letter <= "\udfff"
+            ]
+            if wrong:
+                raise GraphInvalid(
+                    f"{text[:60]!a} of {node.instance_id!a} holds {wrong[0]!a}, which cannot be printed."
+                )
+
+
+def _is_record(document: Mapping[str, object]) -> bool:
+    """Whether a document is one of taskloom's own records rather than a plain graph."""
+    nodes = document.get("nodes")
+    if isinstance(nodes, Sequence) and not isinstance(nodes, str):
+        return any(isinstance(node, Mapping) and "instance_id" in node for node in nodes)
+    return "graph" in document
 
 
 def _from_record(document: Mapping[str, object]) -> TaskGraph:
     try:
         if "task_id" in document and "graph" in document:
             return Task.model_validate(document).graph
-        return TaskGraph.model_validate(document.get("graph") or _row(document))
+        if "graph" in document:
+            return TaskGraph.model_validate(document["graph"])
+        return TaskGraph.model_validate(_row(document))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -116,46 +174,81 @@ def _from_task_metadata(
     dag = document["dag"]
     if not isinstance(dag, Mapping) or "nodes" not in dag:
         raise GraphInvalid("`dag` has no `nodes`; the paper's task metadata has `nodes` and `edges` there.")
-    listed = document.get("subtasks", ())
-    subtasks = {
-        _id(item.get("id")): item
-        for item in (listed if isinstance(listed, Sequence) else ())
-        if isinstance(item, Mapping)
-    }
-    names = _names(dag["nodes"])
-    if subtasks:
-        unknown = sorted(set(names) - subtasks.keys())
-        if unknown:
-            raise GraphInvalid(f"`subtasks` has no metadata for these nodes: {', '.join(unknown)}.")
+    names = ids_of(dag["nodes"], "dag.nodes")
+    subtasks = _subtasks_of(document.get("subtasks"), names)
+    told = text_in(document, "task_instruction", "the task")
     nodes = []
     for name in names:
         subtask = subtasks.get(name, {})
-        application = str(subtask.get("application", ""))
+        application = text_in(subtask, "application", name)
+        template = text_in(subtask, "instruction", name) or text_in(subtask, "instruction_template", name)
+        values = _parameters(subtask.get("available_parameters"), told)
+        try:
+            instruction = fill(template, values)
+        except ParameterInvalid:
+            instruction = template
+        sides = {
+            side: read_resources(
+                subtask.get(f"{side}_resources", ()), name, application, categories, values=values, guess=True
+            )
+            for side in ("input", "output")
+        }
         nodes.append(
             BoundSubtask(
                 instance_id=name,
                 subtask_id=name,
                 application=application,
                 application_category=category_of(application) if application else "",
-                instruction=str(subtask.get("instruction") or subtask.get("instruction_template") or name),
-                inputs=_resources(subtask.get("input_resources", ()), name, application, categories),
-                outputs=_resources(subtask.get("output_resources", ()), name, application, categories),
+                instruction=instruction or name,
+                inputs=sides["input"],
+                outputs=sides["output"],
             )
         )
-    return _linked(nodes, _pairs(dag.get("edges", {})), {})
+    return _linked(nodes, adjacency(dag.get("edges", {})), {})
+
+
+def _subtasks_of(listed: object, names: Sequence[str]) -> dict[str, Mapping[str, object]]:
+    """The metadata of the subtasks by id; empty where none is given."""
+    if listed is None:
+        return {}
+    if not isinstance(listed, Sequence) or isinstance(listed, str):
+        raise GraphInvalid(
+            f"`subtasks` is {json_kind(listed)}; it must be a list of the paper's subtask metadata."
+        )
+    found: dict[str, Mapping[str, object]] = {}
+    for position, item in enumerate(listed, start=1):
+        if not isinstance(item, Mapping):
+            raise GraphInvalid(
+                f"Number {position} of `subtasks` is {json_kind(item)}, not an object with an `id`."
+            )
+        name = read_id(item.get("id"), f"Number {position} of `subtasks`")
+        if name in found:
+            raise GraphInvalid(f"`subtasks` has metadata for {name} twice.")
+        found[name] = item
+    unknown = sorted(set(names) - found.keys())
+    if unknown and found:
+        raise GraphInvalid(f"`subtasks` has no metadata for these nodes: {', '.join(unknown)}.")
+    return found
+
+
+def _parameters(given: object, told: str) -> dict[str, str]:
+    """The parameter set that the instruction tells of, or the only one."""
+    sets = [item for item in given if isinstance(item, Mapping)] if isinstance(given, list | tuple) else []
+    texts = [{str(name): str(value) for name, value in item.items()} for item in sets]
+    if len(texts) == 1:
+        return texts[0]
+    return next((item for item in texts if all(value in told for value in item.values())), {})
 
 
 def _from_plain(
     document: Mapping[str, object], categories: Mapping[str, ResourceCategory], category_of: CategoryOf
 ) -> TaskGraph:
     given = document["nodes"]
-    details = {
-        _id(item.get("id")): item
-        for item in (given if isinstance(given, Sequence) and not isinstance(given, str) else ())
-        if isinstance(item, Mapping)
-    }
-    applications, resources = _object(document, "applications"), _object(document, "resources")
-    names = _names(given)
+    names = ids_of(given, "nodes")
+    refuse_unknown_keys(document, _PLAIN_KEYS, "a plain graph")
+    assert isinstance(given, Sequence)
+    details = {name: item for name, item in zip(names, given, strict=True) if isinstance(item, Mapping)}
+    applications, resources = object_in(document, "applications"), object_in(document, "resources")
     for key, named in (("applications", applications), ("resources", resources)):
         unknown = sorted(set(named) - set(names))
         if unknown:
@@ -163,22 +256,20 @@ def _from_plain(
     nodes = []
     for name in names:
         own = dict(details.get(name, {}))
-        flows = resources.get(name)
-        own |= flows if isinstance(flows, Mapping) else {}
-        application = str(own.get("application") or applications.get(name, ""))
-        sides = {
-            side: _resources(own.get(side, ()), name, application, categories)
-            for side in ("inputs", "outputs", "consumed")
-        }
+        refuse_unknown_keys(own, _NODE_KEYS, f"the node {name}")
+        flows = object_in(resources, name)
+        refuse_unknown_keys(flows, _SIDES, f"the resources of {name}", strict=True)
+        own |= flows
+        application = text_in(own, "application", name) or text_in(applications, name, "`applications`")
+        sides = {side: read_resources(own.get(side, ()), name, application, categories) for side in _SIDES}
         nodes.append(
             BoundSubtask(
                 instance_id=name,
-                subtask_id=str(own.get("subtask", name)),
+                subtask_id=text_in(own, "subtask", name) or name,
                 application=application,
-                application_category=str(
-                    own.get("application_category") or (category_of(application) if application else "")
-                ),
-                instruction=str(own.get("instruction", name)),
+                application_category=text_in(own, "application_category", name)
+                or (category_of(application) if application else ""),
+                instruction=text_in(own, "instruction", name) or name,
                 inputs=tuple(dict.fromkeys((*sides["inputs"], *sides["consumed"]))),
                 outputs=sides["outputs"],
                 consumed=sides["consumed"],
@@ -186,107 +277,10 @@ def _from_plain(
         )
     if "edges" not in document:
         return _linked(nodes, _matching(nodes), {})
-    return _linked(nodes, _pairs(document["edges"]), _edge_resources(document["edges"], categories, nodes))
-
-
-def _object(document: Mapping[str, object], key: str) -> Mapping[str, object]:
-    value = document.get(key, {})
-    if not isinstance(value, Mapping):
-        raise GraphInvalid(
-            f"`{key}` is a {type(value).__name__}; it must be an object with one entry per subtask."
-        )
-    return value
-
-
-def _id(given: object) -> str:
-    """An id as text, whole again where a printed page broke it: the paper's own example has such ids."""
-    return re.sub(r"\s*\n\s*", "", str(given))
-
-
-def _names(nodes: object) -> list[str]:
-    if not isinstance(nodes, Sequence) or isinstance(nodes, str):
-        raise GraphInvalid(
-            f"`nodes` is a {type(nodes).__name__}; it must be a list of ids or of objects with an `id`."
-        )
-    names = []
-    for position, node in enumerate(nodes):
-        name = node.get("id") if isinstance(node, Mapping) else node
-        if not isinstance(name, str | int) or name == "":
-            raise GraphInvalid(f"Number {position + 1} of `nodes` has no id: {node!r}.")
-        names.append(_id(name))
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise GraphInvalid(f"These ids stand twice in `nodes`: {', '.join(twice)}.")
-    return names
-
-
-def _pairs(edges: object) -> list[tuple[str, str]]:
-    """Edges as (producer, consumer), from an adjacency object or a list of pairs or objects."""
-    if isinstance(edges, Mapping):
-        wrong = [f"{name}: {found!r}" for name, found in edges.items() if not isinstance(found, list | tuple)]
-        if wrong:
-            raise GraphInvalid(
-                f"`edges` has no list of consumers for {wrong[0]}; write {{producer: [consumer, …]}}."
-            )
-        return [(_id(producer), _id(consumer)) for producer, found in edges.items() for consumer in found]
-    if not isinstance(edges, Sequence) or isinstance(edges, str):
-        raise GraphInvalid(
-            f"`edges` is a {type(edges).__name__}; it must be a list of pairs or an adjacency object."
-        )
-    pairs = []
-    for edge in edges:
-        if isinstance(edge, Mapping):
-            ends = [
-                edge.get(name)
-                for names in (("producer", "source", "from"), ("consumer", "target", "to"))
-                for name in names
-            ]
-            found = [end for end in ends if end is not None]
-        else:
-            found = list(edge) if isinstance(edge, Sequence) and not isinstance(edge, str) else []
-        if len(found) != 2:
-            raise GraphInvalid(f"This edge has no two ends: {edge!r}. Write [producer, consumer].")
-        pairs.append((_id(found[0]), _id(found[1])))
-    return pairs
-
-
-def _edge_resources(
-    edges: object, categories: Mapping[str, ResourceCategory], nodes: Sequence[BoundSubtask]
-) -> dict[tuple[str, str], list[Resource]]:
-    """Resources that edges given as objects name."""
-    applications = {node.instance_id: node.application for node in nodes}
-    named: dict[tuple[str, str], list[Resource]] = {}
-    if isinstance(edges, Sequence):
-        for edge, pair in zip(edges, _pairs(edges), strict=True):
-            if isinstance(edge, Mapping) and edge.get("resource"):
-                found = _resources([edge["resource"]], pair[1], applications.get(pair[1], ""), categories)
-                named.setdefault(pair, []).extend(found)
-    return named
-
-
-def _resources(
-    given: object, name: str, application: str, categories: Mapping[str, ResourceCategory]
-) -> tuple[Resource, ...]:
-    """Resources written `category`, `category:value` or as objects with `category`, `value` and `kind`."""
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise GraphInvalid(f"The resources of {name} are a {type(given).__name__}; they must be a list.")
-    found = []
-    for item in given:
-        if isinstance(item, Mapping):
-            category, value, kind = item.get("category"), str(item.get("value", "")), item.get("kind")
-        else:
-            category, _, value = str(item).partition(":")
-            kind = None
-        known = categories.get(str(category))
-        if known is None and kind in {member.value for member in ResourceKind}:
-            known = ResourceCategory(name=str(category), kind=ResourceKind(str(kind)), description="")
-        if known is None:
-            raise GraphInvalid(
-                f"{name} names the unknown resource category {category!r}. Use one of the catalogue"
-                f" ({', '.join(sorted(categories)[:6])}, …) or give its `kind`: {', '.join(ResourceKind)}."
-            )
-        found.append(bind_resource(known, application, value.strip()))
-    return tuple(dict.fromkeys(found))
+    applied = {node.instance_id: node.application for node in nodes}
+    return _linked(
+        nodes, adjacency(document["edges"]), edges_with_resources(document["edges"], categories, applied)
+    )
 
 
 def _matching(nodes: Sequence[BoundSubtask]) -> list[tuple[str, str]]:
@@ -304,20 +298,31 @@ def _linked(
     pairs: Sequence[tuple[str, str]],
     named: Mapping[tuple[str, str], Sequence[Resource]],
 ) -> TaskGraph:
+    """The graph with a dependency per resource that flows along each pair; what edges name, their ends read and write."""
     by_name = {node.instance_id: node for node in nodes}
+    for (first, second), flowing in named.items():
+        if first in by_name and second in by_name:
+            by_name[first] = _with(by_name[first], "outputs", flowing)
+            by_name[second] = _with(by_name[second], "inputs", flowing)
     edges = []
     for pair in dict.fromkeys(pairs):
         producer, consumer = by_name.get(pair[0]), by_name.get(pair[1])
-        flowing = list(named.get(pair, ()))
-        if producer and consumer and not flowing:
-            flowing = [resource for resource in producer.outputs if resource in consumer.inputs]
+        flows = list(named.get(pair, ()))
+        if producer and consumer and not flows:
+            read = {resource.category for resource in consumer.inputs}
+            flows = [resource for resource in producer.outputs if resource in consumer.inputs]
+            flows = flows or [resource for resource in producer.outputs if resource.category in read]
         unnamed = Resource(category=UNNAMED_RESOURCE, kind=ResourceKind.FILE, value=pair[0])
         edges += [
             Dependency(producer=pair[0], consumer=pair[1], resource=resource)
-            for resource in flowing or [unnamed]
+            for resource in flows or [unnamed]
         ]
     try:
-        graph = TaskGraph(nodes=tuple(nodes), edges=tuple(edges))
+        graph = TaskGraph(nodes=tuple(by_name.values()), edges=tuple(edges))
     except ValidationError as error:
         raise GraphInvalid(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
     return graph
+
+
+def _with(node: BoundSubtask, side: str, flowing: Sequence[Resource]) -> BoundSubtask:
+    return node.model_copy(update={side: tuple(dict.fromkeys((*getattr(node, side), *flowing)))})

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pydantic import ValidationError
 
 from resources.catalog_loading import load_capabilities, load_scenarios
-from resources.categories import ResourceKind
-from resources.instances import Resource
+from resources.categories import ResourceCategory, ResourceKind
+from resources.instances import Resource, bind_resource, guessed_kind
 from resources.scenarios import scenario_of
 from taskgraph.capabilities import capabilities_met
 from taskgraph.coherency import maximum_coherency_of
@@ -72,15 +72,9 @@ def build_task(
 
 def guessed_resource(category: str, application: str, value: str) -> Resource:
     """A resource of a category that no catalogue explains: its kind is read from the ending of its name."""
-    if category.endswith("_in_clipboard"):
-        return Resource(category=category, kind=ResourceKind.CLIPBOARD, value=value)
-    if category.endswith("_in_processing"):
-        return Resource(
-            category=category, kind=ResourceKind.OPEN_DOCUMENT, application=application, value=value
-        )
-    if category.endswith("_path"):
-        return Resource(category=category, kind=ResourceKind.FILE, value=value)
-    return Resource(category=category, kind=ResourceKind.RECORD, application=application, value=value)
+    kind = guessed_kind(category) or ResourceKind.RECORD
+    known = ResourceCategory(name=category, kind=kind, description="")
+    return bind_resource(known, application, value)
 
 
 def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:

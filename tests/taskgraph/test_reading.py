@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import networkx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from resources.catalog_loading import load_resource_categories
-from taskgraph.errors import GraphInvalid
+from resources.categories import ResourceKind
+from resources.instances import Resource
+from taskgraph.errors import GraphInvalid, TaskGraphError
 from taskgraph.graph import Dependency, TaskGraph
+from taskgraph.interference import orders_of
 from taskgraph.reading import read_task_graph, require_single_producers
 from tests.taskgraph.small_graphs import file, linked, node, shaped
 
@@ -24,6 +30,26 @@ PAPER_TASK = {
     "task_intent": "Center Excel data and export to PDF",
     "successful_topo": [],
 }
+
+
+KEYS = (
+    "id",
+    "nodes",
+    "edges",
+    "from",
+    "to",
+    "resource",
+    "inputs",
+    "category",
+    "kind",
+    "value",
+    "a",
+    "application",
+)
+
+
+def nested(inside):
+    return st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inside, max_size=3)
 
 
 def read(document):
@@ -80,20 +106,76 @@ def test_edges_as_objects_may_name_their_resource():
     assert graph.edges[0].resource.value == "x.csv"
 
 
+def test_what_an_edge_names_its_ends_write_and_read_so_that_it_can_be_overwritten():
+    edges = [
+        {"from": first, "to": second, "resource": f"text_in_clipboard:{first}"}
+        for first, second in ("ab", "cd")
+    ]
+    graph = read({"nodes": ["a", "b", "c", "d"], "edges": edges})
+    assert orders_of(graph).successful_count == 2
+
+
+def test_reads_what_networkx_writes_as_node_link_data():
+    graph = networkx.DiGraph([("a", "b")])
+    graph.nodes["a"]["application"] = "Notes"
+    found = read(networkx.node_link_data(graph, edges="edges"))
+    assert found.pairs == (("a", "b"),)
+    assert found.nodes[0].application == "Notes"
+
+
+def test_reads_the_papers_own_subtask_metadata():
+    """Its resource categories are in no catalogue, and its values stand in the parameters (C.1)."""
+    book = "C:\\Users\\user\\Desktop\\office\\The Evolution of Urbanization Rate.xlsx"
+    first, second = PAPER_TASK["dag"]["nodes"]
+    subtasks = [
+        {
+            "id": first,
+            "instruction_template": "Open '{xlsx_path}', select the all data, and copy it.",
+            "application": "Excel",
+            "available_parameters": [{"xlsx_path": book}],
+            "OS": "Windows",
+            "input_resources": ["xlsx_path"],
+            "output_resources": ["table_in_clipboard", "xlsx_in_processing"],
+        },
+        {"id": second, "application": "Excel", "input_resources": ["xlsx_in_processing"]},
+    ]
+    graph = read({**PAPER_TASK, "subtasks": subtasks})
+    assert graph.nodes[0].instruction == f"Open '{book}', select the all data, and copy it."
+    assert graph.nodes[0].inputs == (Resource(category="xlsx_path", kind=ResourceKind.FILE, value=book),)
+    assert graph.edges[0].resource.slot == ("open_document", "Excel")
+    subtasks[0]["output_resources"] = ["colour"]
+    with pytest.raises(GraphInvalid, match="unknown resource category 'colour'"):
+        read({**PAPER_TASK, "subtasks": subtasks})
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3), nested))
+def test_any_json_is_read_or_refused_with_a_message(value):
+    for document in (value, {"nodes": value}, {"nodes": ["a", "b"], "edges": value}, {"dag": value}):
+        for whole in (
+            document,
+            {"nodes": ["a"], "resources": {"a": value}},
+            {"dag": {"nodes": ["a"]}, "subtasks": value},
+        ):
+            try:
+                read(whole)
+            except TaskGraphError as error:
+                assert str(error)
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [
         ([], "a JSON object; this is a list"),
-        ({"tasks": []}, "neither `graph`.*Its keys: \\['tasks'\\]"),
+        ({"tasks": []}, "neither `graph`.*Its keys: tasks"),
         ({"nodes": [], "edges": []}, "no subtasks"),
         ({"nodes": ["a", "b", "c"], "edges": [["b", "c"], ["c", "b"], ["c", "a"]]}, "cycle: b → c → b"),
         ({"nodes": ["a"], "edges": [["a", "a"]]}, "subtask a depends on itself"),
         ({"nodes": ["a", "b", "a"], "edges": []}, "ids stand twice in `nodes`: a"),
-        ({"nodes": ["a"], "edges": [["a", "z"]]}, "a → z names unknown subtasks: \\['z'\\]"),
-        ({"nodes": ["a", "b"], "edges": [["a"]]}, "no two ends: \\['a'\\]"),
-        ({"nodes": ["a"], "edges": "a-b"}, "`edges` is a str"),
+        ({"nodes": ["a"], "edges": [["a", "z"]]}, "a → z names unknown subtasks: z"),
+        ({"nodes": ["a", "b"], "edges": [["a"]]}, "not two ends: \\['a'\\]"),
+        ({"nodes": ["a"], "edges": "a-b"}, "`edges` is text"),
         ({"nodes": ["a"], "edges": {"a": 5}}, "no list of consumers for a: 5"),
-        ({"nodes": "ab", "edges": []}, "`nodes` is a str"),
+        ({"nodes": "ab", "edges": []}, "`nodes` is text"),
         ({"nodes": [{}], "edges": []}, "Number 1 of `nodes` has no id"),
         ({"nodes": ["a"], "edges": [], "applications": {"q": "Word"}}, "`applications` names .*: q"),
         ({"nodes": ["a"], "edges": [], "applications": ["Word"]}, "`applications` is a list"),
@@ -101,7 +183,7 @@ def test_edges_as_objects_may_name_their_resource():
             {"nodes": ["a"], "resources": {"a": {"inputs": ["teleport_path:x"]}}},
             "a names the unknown resource category 'teleport_path'",
         ),
-        ({"nodes": ["a"], "resources": {"a": {"inputs": "csv_path"}}}, "resources of a are a str"),
+        ({"nodes": ["a"], "resources": {"a": {"inputs": "csv_path"}}}, "resources of a are text"),
         ({"dag": []}, "`dag` has no `nodes`"),
         (
             {
@@ -113,6 +195,36 @@ def test_edges_as_objects_may_name_their_resource():
                 },
             },
             "c gets csv_path x from two producers, a and b",
+        ),
+        ({"nodes": [True], "edges": []}, "Number 1 of `nodes` has no id: it is a boolean"),
+        ({"nodes": ["a", " "], "edges": []}, "Number 2 of `nodes` has no id: it is blank"),
+        ({"nodes": ["a"], "edges": [["a", None]]}, "The consumer of edge 1 has no id: it is null"),
+        ({"nodes": ["a"], "edges": {"a": [["b"]]}}, "A consumer of a in `edges` has no id: it is a list"),
+        ({"nodes": ["a"], "edges": None}, "`edges` is null"),
+        (
+            {"nodes": ["a"], "edgs": [["a", "a"]]},
+            "'edgs' means nothing in a plain graph; did you mean 'edges'",
+        ),
+        (
+            {"nodes": ["a"], "links": [["a", "a"]]},
+            "'links' means nothing in a plain graph. Known: nodes, edges",
+        ),
+        ({"nodes": ["a"], "applications": {"a": ["Word"]}}, "'a' of `applications` is a list"),
+        ({"nodes": ["a"], "resources": {"a": ["csv_path:x"]}}, "`a` is a list; it must be an object"),
+        (
+            {"nodes": ["a"], "resources": {"a": {"input": ["csv_path:x"]}}},
+            "'input' means nothing in the resources of a; did you mean 'inputs'",
+        ),
+        ({"nodes": ["a"], "resources": {"a": {"inputs": [3]}}}, "A resource of a is a number"),
+        ({"nodes": ["a"], "resources": {"a": {"inputs": ["csv_pth:x"]}}}, "'csv_pth'.*catalogue \\(csv_path"),
+        ({"nodes": ["a\x1b[31m"], "edges": []}, "'\\\\x1b', which cannot be printed"),
+        ({"nodes": ["\ud800"], "edges": []}, "'\\\\ud800', which cannot be printed"),
+        ({"graph": None}, "valid dictionary"),
+        ({"dag": {"nodes": ["a"]}, "subtasks": "a"}, "`subtasks` is text"),
+        ({"dag": {"nodes": ["a"]}, "subtasks": [{"id": "a"}, {"id": "a"}]}, "metadata for a twice"),
+        (
+            {"nodes": ["a", "b"], "resources": {name: {"outputs": ["csv_path:x"]} for name in "ab"}},
+            "csv_path x has two producers, a and b",
         ),
     ],
 )
