@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,8 @@ from flows.command_errors import CommandError
 from taskgraph.errors import TaskGraphError
 from taskgraph.graph import TaskGraph
 from taskgraph.reading import CategoryOf, read_task_graph
+
+_MOST_BYTES = 16 << 20
 
 
 def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
@@ -26,7 +29,9 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
     from resources.catalog_loading import load_resource_categories
 
     document = _json_in(file)
-    if isinstance(document, list) and len(document) == 1:
+    if isinstance(document, list):
+        if len(document) != 1:
+            raise CommandError(f"{file} is a list of {len(document)}; give one task graph.")
         document = document[0]
     if subtasks is not None:
         if not isinstance(document, Mapping):
@@ -60,11 +65,35 @@ def application_categories() -> CategoryOf:
 
 def _json_in(file: Path) -> object:
     try:
-        text = Path("/dev/stdin").read_text() if str(file) == "-" else file.read_text(encoding="utf-8")
+        with sys.stdin.buffer if str(file) == "-" else file.open("rb") as opened:
+            content = opened.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise CommandError(
+                f"{file} is larger than {_MOST_BYTES >> 20} MiB, which no task graph of up to 30 subtasks needs."
+            )
+        text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise CommandError(f"{file} cannot be read: {reason}.") from None
     try:
-        return json.loads(text, strict=False)
-    except (json.JSONDecodeError, RecursionError) as error:
+        return json.loads(
+            text, strict=False, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
+        )
+    except RecursionError:
+        raise CommandError(f"{file} is nested too deeply for a task graph.") from None
+    except ValueError as error:
         raise CommandError(f"{file} is no JSON: {error}.") from None
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object, unless a key stands twice in it: the first value would be lost without a word."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:80]!r} stands twice in one object")
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON value")

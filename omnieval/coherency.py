@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from omnieval.errors import SequenceImpossible
 from taskgraph.coherency import coherency_score
@@ -31,9 +31,12 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     Traceback (most recent call last):
     omnieval.errors.SequenceImpossible: 'b' (number 1) depends on 'a', which is not completed before it.
 
+    A subtask may overwrite or consume what another still needs: that one can then not be completed, and is refused
+    only if it stands later in the sequence.
+
     Raises:
-        SequenceImpossible: the first subtask that is unknown, stands twice, stands before one it depends on, or comes
-            when a resource is lost; both subtasks and the resource are named.
+        SequenceImpossible: the first subtask that is unknown, stands twice, stands before one it depends on, or reads
+            what is lost by then; the subtasks and the resource are named.
     """
     names = [node.instance_id for node in graph.nodes]
     index = {name: position for position, name in enumerate(names)}
@@ -42,8 +45,10 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
         named = edge.resource.category != UNNAMED_RESOURCE
         resource = f" for {edge.resource.category} {edge.resource.value}".rstrip() if named else ""
         needed.setdefault(edge.consumer, {})[edge.producer] = resource
-    threats = threats_of(graph)
-    done: set[str] = set()
+    threats_on: dict[int, list[Threat]] = {position: [] for position in range(len(names))}
+    for threat in threats_of(graph):
+        threats_on[threat.consumer].append(threat)
+    done: dict[str, int] = {}
     for position, name in enumerate(completed, start=1):
         if name not in index:
             raise SequenceImpossible(
@@ -58,18 +63,17 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
                 raise SequenceImpossible(
                     f"{name!r} (number {position}) depends on {producer!r}{resource}, which is not completed before it."
                 )
-        for threat in threats:
-            if threat.spoiler == index[name] and _loses(threat, names, done):
-                verb = "overwrites" if threat.overwrites else "consumes"
+        for threat in threats_on[index[name]]:
+            if _lost(threat, names, done):
+                resource = f"{threat.resource.category} {threat.resource.value}".rstrip()
+                deed = "overwritten" if threat.overwrites else "consumed"
                 raise SequenceImpossible(
-                    f"{name!r} (number {position}) {verb} {threat.resource.category} {threat.resource.value}".rstrip()
-                    + f" before {names[threat.consumer]!r} has read it."
+                    f"{name!r} (number {position}) reads {resource}, which {names[threat.spoiler]!r} has {deed} before."
                 )
-        done.add(name)
+        done[name] = position
 
 
-def _loses(threat: Threat, names: Sequence[str], done: set[str]) -> bool:
-    """Whether performing the spoiler now loses what the consumer still needs."""
-    if names[threat.consumer] in done:
-        return False
-    return not threat.overwrites or names[threat.producer] in done
+def _lost(threat: Threat, names: Sequence[str], done: Mapping[str, int]) -> bool:
+    """Whether the spoiler came before the consumer, and, where a slot is overwritten, after the producer."""
+    spoiled = done.get(names[threat.spoiler], 0)
+    return bool(spoiled) and not (threat.overwrites and done[names[threat.producer]] > spoiled)

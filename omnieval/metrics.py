@@ -22,7 +22,8 @@ class Score(Record):
     maximum_coherency: int
     """Largest coherency score of any successful order."""
     logical_consistency: float | None
-    """Their ratio; None where the maximum is 0, because nothing could have been done more or less coherently."""
+    """Their ratio; None where the maximum is 0, because nothing could have been done more or less coherently, and
+    where the application of some subtask is not given."""
     success: bool
     """Whether every subtask was completed."""
 
@@ -68,16 +69,17 @@ def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
 
     Raises:
         SequenceImpossible: the sequence names an unknown subtask or one twice, or puts a subtask before one it depends
-            on, or where a resource it needs is lost already; the first violation is named.
+            on, or where a resource it reads is lost already; the first violation is named.
         GraphTooLarge: more than 30 subtasks.
     """
     require_possible(graph, completed)
     score = executed_coherency(graph, completed)
     maximum = maximum_coherency_of(graph) or 0
+    known = all(node.application for node in graph.nodes)
     return Score(
         coverage_rate=coverage_rate(depth_by_instance(graph), completed),
         coherency_score=score,
         maximum_coherency=maximum,
-        logical_consistency=logical_consistency(score, maximum),
+        logical_consistency=logical_consistency(score, maximum) if known else None,
         success=len(completed) == len(graph.nodes),
     )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flows.command_errors import CommandError
+
 if TYPE_CHECKING:
     from taskgraph.graph import TaskGraph
 
@@ -35,7 +37,8 @@ def graph(
 
     Ids are any text, UUIDs or not. A disconnected graph is sound, and its components are counted. Refused, with the
     items named: no subtasks, more than 30, an id that stands twice, an edge to an unknown subtask or to itself, a cycle,
-    an unknown resource category, and two producers of one resource.
+    an unknown resource category, two producers of one resource, and text that cannot be printed. A note says where edges
+    and resources do not agree.
     """
     import json
 
@@ -45,12 +48,15 @@ def graph(
 
     found = graph_in(file, subtasks)
     facts = measures(found)
-    if svg is not None:
-        svg.write_text(draw_svg(found), encoding="utf-8")
-    if graphml is not None:
-        import networkx
+    try:
+        if svg is not None:
+            svg.write_text(draw_svg(found), encoding="utf-8")
+        if graphml is not None:
+            import networkx
 
-        networkx.write_graphml(found.to_networkx(), graphml)
+            networkx.write_graphml(found.to_networkx(), graphml)
+    except OSError as error:
+        raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
     if as_json:
         typer.echo(json.dumps(facts | {"drawing": draw_text(found)}, indent=2, ensure_ascii=False))
         return
@@ -81,13 +87,23 @@ def measures(found: TaskGraph) -> dict[str, object]:
             found.nodes[index].instance_id for order in orders.successful[:1] for index in order
         ],
         "clash": describe_clash(clash_of(found)) if not orders.successful_count else "",
-        "maximum_coherency": maximum_coherency_of(found),
-        "applications_known": all(node.application for node in found.nodes),
+        "maximum_coherency": maximum_coherency_of(found) if all(n.application for n in found.nodes) else None,
+        "notes": notes_on(found),
         "capabilities": {
             "repaired": list(capabilities_met(cell, capabilities, "repaired")),
             "as_printed": list(capabilities_met(cell, capabilities, "as_printed")),
         },
     }
+
+
+def notes_on(found: TaskGraph) -> list[str]:
+    """What a reader of the measures should know about the graph they are of."""
+    from taskgraph.inconsistencies import inconsistencies_of
+
+    notes = list(inconsistencies_of(found))
+    if not all(node.application for node in found.nodes):
+        notes.append("some applications are not given: knowledge says little and coherency is undefined")
+    return notes
 
 
 def _table(facts: dict[str, object]) -> str:
@@ -109,12 +125,17 @@ def _table(facts: dict[str, object]) -> str:
         ("orders", str(facts["orders"]), ""),
         ("successful orders", str(facts["successful_orders"]), ""),
         ("clash", str(facts["clash"]), ""),
-        ("maximum coherency", str(facts["maximum_coherency"]), ""),
+        (
+            "maximum coherency",
+            "undefined" if facts["maximum_coherency"] is None else str(facts["maximum_coherency"]),
+            "",
+        ),
         ("capabilities (repaired)", ", ".join(capabilities["repaired"]) or "none", ""),
         ("capabilities (as printed)", ", ".join(capabilities["as_printed"]) or "none", ""),
     ]
-    if not facts["applications_known"]:
-        rows.append(("note", "some applications are not given: knowledge and coherency say little", ""))
+    notes = facts["notes"]
+    assert isinstance(notes, list)
+    rows += [("note", note, "") for note in notes]
     return "\n".join(
         f"{name:26}{value}{'  ' + level if level else ''}" for name, value, level in rows if value
     )

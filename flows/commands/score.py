@@ -26,7 +26,7 @@ def score(
     completed: Annotated[
         str,
         typer.Option(
-            help="Ids of the completed subtasks in order, separated by commas; empty for none.",
+            help="Ids of the completed subtasks in order, separated by commas, or as a JSON list; empty for none.",
             show_default=False,
         ),
     ],
@@ -36,27 +36,47 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print coverage rate and logical consistency (section 4.1) of the completed subtasks."""
+    import json
+
+    from flows.commands.graph import notes_on
     from flows.graph_files import graph_in
     from omnieval.errors import SequenceImpossible
     from omnieval.metrics import score_of
 
     graph = graph_in(file, subtasks)
-    sequence = [name.strip() for name in completed.split(",") if name.strip()]
+    sequence = _sequence(completed)
     try:
         found = score_of(graph, sequence)
     except SequenceImpossible as error:
         raise CommandError(str(error)) from None
+    notes = notes_on(graph)
     if as_json:
-        typer.echo(found.model_dump_json(indent=2))
+        typer.echo(json.dumps(found.model_dump() | {"notes": notes}, indent=2, ensure_ascii=False))
         return
+    why = "applications are not given" if not all(node.application for node in graph.nodes) else ""
     consistency = (
-        "undefined (no two subtasks of one application can be neighbours)"
+        f"undefined ({why or 'no two subtasks of one application can be neighbours'})"
         if found.logical_consistency is None
         else f"{found.logical_consistency:.4f}"
     )
     typer.echo(f"{'coverage rate':22}{found.coverage_rate:.4f}")
     typer.echo(f"{'logical consistency':22}{consistency}")
-    typer.echo(f"{'coherency score':22}{found.coherency_score} of at most {found.maximum_coherency}")
+    if not why:
+        typer.echo(f"{'coherency score':22}{found.coherency_score} of at most {found.maximum_coherency}")
     typer.echo(f"{'completed':22}{len(sequence)} of {len(graph.nodes)} subtasks")
-    if not all(node.application for node in graph.nodes):
-        typer.echo(f"{'note':22}some applications are not given: they count as one, so coherency says little")
+    for note in notes:
+        typer.echo(f"{'note':22}{note}")
+
+
+def _sequence(completed: str) -> list[str]:
+    """The ids in `completed`: a JSON list, or separated by commas."""
+    import json
+
+    if completed.lstrip().startswith("["):
+        try:
+            listed = json.loads(completed)
+        except ValueError:
+            listed = None
+        if isinstance(listed, list) and all(type(name) in (str, int) for name in listed):
+            return [str(name) for name in listed]
+    return [name.strip() for name in completed.split(",") if name.strip()]

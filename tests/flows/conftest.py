@@ -1,7 +1,7 @@
-"""One Prefect for all flow tests of a process, in a folder of its own."""
+"""One Prefect for all flow tests of a process, in a folder of its own, and the command line as users see it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,3 +19,17 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     prepare_prefect(home)
     with prefect_server():
         yield home
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line; returns exit code, standard output and standard error."""
+    from flows.cli import main
+
+    def invoke(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return invoke

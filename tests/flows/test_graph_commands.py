@@ -1,4 +1,4 @@
-"""`taskloom graph`, `score` and `plan`: what they print, and what they refuse."""
+"""`taskloom graph` and `score`: what they print, and what they refuse."""
 
 from __future__ import annotations
 
@@ -8,12 +8,6 @@ from xml.etree import ElementTree
 import networkx
 import pytest
 
-from flows.cli import main
-from resources.applications import ResourceDeclaration
-from taskgraph.evaluation_function import EvaluationFunction
-from taskgraph.subtask import Subtask
-from warehouse.store import Warehouse
-
 DIAMOND = {
     "nodes": ["a", "b", "c", "d"],
     "edges": [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"]],
@@ -22,44 +16,9 @@ DIAMOND = {
 
 
 @pytest.fixture
-def run(capsys):
-    """Run the command line; returns exit code, standard output and standard error."""
-
-    def invoke(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return ended.value.code or 0, captured.out, captured.err
-
-    return invoke
-
-
-@pytest.fixture
 def diamond(tmp_path):
     path = tmp_path / "diamond.json"
     path.write_text(json.dumps(DIAMOND))
-    return path
-
-
-@pytest.fixture
-def pool(tmp_path):
-    def subtask(number):
-        path = ResourceDeclaration(category="text_path", parameter="text_path")
-        made = ResourceDeclaration(category="text_path", parameter="made")
-        return Subtask(
-            subtask_id=f"app.step{number}",
-            application=f"application {number}",
-            application_category=f"category {number % 3}",
-            instruction_template="Turn {text_path} into {made}." if number else "Write {made}.",
-            available_parameters=tuple(
-                {"text_path": f"{letter}{number}", "made": f"{letter}{number + 1}"} for letter in "xy"
-            ),
-            inputs=(path,) if number else (),
-            outputs=(made,),
-        )
-
-    path = tmp_path / "pool.jsonl"
-    path.write_text("\n".join(subtask(number).model_dump_json() for number in range(4)) + "\n")
     return path
 
 
@@ -103,7 +62,7 @@ def test_graph_takes_the_papers_metadata_with_a_file_of_subtasks(run, tmp_path):
     code, out, _ = run("graph", task, "--subtasks", subtasks)
     assert code == 0
     assert "knowledge                 1 application categories" in out
-    assert "say little" in run("graph", task)[1]
+    assert "knowledge says little" in run("graph", task)[1]
 
 
 def test_graph_takes_the_papers_example_with_the_line_breaks_of_the_page(run, tmp_path):
@@ -198,9 +157,29 @@ def test_score_refuses_an_impossible_sequence(run, diamond, completed, message):
     ("content", "message"),
     [
         ("{", "is no JSON"),
+        ('{"nodes": [NaN], "edges": []}', "NaN is no JSON value"),
+        ('{"nodes": ["a", "b"], "edges": {"a": ["b"], "a": []}}', "the key 'a' stands twice in one object"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1, 2]", "is a list of 2; give one task graph"),
+        ('{"nodes": [' + "9" * 5000 + "]}", "is no JSON"),
         ('{"nodes": [], "edges": []}', "no subtasks"),
+        ('{"nodes": [NaN], "edges": []}', "NaN is no JSON value"),
+        ('{"nodes": ["a", "b"], "edges": {"a": ["b"], "a": []}}', "the key 'a' stands twice in one object"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1, 2]", "is a list of 2; give one task graph"),
+        ('{"nodes": [' + "9" * 5000 + "]}", "is no JSON"),
         ('{"nodes": ["a", "b"], "edges": [["a", "b"], ["b", "a"]]}', "cycle: a → b → a"),
+        ('{"nodes": [NaN], "edges": []}', "NaN is no JSON value"),
+        ('{"nodes": ["a", "b"], "edges": {"a": ["b"], "a": []}}', "the key 'a' stands twice in one object"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1, 2]", "is a list of 2; give one task graph"),
+        ('{"nodes": [' + "9" * 5000 + "]}", "is no JSON"),
         ('{"nodes": ["a", "a"], "edges": []}', "stand twice"),
+        ('{"nodes": [NaN], "edges": []}', "NaN is no JSON value"),
+        ('{"nodes": ["a", "b"], "edges": {"a": ["b"], "a": []}}', "the key 'a' stands twice in one object"),
+        ("[" * 100_000, "nested too deeply"),
+        ("[1, 2]", "is a list of 2; give one task graph"),
+        ('{"nodes": [' + "9" * 5000 + "]}", "is no JSON"),
         ('{"nodes": ' + json.dumps([str(n) for n in range(31)]) + ', "edges": []}', "31 subtasks"),
     ],
 )
@@ -220,101 +199,53 @@ def test_a_missing_file_is_named(run, tmp_path):
     assert "none.json cannot be read: No such file" in err
 
 
-def test_plan_says_how_many_the_pool_can_supply(run, pool):
-    code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=easy|medium", "--count", 5)
-    assert code == 0
-    assert "can be supplied   5 or more" in out
+def test_an_endless_file_is_refused(run):
+    code, _, err = run("graph", "/dev/zero")
+    assert code == 2
+    assert "is larger than 16 MiB" in err
 
 
-def test_plan_takes_ranges_of_values_beside_levels(run, pool):
-    wish = "hierarchy=2..3,instruction=3,branch=easy"
-    code, out, _ = run("plan", "--pool", pool, "--want", wish, "--count", 2, "--json")
-    assert code == 0
-    assert {cell.split("/")[1] for cell in json.loads(out)["per_cell"]} == {"medium"}
-    code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=3,instruction=2", "--count", 2)
-    assert code == 1
-    assert "no graph has any levels with instruction 2, hierarchy 3" in out
-    out = run("plan", "--pool", pool, "--want", "instruction=10..")[1]
-    assert "needs at least 10 subtasks, and at most 9 are allowed; raise maximum_size" in out
+def test_a_byte_order_mark_is_no_error(run, tmp_path):
+    path = tmp_path / "bom.json"
+    path.write_text(json.dumps(DIAMOND), encoding="utf-8-sig")
+    assert run("graph", path)[0] == 0
 
 
-def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(run, pool, tmp_path):
-    subtasks = [Subtask.model_validate_json(line) for line in pool.read_text().splitlines()]
-    functions = [
-        EvaluationFunction(function_id=f"f{n}", subtask_id=item.subtask_id, source="", accepted=n != 3)
-        for n, item in enumerate(subtasks)
+def test_a_drawing_that_cannot_be_written_is_named(run, diamond, tmp_path):
+    for option in ("--svg", "--graphml"):
+        code, out, err = run("graph", diamond, option, tmp_path / "none" / "d.xml")
+        assert (code, out) == (2, "")
+        assert "d.xml cannot be written: No such file" in err
+
+
+def test_notes_say_where_edges_and_resources_do_not_agree(run, tmp_path):
+    path = tmp_path / "apart.json"
+    resources = {
+        "write": {"outputs": ["text_path:a.txt"]},
+        "read": {"inputs": ["text_path:a.txt", "text_in_clipboard:b"]},
+    }
+    path.write_text(json.dumps({"nodes": ["write", "read"], "edges": [], "resources": resources}))
+    notes = json.loads(run("graph", path, "--json")[1])["notes"]
+    assert notes[:2] == [
+        "read reads text_path a.txt, which write writes, but no edge says so",
+        "read reads text_in_clipboard b, which no subtask writes: it is empty after a reset",
     ]
-    place = tmp_path / "warehouse"
-    with Warehouse(place) as warehouse:
-        warehouse.write(subtasks)
-    wish = ("plan", "--warehouse", place, "--want", "hierarchy=4", "--count", 1)
-    code, out, _ = run(*wish)
-    assert (code, "4 subtasks, none verified" in out) == (0, True)
-    with Warehouse(place) as warehouse:
-        warehouse.write(functions)
-    code, out, _ = run(*wish)
-    assert (code, "3 verified subtasks" in out) == (1, True)
+    assert "no edge says so" in run("score", path, "--completed", "read")[1]
 
 
-def test_plan_names_the_bottleneck_and_the_nearest_cell(run, pool):
-    code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=hard", "--json")
-    account = json.loads(out)
-    (shortfall,) = account["shortfalls"]
-    assert code == 1
-    assert shortfall["kind"] == "impossible_for_pool"
-    assert shortfall["bottleneck"] == "text_path"
-    assert shortfall["nearest"][3] == "medium"
-    described = run("plan", "--pool", pool, "--want", "hierarchy=hard")[1]
-    assert "explore next    text_path" in described
+def test_consistency_and_coherency_are_null_where_applications_are_unknown(run, tmp_path):
+    path = tmp_path / "plain.json"
+    path.write_text(json.dumps({"nodes": ["a", "b"], "edges": []}))
+    assert json.loads(run("graph", path, "--json")[1])["maximum_coherency"] is None
+    score = json.loads(run("score", path, "--completed", "a,b", "--json")[1])
+    assert score["logical_consistency"] is None
+    assert score["notes"] == [
+        "some applications are not given: knowledge says little and coherency is undefined"
+    ]
+    assert "undefined (applications are not given)" in run("score", path, "--completed", "a,b")[1]
 
 
-def test_plan_takes_a_capability_and_a_table(run, pool, tmp_path):
-    code, out, _ = run("plan", "--pool", pool, "--capability", "long_range_planning", "--count", 3)
-    assert code == 1
-    assert "missing           3 of long_range_planning" in out
-    table = tmp_path / "cells.csv"
-    table.write_text("hierarchy,count\neasy,2\nmedium,1\n")
-    code, out, _ = run("plan", "--pool", pool, "--cells", table)
-    assert code == 0
-    assert "can be supplied   3 or more" in out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--want", "depth=hard"), "'depth=hard' is no level; write one of dependency"),
-        (("--want", "branch=huge"), "'branch=huge' is no level"),
-        (("--want", "branch=4..3"), "the range 4..3 of branch is none"),
-        (("--capability", "flying"), "there is no capability 'flying'; known: parallel_planning"),
-        (("--capability", "parallel_planning", "--preset", "odd"), "no preset 'odd'"),
-        (("--capability", "parallel_planning", "--want", "branch=hard"), "give one of"),
-    ],
-)
-def test_plan_refuses_what_it_does_not_know(run, pool, arguments, message):
-    code, _, err = run("plan", "--pool", pool, *arguments)
-    assert code == 2
-    assert message in err
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ("hierarchy,count\nhard,none\n", "cells.csv:2: count is 'none'"),
-        ("hierarchy,count\nhuge,1\n", "cells.csv:2: 'hierarchy=huge' is no level"),
-        ("depth,count\nhard,1\n", "unknown column 'depth'"),
-        ("hierarchy,count\n", "has no rows"),
-    ],
-)
-def test_plan_names_the_line_of_a_bad_table(run, pool, tmp_path, table, message):
-    path = tmp_path / "cells.csv"
-    path.write_text(table)
-    code, _, err = run("plan", "--pool", pool, "--cells", path)
-    assert code == 2
-    assert message in err
-
-
-def test_plan_names_the_line_and_field_of_a_bad_pool(run, pool):
-    pool.write_text(pool.read_text() + '{"subtask_id": "x"}\n')
-    code, _, err = run("plan", "--pool", pool)
-    assert code == 2
-    assert "pool.jsonl:5: application: Field required" in err
+def test_ids_with_commas_are_given_as_a_json_list(run, tmp_path):
+    path = tmp_path / "commas.json"
+    path.write_text(json.dumps({"nodes": ["a,b", 7], "edges": [["a,b", 7]]}))
+    assert "2 of 2 subtasks" in run("score", path, "--completed", '["a,b", 7]')[1]

@@ -12,7 +12,7 @@ from omnieval.coherency import executed_coherency, require_possible
 from omnieval.errors import SequenceImpossible
 from taskgraph.interference import orders_of
 from tests.taskgraph.small_graphs import graphs, shaped
-from tests.taskgraph.test_interference import destructive_graphs
+from tests.taskgraph.test_interference import destructive_graphs, succeeds
 
 
 def is_possible(graph, sequence):
@@ -42,6 +42,14 @@ def test_every_beginning_of_a_successful_order_is_possible(graph, data):
     for order in orders_of(graph, cap=20, samples=5).successful:
         stop = data.draw(st.integers(0, len(order)))
         require_possible(graph, [names[number] for number in order[:stop]])
+
+
+@settings(max_examples=150)
+@given(destructive_graphs(), st.randoms(use_true_random=False))
+def test_a_sequence_is_possible_exactly_when_everybody_found_what_it_reads(graph, generator):
+    order = generator.sample(range(len(graph.nodes)), generator.randint(0, len(graph.nodes)))
+    names = [graph.nodes[number].instance_id for number in order]
+    assert is_possible(graph, names) == succeeds(graph, order)
 
 
 @given(graphs(6), st.text("ab", min_size=6, max_size=6), st.randoms(use_true_random=False))

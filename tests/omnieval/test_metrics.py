@@ -79,21 +79,38 @@ def test_an_impossible_sequence_is_refused_with_the_first_violation(sequence, me
         score_of(DIAMOND, sequence)
 
 
-def test_a_sequence_that_loses_a_resource_is_refused():
+def test_a_subtask_that_reads_what_is_lost_is_refused():
     graph = linked(
         node("copy 1", outputs=(clipboard("1"),)),
         node("copy 2", outputs=(clipboard("2"),)),
         node("paste 1", inputs=(clipboard("1"),)),
     )
-    with pytest.raises(
-        SequenceImpossible, match=r"'copy 2' .* overwrites text_in_clipboard 1 before 'paste 1'"
-    ):
-        score_of(graph, ["copy 1", "copy 2"])
+    lost = r"'paste 1' \(number 3\) reads text_in_clipboard 1, which 'copy 2' has overwritten before"
+    with pytest.raises(SequenceImpossible, match=lost):
+        score_of(graph, ["copy 1", "copy 2", "paste 1"])
     assert score_of(graph, ["copy 2", "copy 1", "paste 1"]).success
     old = file("old")
     graph = linked(node("delete", inputs=(old,), consumed=(old,)), node("read", inputs=(old,)))
-    with pytest.raises(SequenceImpossible, match=r"'delete' .* consumes text_path old before 'read'"):
-        score_of(graph, ["delete"])
+    with pytest.raises(SequenceImpossible, match=r"reads text_path old, which 'delete' has consumed before"):
+        score_of(graph, ["delete", "read"])
+
+
+def test_an_agent_may_lose_what_it_never_reads():
+    graph = linked(
+        node("copy 1", outputs=(clipboard("1"),)),
+        node("copy 2", outputs=(clipboard("2"),)),
+        node("paste 1", inputs=(clipboard("1"),)),
+    )
+    assert score_of(graph, ["copy 1", "copy 2"]).coverage_rate == 0.5
+
+
+def test_consistency_is_undefined_where_applications_are_unknown():
+    graph = shaped((0, 0b1, 0b1))
+    unknown = graph.model_copy(
+        update={"nodes": tuple(item.model_copy(update={"application": ""}) for item in graph.nodes)}
+    )
+    assert score_of(graph, ["s0", "s1"]).logical_consistency == 0.5
+    assert score_of(unknown, ["s0", "s1"]).logical_consistency is None
 
 
 def test_an_empty_graph_has_nothing_to_cover():

@@ -1,0 +1,134 @@
+"""`taskloom plan`: what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from resources.applications import ResourceDeclaration
+from taskgraph.evaluation_function import EvaluationFunction
+from taskgraph.subtask import Subtask
+from warehouse.store import Warehouse
+
+
+@pytest.fixture
+def pool(tmp_path):
+    def subtask(number):
+        path = ResourceDeclaration(category="text_path", parameter="text_path")
+        made = ResourceDeclaration(category="text_path", parameter="made")
+        return Subtask(
+            subtask_id=f"app.step{number}",
+            application=f"application {number}",
+            application_category=f"category {number % 3}",
+            instruction_template="Turn {text_path} into {made}." if number else "Write {made}.",
+            available_parameters=tuple(
+                {"text_path": f"{letter}{number}", "made": f"{letter}{number + 1}"} for letter in "xy"
+            ),
+            inputs=(path,) if number else (),
+            outputs=(made,),
+        )
+
+    path = tmp_path / "pool.jsonl"
+    path.write_text("\n".join(subtask(number).model_dump_json() for number in range(4)) + "\n")
+    return path
+
+
+def test_plan_says_how_many_the_pool_can_supply(run, pool):
+    code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=easy|medium", "--count", 5)
+    assert code == 0
+    assert "can be supplied   5 or more" in out
+
+
+def test_plan_takes_ranges_of_values_beside_levels(run, pool):
+    wish = "hierarchy=2..3,instruction=3,branch=easy"
+    code, out, _ = run("plan", "--pool", pool, "--want", wish, "--count", 2, "--json")
+    assert code == 0
+    assert {cell.split("/")[1] for cell in json.loads(out)["per_cell"]} == {"medium"}
+    code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=3,instruction=2", "--count", 2)
+    assert code == 1
+    assert "no graph has any levels with instruction 2, hierarchy 3" in out
+    out = run("plan", "--pool", pool, "--want", "instruction=10..")[1]
+    assert "needs at least 10 subtasks, and at most 9 are allowed; raise maximum_size" in out
+
+
+def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(run, pool, tmp_path):
+    subtasks = [Subtask.model_validate_json(line) for line in pool.read_text().splitlines()]
+    functions = [
+        EvaluationFunction(function_id=f"f{n}", subtask_id=item.subtask_id, source="", accepted=n != 3)
+        for n, item in enumerate(subtasks)
+    ]
+    place = tmp_path / "warehouse"
+    with Warehouse(place) as warehouse:
+        warehouse.write(subtasks)
+    wish = ("plan", "--warehouse", place, "--want", "hierarchy=4", "--count", 1)
+    code, out, _ = run(*wish)
+    assert (code, "4 subtasks, none verified" in out) == (0, True)
+    with Warehouse(place) as warehouse:
+        warehouse.write(functions)
+    code, out, _ = run(*wish)
+    assert (code, "3 verified subtasks" in out) == (1, True)
+
+
+def test_plan_names_the_bottleneck_and_the_nearest_cell(run, pool):
+    code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=hard", "--json")
+    account = json.loads(out)
+    (shortfall,) = account["shortfalls"]
+    assert code == 1
+    assert shortfall["kind"] == "impossible_for_pool"
+    assert shortfall["bottleneck"] == "text_path"
+    assert shortfall["nearest"][3] == "medium"
+    described = run("plan", "--pool", pool, "--want", "hierarchy=hard")[1]
+    assert "explore next    text_path" in described
+
+
+def test_plan_takes_a_capability_and_a_table(run, pool, tmp_path):
+    code, out, _ = run("plan", "--pool", pool, "--capability", "long_range_planning", "--count", 3)
+    assert code == 1
+    assert "missing           3 of long_range_planning" in out
+    table = tmp_path / "cells.csv"
+    table.write_text("hierarchy,count\neasy,2\nmedium,1\n")
+    code, out, _ = run("plan", "--pool", pool, "--cells", table)
+    assert code == 0
+    assert "can be supplied   3 or more" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--want", "depth=hard"), "'depth=hard' is no level; write one of dependency"),
+        (("--want", "branch=huge"), "'branch=huge' is no level"),
+        (("--want", "branch=4..3"), "the range 4..3 of branch is none"),
+        (("--capability", "flying"), "there is no capability 'flying'; known: parallel_planning"),
+        (("--capability", "parallel_planning", "--preset", "odd"), "no preset 'odd'"),
+        (("--capability", "parallel_planning", "--want", "branch=hard"), "give one of"),
+    ],
+)
+def test_plan_refuses_what_it_does_not_know(run, pool, arguments, message):
+    code, _, err = run("plan", "--pool", pool, *arguments)
+    assert code == 2
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("hierarchy,count\nhard,none\n", "cells.csv:2: count is 'none'"),
+        ("hierarchy,count\nhuge,1\n", "cells.csv:2: 'hierarchy=huge' is no level"),
+        ("depth,count\nhard,1\n", "unknown column 'depth'"),
+        ("hierarchy,count\n", "has no rows"),
+    ],
+)
+def test_plan_names_the_line_of_a_bad_table(run, pool, tmp_path, table, message):
+    path = tmp_path / "cells.csv"
+    path.write_text(table)
+    code, _, err = run("plan", "--pool", pool, "--cells", path)
+    assert code == 2
+    assert message in err
+
+
+def test_plan_names_the_line_and_field_of_a_bad_pool(run, pool):
+    pool.write_text(pool.read_text() + '{"subtask_id": "x"}\n')
+    code, _, err = run("plan", "--pool", pool)
+    assert code == 2
+    assert "pool.jsonl:5: application: Field required" in err
