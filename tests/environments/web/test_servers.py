@@ -3,7 +3,10 @@ from __future__ import annotations
 import asyncio
 import http.client
 import os
+import socket
+import struct
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -101,3 +104,19 @@ def test_the_file_server_serves_one_folder_and_nothing_above(tmp_path: Path) -> 
         server.close()
     with pytest.raises(OSError):
         get(server.port)
+
+
+def test_a_caller_that_breaks_off_prints_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    server = StaticServer(tmp_path)
+    try:
+        for _ in range(3):
+            caller = socket.create_connection(("127.0.0.1", server.port))
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            caller.close()  # with this option, closing resets the connection
+        assert get(server.port)[0] == 200
+    finally:
+        server.close()
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join()
+    assert capfd.readouterr().err == ""
