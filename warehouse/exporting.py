@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from resources.applications import Application
 from resources.record import Record
@@ -24,11 +24,13 @@ from taskgraph.evaluation_function import EvaluationFunction
 from taskgraph.subtask import Subtask
 from taskgraph.task import Replay, Task
 from taskgraph.trajectory import Trajectory
+from warehouse.dividing import SplitName
+from warehouse.drawing import draw_tasks
 from warehouse.errors import ExportRefused
 from warehouse.lookup import export_module
 from warehouse.records import ImportedItem
-from warehouse.selection import Selected, Selection, select
-from warehouse.splits import LeakageReport, SplitName, divide, keys_of, leakage
+from warehouse.selection import Selection, Shortfall
+from warehouse.splits import LeakageReport
 from warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
@@ -84,7 +86,7 @@ class Manifest(Record):
     """Tasks per set, where sets were asked for."""
     leakage: LeakageReport | None = None
     """What was checked for leaks, where sets were asked for."""
-    shortfalls: tuple[dict[str, JsonValue], ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
     """What could not be had."""
     outcome: ExportOutcome
     """What was written."""
@@ -193,11 +195,11 @@ def export(
 ) -> Manifest:
     """Export the selected tasks to `folder`, which must not exist yet.
 
-    With `shares` the tasks are divided into sets that share no subtask template, resource value or intent, and the
-    manifest carries the leakage report, also against the instructions in `named_lists`.
+    With `shares` the tasks are divided into sets that share no subtask template, resource value, intent or instruction;
+    tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The manifest carries the leakage report.
 
     Raises:
-        ExportRefused: the folder exists, nothing is selected, something leaks, or the folder cannot be written;
+        ExportRefused: the folder exists, nothing is selected, the format can express nothing of it, a set would be empty, or the folder cannot be written;
             nothing is left behind.
         UnknownFormat: no such format.
         SelectionInvalid: the selection names unknown things.
@@ -206,10 +208,10 @@ def export(
     selection, options = selection or Selection(), options or ExportOptions()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportRefused(f"{folder} exists already; an export never overwrites. Name another folder.")
-    selected = select(warehouse, selection)
-    if not selected.task_ids:
-        raise ExportRefused("No task meets the selection; nothing was written.")
-    source, splits, report = _divided(warehouse, selected, shares, named_lists, selection.seed)
+    drawn = draw_tasks(warehouse, selection, shares, named_lists)
+    source = ExportSource(
+        warehouse, drawn.task_ids, {name: frozenset(ids) for name, ids in drawn.splits.items()}
+    )
     folder = folder.absolute()
     aside = folder.parent / f".{folder.name}.{uuid.uuid4().hex}.part"
     try:
@@ -220,9 +222,9 @@ def export(
             version=warehouse.version or "",
             selection=selection,
             options=options,
-            splits=splits,
-            leakage=report,
-            shortfalls=tuple(item.model_dump(mode="json") for item in selected.shortfalls),
+            splits={str(name): ids for name, ids in drawn.splits.items()},
+            leakage=drawn.report,
+            shortfalls=drawn.shortfalls,
             outcome=outcome,
             files=_hashes(aside),
         )
@@ -252,40 +254,6 @@ def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> int:
             out.write(json.dumps(value, ensure_ascii=False) + "\n")
             count += 1
     return count
-
-
-def _divided(
-    warehouse: Warehouse,
-    selected: Selected,
-    shares: Mapping[SplitName, float] | None,
-    named_lists: Mapping[str, Sequence[str]] | None,
-    seed: int,
-) -> tuple[ExportSource, dict[str, tuple[str, ...]], LeakageReport | None]:
-    source = ExportSource(warehouse, selected.task_ids)
-    if shares is None and not named_lists:
-        return source, {}, None
-    tasks = {task.task_id: task for task in source.tasks()}
-    division = divide({name: keys_of(task) for name, task in tasks.items()}, shares or {"train": 1.0}, seed)
-    members: dict[SplitName, list[Task]] = {
-        name: [tasks[task] for task in chosen] for name, chosen in division.tasks.items()
-    }
-    report = leakage(members, len(division.left_out), named_lists)
-    leaking = {leak.value for leak in report.leaks if leak.kind == "instruction"}
-    if len(report.leaks) > len([leak for leak in report.leaks if leak.kind == "instruction"]):
-        raise ExportRefused(f"The sets leak: {report.leaks[0].value} stands in {report.leaks[0].found_in}.")
-    if leaking:
-        names = ", ".join(sorted(leaking)[:3])
-        raise ExportRefused(
-            f"{len(leaking)} instructions stand, or nearly stand, in the lists you named ({names}, …); leave these"
-            " tasks out with --where."
-        )
-    kept = tuple(sorted(task for chosen in division.tasks.values() for task in chosen))
-    splits = {name: frozenset(chosen) for name, chosen in division.tasks.items()}
-    return (
-        ExportSource(warehouse, kept, splits),
-        {str(name): chosen for name, chosen in division.tasks.items()},
-        report,
-    )
 
 
 def _quality(function: EvaluationFunction) -> tuple[float, float, str]:

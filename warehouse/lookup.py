@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import pkgutil
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.resources import files
 from types import ModuleType
 
 import warehouse.exports
@@ -20,6 +22,20 @@ def export_formats() -> list[str]:
 def import_formats() -> list[str]:
     """Names of the import formats, sorted."""
     return sorted(item.name for item in pkgutil.iter_modules(warehouse.imports.__path__))
+
+
+def described(formats: ModuleType) -> list[dict[str, str]]:
+    """Name and description of every format in the package `formats`: the first sentence of its module.
+
+    The modules are read, not imported: what one of them needs may be absent.
+    """
+    found = []
+    for item in sorted(files(formats).iterdir(), key=lambda item: item.name):
+        name = item.name.removesuffix(".py")
+        if item.name.endswith(".py") and not name.startswith("_"):
+            text = ast.get_docstring(ast.parse(item.read_text("utf-8"))) or ""
+            found.append({"name": name, "description": text.partition("\n\n")[0].replace("\n", " ")})
+    return found
 
 
 def export_module(name: str) -> ModuleType:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from resources.catalog_loading import load_capabilities, load_scenarios
 from resources.record import Record
 from taskgraph.capabilities import constraint_of
 from taskgraph.complexity import DIMENSIONS, LEVELS, Dimension
-from warehouse.errors import SelectionInvalid
+from warehouse.errors import QueryFailed, SelectionInvalid
 from warehouse.store import Warehouse
 
 
@@ -55,6 +56,8 @@ class Shortfall(Record):
 
     levels: dict[Dimension, str]
     """The cell; empty for the whole selection."""
+    split: str = ""
+    """The set; empty where no sets were asked for."""
     wanted: int
     """Tasks wanted."""
     found: int
@@ -70,32 +73,82 @@ class Selected(Record):
     """What could not be had."""
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The tasks from which a cell, or the whole selection, is drawn."""
+
+    levels: dict[Dimension, str]
+    """The cell; empty for the whole selection."""
+    wanted: int | None
+    """Tasks wanted; None for all."""
+    task_ids: tuple[str, ...]
+    """Tasks that meet the conditions, in the order in which they are drawn."""
+
+
 def select(warehouse: Warehouse, selection: Selection) -> Selected:
     """The tasks that `selection` names, the same ones for the same data and seed.
 
     Raises:
-        SelectionInvalid: an unknown level, capability, scenario or application; the known ones are named.
+        SelectionInvalid: an unknown level, capability, scenario or application; the known ones are named; or fewer
+            tasks in all than the cells ask for.
         QueryFailed: `where` does not run.
         QueryRefused: `where` could leave the warehouse.
     """
+    drawn, shortfalls = draw(candidates(warehouse, selection))
+    return Selected(task_ids=tuple(sorted(drawn)), shortfalls=tuple(shortfalls))
+
+
+def candidates(warehouse: Warehouse, selection: Selection) -> list[Candidates]:
+    """What every cell of `selection` may draw from.
+
+    Raises:
+        SelectionInvalid, QueryFailed, QueryRefused: as `select` does.
+    """
+    asked = sum(quota.size for quota in selection.cells)
+    if selection.size is not None and selection.size < asked:
+        raise SelectionInvalid(
+            f"The cells ask for {asked} tasks, and the size allows {selection.size}; leave one of them out."
+        )
     conditions, parameters = _conditions(warehouse, selection)
-    taken: dict[str, None] = {}
-    shortfalls: list[Shortfall] = []
+    found: list[Candidates] = []
     quotas: Sequence[CellQuota | None] = selection.cells or (None,)
     for quota in quotas:
-        own, values = _level_conditions(quota.levels if quota else {}, "cell")
-        candidates = _candidates(warehouse, [*conditions, *own], {**parameters, **values})
-        drawn = [task for task in _shuffled(candidates, selection.seed) if task not in taken]
+        levels = quota.levels if quota else {}
+        own, values = _level_conditions(levels, "cell")
+        names = _meeting(warehouse, [*conditions, *own], {**parameters, **values})
         wanted = quota.size if quota else selection.size
-        if wanted is not None and len(drawn) < wanted:
-            shortfalls.append(
-                Shortfall(levels=quota.levels if quota else {}, wanted=wanted, found=len(drawn))
-            )
-        taken.update(dict.fromkeys(drawn if wanted is None else drawn[:wanted]))
-    chosen = _shuffled(taken, selection.seed)
-    if selection.size is not None:
-        chosen = chosen[: selection.size]
-    return Selected(task_ids=tuple(sorted(chosen)), shortfalls=tuple(shortfalls))
+        found.append(
+            Candidates(levels, wanted, tuple(sorted(names, key=lambda name: draw_key(name, selection.seed))))
+        )
+    return found
+
+
+def draw(
+    pools: Sequence[Candidates],
+    among: Collection[str] | None = None,
+    portion: Callable[[int], int] = int,
+    split: str = "",
+) -> tuple[list[str], list[Shortfall]]:
+    """Draw what every cell wants, and say what could not be had.
+
+    Args:
+        pools: what there is and how much of it is wanted.
+        among: the only tasks that may be drawn; all when left out.
+        portion: how much of a wanted number is drawn here; all of it when left out.
+        split: name of the set that is drawn.
+    """
+    taken: dict[str, None] = {}
+    shortfalls: list[Shortfall] = []
+    for pool in pools:
+        free = [name for name in pool.task_ids if name not in taken and (among is None or name in among)]
+        if pool.wanted is None:
+            taken.update(dict.fromkeys(free))
+            continue
+        wanted = portion(pool.wanted)
+        if len(free) < wanted:
+            shortfalls.append(Shortfall(levels=pool.levels, split=split, wanted=wanted, found=len(free)))
+        taken.update(dict.fromkeys(free[:wanted]))
+    return list(taken), shortfalls
 
 
 def parse_levels(text: str) -> dict[Dimension, str]:
@@ -140,6 +193,7 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
     if not selection.unvalidated:
         conditions.append("status IN ('validated', 'imported')")
     if selection.where:
+        _try_condition(warehouse, selection.where)
         conditions.append(f"({selection.where})")
     if selection.capability:
         known = {item.name: item for item in load_capabilities()}
@@ -171,6 +225,15 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
     return conditions, parameters
 
 
+def _try_condition(warehouse: Warehouse, where: str) -> None:
+    """Refuse what is no condition by itself, such as one that closes a bracket it did not open."""
+    try:
+        for condition in (where, f"({where})"):
+            warehouse.query(f"SELECT task_id FROM tasks WHERE {condition} LIMIT 0")
+    except QueryFailed as error:
+        raise QueryFailed(f"{where!r} is no condition over the columns of tasks: {error}") from None
+
+
 def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[list[str], dict[str, str]]:
     for dimension, level in levels.items():
         if level not in LEVELS:
@@ -179,12 +242,6 @@ def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[lis
     return conditions, {f"{prefix}_{dimension}": level for dimension, level in levels.items()}
 
 
-def _candidates(
-    warehouse: Warehouse, conditions: Sequence[str], parameters: Mapping[str, object]
-) -> list[str]:
+def _meeting(warehouse: Warehouse, conditions: Sequence[str], parameters: Mapping[str, object]) -> list[str]:
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return [str(row[0]) for row in warehouse.query(f"SELECT task_id FROM tasks{where}", parameters).rows()]
-
-
-def _shuffled(task_ids: Sequence[str] | Mapping[str, None], seed: int) -> list[str]:
-    return sorted(task_ids, key=lambda task_id: draw_key(task_id, seed))

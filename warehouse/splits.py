@@ -1,29 +1,23 @@
-"""Train, validation and test sets between which nothing leaks: no subtask template, resource value or intent in two.
+"""What must not stand in two sets, and the report that proves that nothing does.
 
-Tasks that share one of these belong together. Where that leaves enough separate groups, groups are dealt out. Where
-one group holds too much, as in a pool whose subtasks are used everywhere, the smaller sets are grown task by task, each
-time taking the task that brings in the fewest new things, and tasks that would connect two sets are left out and
-counted. The report is computed afterwards from the outcome, not from the construction.
+Sets share no subtask template, no resource value, no intent, and no instruction or a near copy of one; nor does any
+set hold an instruction of the lists that a user names. The report is computed from the outcome, not from the
+construction.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations
 from typing import Final, Literal
+from zlib import crc32
 
 from resources.record import Record
 from taskgraph.task import Task
 from taskgraph.text_folding import fold_text
-from warehouse.errors import SelectionInvalid
-from warehouse.selection import draw_key
+from warehouse.dividing import SPLITS, SplitName
 
-SplitName = Literal["train", "validation", "test"]
-"""A set."""
-SPLITS: Final[tuple[SplitName, ...]] = ("train", "validation", "test")
-"""The sets, in order."""
 KeyKind = Literal["subtask", "resource", "intent"]
 """What must not be shared."""
 KEY_KINDS: Final[tuple[KeyKind, ...]] = ("subtask", "resource", "intent")
@@ -41,7 +35,7 @@ class Leak(Record):
     value: str
     """The thing itself; for an instruction the task's id."""
     found_in: tuple[str, str]
-    """The two places."""
+    """The two places: sets, `SET: TASK` for the other task of two, or `LIST:LINE`."""
 
 
 class LeakageReport(Record):
@@ -51,20 +45,39 @@ class LeakageReport(Record):
     """Tasks per set."""
     left_out: int
     """Tasks in no set, because they would connect two."""
+    removed: tuple[Leak, ...] = ()
+    """Tasks taken out of their set, because their instruction stands, or nearly stands, elsewhere."""
     checked: dict[str, int]
     """Distinct things compared, per kind."""
     leaks: tuple[Leak, ...] = ()
     """What leaks; empty when nothing does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
-    """Tasks by set."""
+class InstructionIndex:
+    """Finds which of many instructions one resembles: equal but for case and spacing, or half of its wording."""
 
-    tasks: dict[SplitName, tuple[str, ...]]
-    """Ids of the tasks of every set, sorted."""
-    left_out: tuple[str, ...]
-    """Tasks that would connect two sets."""
+    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
+        """Index `texts`, pairs of a name and an instruction; empty instructions are passed over."""
+        self._names: list[str] = []
+        self._sizes: list[int] = []
+        self._holders: dict[int, list[int]] = defaultdict(list)
+        for name, text in texts:
+            shingles = _shingles(text)
+            for shingle in shingles:
+                self._holders[shingle].append(len(self._names))
+            if shingles:
+                self._names.append(name)
+                self._sizes.append(len(shingles))
+
+    def resembled_by(self, text: str) -> str | None:
+        """The name of the instruction that `text` resembles most, or None."""
+        own = _shingles(text)
+        common: Counter[int] = Counter(number for shingle in own for number in self._holders.get(shingle, ()))
+        nearest = max(
+            ((count / (len(own) + self._sizes[number] - count), -number) for number, count in common.items()),
+            default=(0.0, 0),
+        )
+        return self._names[-nearest[1]] if nearest[0] >= NEAR else None
 
 
 def keys_of(task: Task, kinds: Iterable[KeyKind] = KEY_KINDS) -> frozenset[str]:
@@ -75,148 +88,88 @@ def keys_of(task: Task, kinds: Iterable[KeyKind] = KEY_KINDS) -> frozenset[str]:
         if "subtask" in chosen:
             keys.add(f"subtask {node.subtask_id}")
         if "resource" in chosen:
-            keys.update(
-                f"resource {item.category}={item.value}"
-                for item in (*node.inputs, *node.outputs)
-                if item.value
-            )
-    if "intent" in chosen and task.intent_id:
-        keys.add(f"intent {task.intent_id}")
+            keys.update(f"resource {item.value}" for item in (*node.inputs, *node.outputs) if item.value)
+    if "intent" in chosen:
+        if task.intent_id:
+            keys.add(f"intent {task.intent_id}")
+        if task.intent:
+            keys.add(f"intent {fold_text(task.intent)}")
     return frozenset(keys)
 
 
-def divide(keys: Mapping[str, frozenset[str]], shares: Mapping[SplitName, float], seed: int = 0) -> Division:
-    """Deal tasks out into sets that share no key; the same outcome for the same input and seed.
+def resembling(
+    tasks: Mapping[SplitName, Sequence[Task]], named_lists: Mapping[str, Sequence[str]] | None = None
+) -> list[Leak]:
+    """Tasks whose instruction, or a subtask's, stands in a named list, or whose instruction stands in another set.
 
-    Raises:
-        SelectionInvalid: shares that are negative or do not add up to 1.
+    Of two tasks in two sets the one in the larger set is named. Lines of a list are numbered from 1.
     """
-    if any(share < 0 for share in shares.values()) or abs(sum(shares.values()) - 1) > 1e-6:
-        raise SelectionInvalid(f"The shares of the sets must add up to 1, not {dict(shares)}.")
-    wanted = {name: shares.get(name, 0.0) * len(keys) for name in SPLITS}
-    chosen: dict[str, SplitName] = {}
-    left: set[str] = set()
-    groups = sorted(_groups(keys), key=lambda group: (-len(group), draw_key(group[0], seed)))
-    for group in groups:
-        room = {name: wanted[name] - sum(1 for split in chosen.values() if split == name) for name in SPLITS}
-        best = max(SPLITS, key=lambda name: room[name])
-        if len(group) <= room[best] + 0.5 or len(group) == 1 or len([s for s in shares.values() if s]) == 1:
-            chosen.update(dict.fromkeys(group, best))
-        else:
-            dealt, dropped = _grow({task: keys[task] for task in group}, room, seed)
-            chosen.update(dealt)
-            left |= dropped
-    tasks: dict[SplitName, tuple[str, ...]] = {
-        name: tuple(sorted(task for task, split in chosen.items() if split == name)) for name in SPLITS
-    }
-    return Division(tasks, tuple(sorted(left)))
+    found: list[Leak] = []
+    named = InstructionIndex(
+        (f"{source}:{number}", text)
+        for source, texts in (named_lists or {}).items()
+        for number, text in enumerate(texts, start=1)
+    )
+    for name, members in tasks.items():
+        for task in members if named_lists else ():
+            texts = (task.instruction, *(node.instruction for node in task.graph.nodes))
+            place = next(filter(None, map(named.resembled_by, texts)), None)
+            if place:
+                found.append(Leak(kind="instruction", value=task.task_id, found_in=(name, place)))
+    gone = {leak.value for leak in found}
+    by_size = sorted(tasks, key=lambda name: len(tasks[name]))
+    for position, smaller in enumerate(by_size[:-1]):
+        index = InstructionIndex(
+            (task.task_id, task.instruction) for task in tasks[smaller] if task.task_id not in gone
+        )
+        for larger in by_size[position + 1 :]:
+            for task in tasks[larger]:
+                twin = index.resembled_by(task.instruction) if task.task_id not in gone else None
+                if twin:
+                    gone.add(task.task_id)
+                    found.append(
+                        Leak(kind="instruction", value=task.task_id, found_in=(larger, f"{smaller}: {twin}"))
+                    )
+    return found
 
 
 def leakage(
     tasks: Mapping[SplitName, Sequence[Task]],
     left_out: int = 0,
     named_lists: Mapping[str, Sequence[str]] | None = None,
-    kinds: Iterable[KeyKind] = KEY_KINDS,
+    removed: Sequence[Leak] = (),
 ) -> LeakageReport:
     """Everything that stands in two sets, and every instruction of a set that a named list holds as well or nearly."""
-    kinds = tuple(kinds)
     leaks: list[Leak] = []
     places: dict[str, set[SplitName]] = defaultdict(set)
     for name, members in tasks.items():
         for task in members:
-            for key in keys_of(task, kinds):
+            for key in keys_of(task):
                 places[key].add(name)
     for key, found in sorted(places.items()):
         kind, _, value = key.partition(" ")
         order = [name for name in SPLITS if name in found]
-        for first, second in pairwise(order):
+        for first, second in combinations(order, 2):
             leaks.append(Leak.model_validate({"kind": kind, "value": value, "found_in": (first, second)}))
     checked = Counter(key.partition(" ")[0] for key in places)
-    instructions = [(name, task) for name, members in tasks.items() for task in members if task.instruction]
-    checked["instruction"] = len(instructions)
-    for source, texts in (named_lists or {}).items():
-        exact = {fold_text(text) for text in texts}
-        shingles = [_shingles(text) for text in texts]
-        index: dict[str, set[int]] = defaultdict(set)
-        for number, found_shingles in enumerate(shingles):
-            for shingle in found_shingles:
-                index[shingle].add(number)
-        for name, task in instructions:
-            if fold_text(task.instruction) in exact or _near(task.instruction, shingles, index):
-                leaks.append(Leak(kind="instruction", value=task.task_id, found_in=(name, source)))
+    checked["instruction"] = sum(bool(task.instruction) for members in tasks.values() for task in members)
+    if named_lists:
+        checked["named instruction"] = sum(
+            bool(text.strip()) for texts in named_lists.values() for text in texts
+        )
     return LeakageReport(
         sizes={name: len(members) for name, members in tasks.items()},
         left_out=left_out,
+        removed=tuple(removed),
         checked=dict(checked),
-        leaks=tuple(leaks),
+        leaks=(*leaks, *resembling(tasks, named_lists)),
     )
 
 
-def _groups(keys: Mapping[str, frozenset[str]]) -> list[list[str]]:
-    """Tasks connected through shared keys, directly or not."""
-    parent: dict[str, str] = {}
-
-    def root(item: str) -> str:
-        while parent.setdefault(item, item) != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
-        return item
-
-    for task, own in keys.items():
-        for key in own:
-            parent[root(f"key {key}")] = root(f"task {task}")
-    groups: dict[str, list[str]] = defaultdict(list)
-    for task in sorted(keys):
-        groups[root(f"task {task}")].append(task)
-    return list(groups.values())
-
-
-def _grow(
-    keys: Mapping[str, frozenset[str]], room: Mapping[SplitName, float], seed: int
-) -> tuple[dict[str, SplitName], set[str]]:
-    """Divide one connected group: grow the smaller sets, give the rest to the largest, drop what connects two."""
-    by_content: dict[frozenset[str], list[str]] = defaultdict(list)
-    for task, own in keys.items():
-        by_content[own].append(task)
-    free = sorted(by_content, key=lambda own: draw_key(by_content[own][0], seed))
-    users: Counter[str] = Counter()
-    for own, members in by_content.items():
-        users.update({key: len(members) for key in own})
-    chosen: dict[str, SplitName] = {}
-    blocked: set[str] = set()
-    order = sorted(SPLITS, key=lambda name: room[name])
-    for name in order[:-1]:
-        held: set[str] = set()
-        size = 0
-        target = min(room[name], len(keys) / 3)
-        while size < target - 0.5:
-            candidates = [own for own in free if not own & blocked]
-            if not candidates:
-                break
-            best = min(candidates, key=lambda own: (sum(users[key] for key in own - held), len(own - held)))
-            held |= best
-            inside = [own for own in free if own <= held and not own & blocked]
-            for own in inside:
-                chosen.update(dict.fromkeys(by_content[own], name))
-                size += len(by_content[own])
-            taken = set(inside)
-            free = [own for own in free if own not in taken]
-        blocked |= held
-    largest = order[-1]
-    for own in free:
-        if not own & blocked:
-            chosen.update(dict.fromkeys(by_content[own], largest))
-    return chosen, set(keys) - set(chosen)
-
-
-def _shingles(text: str) -> frozenset[str]:
+def _shingles(text: str) -> frozenset[int]:
+    """Hashes of a text's sequences of five words; of the whole text where it is shorter."""
     words = fold_text(text).split()
-    if len(words) < _SHINGLE:
-        return frozenset({" ".join(words)})
-    return frozenset(" ".join(words[at : at + _SHINGLE]) for at in range(len(words) - _SHINGLE + 1))
-
-
-def _near(text: str, shingles: Sequence[frozenset[str]], index: Mapping[str, set[int]]) -> bool:
-    own = _shingles(text)
-    common: Counter[int] = Counter(number for shingle in own for number in index.get(shingle, ()))
-    return any(count / len(own | shingles[number]) >= NEAR for number, count in common.items())
+    if not words:
+        return frozenset()
+    starts = range(max(len(words) - _SHINGLE, 0) + 1)
+    return frozenset(crc32(" ".join(words[at : at + _SHINGLE]).encode()) for at in starts)

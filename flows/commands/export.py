@@ -10,8 +10,12 @@ import typer
 from flows.command_errors import NEGATIVE_ANSWER, CommandError
 
 if TYPE_CHECKING:
+    from warehouse.dividing import SplitName
     from warehouse.exporting import Manifest
-    from warehouse.splits import SplitName
+    from warehouse.selection import Shortfall
+    from warehouse.splits import LeakageReport
+
+_SHOWN = 5
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +38,7 @@ def export(
     preset: Annotated[str, typer.Option(help="Reading of Table 12: repaired or as_printed.")] = "repaired",
     scenario: Annotated[str, typer.Option(help="Scenario of every task.")] = "",
     application: Annotated[
-        list[str] | None, typer.Option(help="Application of every task; may be repeated.")
+        list[str] | None, typer.Option(help="Application that every task uses; of several, at least one.")
     ] = None,
     size: Annotated[int | None, typer.Option(min=1, help="Tasks at most.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw and of the sets.")] = 0,
@@ -43,7 +47,7 @@ def export(
     ] = "",
     against: Annotated[
         list[Path] | None,
-        typer.Option(help="Text file with one instruction per line that no task may resemble."),
+        typer.Option(help="Text file, one instruction per line: tasks that resemble one are left out."),
     ] = None,
     coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
     granularity: Annotated[str, typer.Option(help="step or trajectory.")] = "step",
@@ -57,13 +61,14 @@ def export(
 ) -> None:
     """Export tasks with everything that belongs to them. The folder is complete or absent.
 
-    Ends with exit code 1 when fewer tasks were found than wanted; what was found is exported.
+    With --split, sets share no subtask template, resource value, intent or instruction; tasks that would connect two
+    are left out. Ends with exit code 1 when fewer tasks were found than wanted; what was found is exported.
     """
-    from warehouse.lookup import export_formats
-
-    if show_list or not format_name:
-        typer.echo("\n".join(export_formats()))
+    if show_list:
+        _list_formats(as_json)
         return
+    if not format_name:
+        raise CommandError("name the format to write; `taskloom export --list` describes them.")
     if out is None:
         raise CommandError("--out names the folder to make.")
     from pydantic import ValidationError
@@ -97,7 +102,7 @@ def export(
             }
         )
     except ValidationError as error:
-        raise CommandError(describe_problems(error)) from None
+        raise CommandError(describe_problems(error).strip()) from None
     settings = load_settings(warehouse=warehouse)
     with Warehouse(settings.warehouse_location, read_only=True, version=version) as opened:
         manifest = run_export(
@@ -115,7 +120,7 @@ def export(
 
 
 def _shares(text: str) -> dict[SplitName, float]:
-    from warehouse.splits import SPLITS
+    from warehouse.dividing import SPLITS
 
     shares: dict[SplitName, float] = {}
     for part in text.split(","):
@@ -127,6 +132,8 @@ def _shares(text: str) -> dict[SplitName, float]:
             raise CommandError(f"--split takes NAME=SHARE, not {part!r}.") from None
         if known is None:
             raise CommandError(f"there is no set {name!r}; known: {', '.join(SPLITS)}.")
+        if known in shares:
+            raise CommandError(f"--split names the set {known!r} twice.")
         shares[known] = share
     return shares
 
@@ -135,9 +142,7 @@ def _named_lists(files: list[Path]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for file in files:
         try:
-            found[file.name] = [
-                line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()
-            ]
+            found[str(file)] = file.read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"cannot read {file}: {error}") from None
     return found
@@ -155,13 +160,37 @@ def _print(manifest: Manifest, out: Path, as_json: bool) -> None:
     for reason, count in sorted(reasons.items(), key=lambda pair: -pair[1]):
         typer.echo(f"refused {count}: {reason}")
     for shortfall in manifest.shortfalls:
-        typer.echo(
-            f"short: {shortfall['levels'] or 'selection'}: wanted {shortfall['wanted']}, found {shortfall['found']}"
-        )
+        typer.echo(_shortfall(shortfall))
     for note in manifest.outcome.notes:
         typer.echo(f"note: {note}")
     if manifest.leakage is not None:
-        typer.echo(
-            f"sets: {manifest.leakage.sizes}; left out {manifest.leakage.left_out}; leaks {len(manifest.leakage.leaks)}"
-        )
+        _print_leakage(manifest.leakage)
     typer.echo(f"written to {out}")
+
+
+def _shortfall(shortfall: Shortfall) -> str:
+    cell = ",".join(f"{dimension}={level}" for dimension, level in shortfall.levels.items())
+    place = " ".join(part for part in (shortfall.split, cell) if part)
+    return f"short{f' of {place}' if place else ''}: wanted {shortfall.wanted}, found {shortfall.found}"
+
+
+def _print_leakage(report: LeakageReport) -> None:
+    typer.echo(f"sets: {', '.join(f'{name} {size}' for name, size in report.sizes.items())}")
+    if report.left_out:
+        typer.echo(f"left out {report.left_out} that would connect two sets")
+    for leak in report.removed[:_SHOWN]:
+        typer.echo(f"left out {leak.value}: it resembles {leak.found_in[1]}")
+    if len(report.removed) > _SHOWN:
+        typer.echo(
+            f"left out {len(report.removed) - _SHOWN} more that resemble others; the manifest names them"
+        )
+    checked = ", ".join(f"{count} {kind}s" for kind, count in report.checked.items())
+    typer.echo(f"leaks: {len(report.leaks)} (compared {checked})")
+
+
+def _list_formats(as_json: bool) -> None:
+    import warehouse.exports
+    from flows.answer_printing import print_records
+    from warehouse.lookup import described
+
+    print_records(described(warehouse.exports), as_json)

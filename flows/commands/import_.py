@@ -26,11 +26,11 @@ def import_data(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Import tasks. A file that breaks its format is refused with file, field and reason, and nothing is stored."""
-    from warehouse.lookup import import_formats
-
-    if show_list or not format_name:
-        typer.echo("\n".join(import_formats()))
+    if show_list:
+        _list_formats(as_json)
         return
+    if not format_name:
+        raise CommandError("name the format to read; `taskloom import --list` describes them.")
     if path is None:
         raise CommandError("name the file or folder to import.")
     from flows.settings import load_settings
@@ -54,3 +54,11 @@ def import_data(
         typer.echo(f"rejected: {rejection.message}")
     if len(summary.rejected) > 20:
         typer.echo(f"… and {len(summary.rejected) - 20} more; `taskloom sql rejections` counts them")
+
+
+def _list_formats(as_json: bool) -> None:
+    import warehouse.imports
+    from flows.answer_printing import print_records
+    from warehouse.lookup import described
+
+    print_records(described(warehouse.imports), as_json)

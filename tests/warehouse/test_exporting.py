@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taskgraph.graph import TaskGraph
+from taskgraph.subtask import BoundSubtask
 from taskgraph.task import Task
 from taskgraph.trajectory import Trajectory
 from tests.warehouse.samples import trajectory
-from warehouse.errors import ExportRefused, SelectionInvalid, UnknownFormat
+from warehouse.errors import ExportRefused, QueryFailed, SelectionInvalid, UnknownFormat
 from warehouse.exported_actions import points_of, pyautogui_statements, scaled, unscaled
 from warehouse.exporting import MANIFEST, ExportOptions, Manifest, export
 from warehouse.file_names import id_of_name, safe_name
@@ -84,7 +86,7 @@ def test_shortfalls_are_reported_by_cell_and_never_filled(sampled: Warehouse, tm
 
     manifest = export(sampled, "omnibench", tmp_path / "out", selection)
 
-    assert [(item["levels"], item["wanted"], item["found"]) for item in manifest.shortfalls] == [
+    assert [(item.levels, item.wanted, item.found) for item in manifest.shortfalls] == [
         ({"branch": "hard"}, 3, 0),
         ({"branch": "easy"}, 2, 1),
     ]
@@ -107,11 +109,66 @@ def test_a_selection_of_unknown_things_names_the_known_ones(
         export(sampled, "omnibench", tmp_path / "out", selection)
 
 
-def test_instructions_of_named_lists_stop_the_export(sampled: Warehouse, tmp_path: Path) -> None:
-    known = {"other benchmark": ["In notes, create 'a.csv', then in sheets, chart 'a.csv' as well."]}
+@pytest.mark.parametrize(
+    "line",
+    [
+        "In notes, create 'a.csv', then in sheets, chart 'a.csv' as well.",
+        "In  SHEETS, chart 'a.csv'.",
+    ],
+)
+def test_tasks_that_resemble_a_named_list_are_taken_out(filled: Warehouse, tmp_path: Path, line: str) -> None:
+    (task,) = filled.read(Task)
+    other = BoundSubtask(
+        instance_id="mail.send:1",
+        subtask_id="mail.send",
+        application="mail",
+        application_category="Email",
+        instruction="Send the letter to Ann.",
+    )
+    filled.write(
+        [
+            task.model_copy(
+                update={
+                    "task_id": "task-2",
+                    "graph": TaskGraph(nodes=(other,), edges=()),
+                    "instruction": other.instruction,
+                    "successful_orders": ((other.instance_id,),),
+                }
+            )
+        ]
+    )
 
-    with pytest.raises(ExportRefused, match="lists you named"):
+    manifest = export(filled, "omnibench", tmp_path / "out", named_lists={"other benchmark": ["", line]})
+
+    report = manifest.leakage
+    assert report is not None and not report.leaks
+    assert [(leak.value, leak.found_in) for leak in report.removed] == [
+        ("task-1", ("train", "other benchmark:2"))
+    ]
+    assert manifest.splits["train"] == ("task-2",)
+
+
+def test_an_export_of_nothing_but_known_instructions_is_refused(sampled: Warehouse, tmp_path: Path) -> None:
+    known = {"list": ["In notes, create 'a.csv', then in sheets, chart 'a.csv'."]}
+
+    with pytest.raises(ExportRefused, match="list:1"):
         export(sampled, "omnibench", tmp_path / "out", named_lists=known)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "where", ["true) OR (true", "true -- ", "no_such_column = 1", "true; DROP TABLE tasks"]
+)
+def test_what_is_no_condition_is_refused(sampled: Warehouse, tmp_path: Path, where: str) -> None:
+    with pytest.raises(QueryFailed, match="no condition over the columns"):
+        export(sampled, "omnibench", tmp_path / "out", Selection(where=where))
+
+
+def test_a_size_below_what_the_cells_ask_for_is_refused(sampled: Warehouse, tmp_path: Path) -> None:
+    selection = Selection(cells=(CellQuota(levels={"branch": "easy"}, size=3),), size=2)
+
+    with pytest.raises(SelectionInvalid, match="ask for 3 tasks, and the size allows 2"):
+        export(sampled, "omnibench", tmp_path / "out", selection)
 
 
 def test_omnibench_comes_back_as_the_same_records(

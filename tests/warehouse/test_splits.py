@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskgraph.task import Task
-from tests.warehouse.samples import records
+from tests.warehouse.samples import file_resource, records
+from warehouse.dividing import SPLITS, apportion, divide
 from warehouse.errors import SelectionInvalid
-from warehouse.splits import SPLITS, divide, leakage
+from warehouse.splits import leakage, resembling
 
 KEYS = st.dictionaries(
     st.integers(0, 200).map(lambda number: f"task-{number}"),
@@ -51,6 +52,32 @@ def test_a_connected_pool_still_gives_a_test_set() -> None:
     assert len(division.tasks["train"]) > 100
 
 
+def test_no_set_is_starved_for_another_in_a_connected_pool() -> None:
+    names = [f"task-{number}" for number in range(600)]
+    keys = {
+        name: frozenset(
+            f"subtask {(number * step + number // 7) % (12 + 5 * step)} {step}" for step in (1, 2, 3)
+        )
+        | {f"intent {number % 11}"}
+        for number, name in enumerate(names)
+    }
+
+    division = divide(keys, SHARES)  # type: ignore[arg-type]
+
+    assert all(division.tasks[name] for name in SPLITS)
+    assert len(division.tasks["train"]) > len(division.tasks["test"])
+
+
+@given(st.integers(0, 500), st.integers(0, 10), st.integers(0, 10))
+def test_a_number_is_apportioned_without_rest(total: int, first: int, second: int) -> None:
+    shares = {"train": (20 - first - second) / 20, "validation": first / 20, "test": second / 20}
+
+    counts = apportion(total, shares)  # type: ignore[arg-type]
+
+    assert sum(counts.values()) == total
+    assert all(abs(counts[name] - total * shares[name]) < 1 for name in SPLITS)
+
+
 def test_shares_must_add_up() -> None:
     with pytest.raises(SelectionInvalid, match="add up"):
         divide({"a": frozenset({"x"})}, {"train": 0.5})
@@ -77,3 +104,60 @@ def test_an_unrelated_list_is_no_leak() -> None:
     )
 
     assert report.leaks == ()
+
+
+def altered(task: Task, name: str, **fields: object) -> Task:
+    """A task whose subtask, resources and intent are others, but for `fields`."""
+    first = task.graph.nodes[0]
+    node = first.model_copy(
+        update={"instance_id": f"{name}:1", "subtask_id": name, "outputs": (), "inputs": (), "parameters": {}}
+    )
+    graph = task.graph.model_copy(update={"nodes": (node,), "edges": ()})
+    own = {"task_id": name, "intent_id": name, "intent": name, "instruction": f"Do {name}.", "graph": graph}
+    return task.model_copy(update={**own, **fields})
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kind"),
+    [
+        ("graph", None, "subtask"),
+        ("intent_id", "intent-1", "intent"),
+        ("intent", " prepare THE report", "intent"),
+        ("instruction", "In notes, create 'a.csv', then in sheets, chart 'a.csv'!", "instruction"),
+        ("instruction", "IN NOTES, create 'a.csv', then  in sheets, chart 'a.csv'.", "instruction"),
+    ],
+)
+def test_every_way_to_leak_is_found(field: str, value: str | None, kind: str) -> None:
+    task = next(item for item in records() if isinstance(item, Task))
+    other = altered(task, "other")
+    values = [
+        node.model_copy(update={"parameters": {"csv_path": "z.csv"}, "inputs": (), "outputs": ()})
+        for node in task.graph.nodes
+    ]
+    same_template = task.graph.model_copy(update={"nodes": tuple(values), "edges": ()})
+    leaking = other.model_copy(update={field: same_template if value is None else value})
+
+    assert not leakage({"train": [task], "validation": [], "test": [other]}).leaks
+    report = leakage({"train": [task], "validation": [], "test": [leaking]})
+
+    assert {leak.kind for leak in report.leaks} == {kind}
+
+
+def test_one_value_in_resources_of_two_categories_is_a_leak() -> None:
+    task = next(item for item in records() if isinstance(item, Task))
+    other = altered(task, "other")
+    node = other.graph.nodes[0].model_copy(update={"outputs": (file_resource("a.csv", "sheet_path"),)})
+    other = other.model_copy(update={"graph": other.graph.model_copy(update={"nodes": (node,)})})
+
+    report = leakage({"train": [task], "test": [other]})
+
+    assert [(leak.kind, leak.value) for leak in report.leaks] == [("resource", "a.csv")]
+
+
+def test_of_two_near_copies_the_one_in_the_larger_set_is_named() -> None:
+    task = next(item for item in records() if isinstance(item, Task))
+    copy, further = altered(task, "copy", instruction=f"{task.instruction} Well."), altered(task, "further")
+
+    (found,) = resembling({"train": [copy, further], "validation": [], "test": [task]})
+
+    assert (found.value, found.found_in) == ("copy", ("train", "test: task-1"))
