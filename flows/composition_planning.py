@@ -21,25 +21,24 @@ from taskgraph.ranges import MeasureRanges
 from taskgraph.subtask import Subtask
 from taskgraph.task import Intent
 
-_RANGE = re.compile(r"(\d*)(?:(\.\.)(\d*))?")
+_RANGE = re.compile(r"(\d{1,9})|(\d{1,9})\.\.|(\d{0,9})\.\.(\d{1,9})", re.ASCII)
 
 
 def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
     """A quota and ranges out of `hierarchy=hard,branch=medium|hard,instruction=6..8`.
 
     Raises:
-        CommandError: an unknown dimension, or neither level nor range; what is known is named.
+        CommandError: an unknown dimension or one that stands twice, or neither level nor range; what is known is named.
     """
     levels, ranges = [], {}
-    for part in filter(None, (item.strip() for item in text.split(","))):
-        dimension, _, value = (side.strip() for side in part.partition("="))
+    for dimension, value in _named_values(text):
         found = _RANGE.fullmatch(value)
-        if found and dimension in DIMENSIONS:
-            low = int(found[1] or 0)
-            high = int(found[3] or 0) if found[2] else low
-            ranges[dimension] = (low, high or MeasureRanges.model_fields[dimension].default[1])
+        if found:
+            exactly, least, low, high = found.groups()
+            lowest, highest = MeasureRanges.model_fields[dimension].default
+            ranges[dimension] = (int(exactly or least or low or lowest), int(exactly or high or highest))
         else:
-            levels.append(part)
+            levels.append(f"{dimension}={value}")
     try:
         chosen = MeasureRanges.model_validate(ranges)
     except ValidationError as error:
@@ -54,16 +53,34 @@ def quota_of_levels(text: str, count: int) -> Quota:
         CommandError: an unknown dimension or level; the known ones are named.
     """
     levels: dict[str, tuple[str, ...]] = {}
-    for part in filter(None, (item.strip() for item in text.split(","))):
-        dimension, equals, names = part.partition("=")
-        chosen = tuple(name.strip() for name in names.split("|"))
-        if not equals or dimension.strip() not in DIMENSIONS or not set(chosen) <= set(LEVELS):
-            raise CommandError(
-                f"{part!r} is no level; write one of {', '.join(DIMENSIONS)} = one of {', '.join(LEVELS)},"
-                " such as hierarchy=hard or branch=medium|hard, or a range of values, such as hierarchy=5..6."
-            )
-        levels[dimension.strip()] = chosen
+    for dimension, value in _named_values(text) if text else []:
+        chosen = tuple(dict.fromkeys(name.strip() for name in value.split("|")))
+        if not set(chosen) <= set(LEVELS):
+            raise _no_level(f"{dimension}={value}")
+        levels[dimension] = chosen
     return Quota(levels=LevelConstraint.model_validate(levels), count=count)
+
+
+def _named_values(text: str) -> list[tuple[str, str]]:
+    """The parts of `hierarchy=hard,branch=3`, each dimension once."""
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        dimension, _, value = (side.strip() for side in part.partition("="))
+        if dimension not in DIMENSIONS or not value:
+            raise _no_level(part.strip())
+        if dimension in found:
+            raise CommandError(
+                f"{dimension} stands twice, as {found[dimension]} and {value}; write alternatives as {dimension}=easy|medium."
+            )
+        found[dimension] = value
+    return list(found.items())
+
+
+def _no_level(part: str) -> CommandError:
+    return CommandError(
+        f"{part!r} is no level; write one of {', '.join(DIMENSIONS)} = one of {', '.join(LEVELS)},"
+        " such as hierarchy=hard or branch=medium|hard, or a range of values, such as hierarchy=5..6."
+    )
 
 
 def quotas_of_capabilities(names: Sequence[str], preset: str, count: int) -> tuple[Quota, ...]:
@@ -82,7 +99,8 @@ def quotas_of_capabilities(names: Sequence[str], preset: str, count: int) -> tup
     if preset not in presets:
         raise CommandError(f"there is no preset {preset!r}; known: {', '.join(presets)}.")
     return tuple(
-        Quota(levels=constraint_of(known[name], presets[preset]), count=count, name=name) for name in names
+        Quota(levels=constraint_of(known[name], presets[preset]), count=count, name=name)
+        for name in dict.fromkeys(names)
     )
 
 
@@ -94,24 +112,30 @@ def quotas_from_table(file: Path) -> tuple[Quota, ...]:
     """
     try:
         with file.open(newline="", encoding="utf-8-sig") as opened:
-            rows = list(csv.DictReader(opened))
+            rows = list(csv.reader(opened))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise CommandError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    filled = [(line, [cell.strip() for cell in row]) for line, row in enumerate(rows, start=1) if any(row)]
+    names = [name.casefold() for name in filled[0][1]] if filled else []
+    for name in names:
+        if name not in (*DIMENSIONS, "count"):
+            raise CommandError(f"{file}: unknown column {name!r}; known: {', '.join(DIMENSIONS)}, count.")
+        if names.count(name) > 1:
+            raise CommandError(f"{file}: the column {name} stands twice.")
+    if names and "count" not in names:
+        raise CommandError(f"{file} has no column count: how many tasks each row wants.")
     quotas = []
-    for line, row in enumerate(rows, start=2):
-        unknown = sorted(str(name) for name in row if name not in (*DIMENSIONS, "count"))
-        if unknown:
+    for line, cells in filled[1:]:
+        if len(cells) != len(names):
             raise CommandError(
-                f"{file}: unknown column {unknown[0]!r}; known: {', '.join(DIMENSIONS)}, count."
+                f"{file}:{line}: {len(cells)} cells; the first line names {len(names)} columns."
             )
-        parts = [f"{name}={row[name].strip()}" for name in DIMENSIONS if (row.get(name) or "").strip()]
+        row = dict(zip(names, cells, strict=True))
+        parts = [f"{name}={row[name]}" for name in DIMENSIONS if row.get(name)]
         try:
-            number = int(row.get("count") or "")
-            quotas.append(quota_of_levels(",".join(parts), number))
+            quotas.append(quota_of_levels(",".join(parts), int(row["count"])))
         except (ValueError, ValidationError):
-            raise CommandError(
-                f"{file}:{line}: count is {row.get('count')!r}; it must be 1 or more."
-            ) from None
+            raise CommandError(f"{file}:{line}: count is {row['count']!r}; it must be 1 or more.") from None
         except CommandError as error:
             raise CommandError(f"{file}:{line}: {error}") from None
     if not quotas:
@@ -151,8 +175,11 @@ def plan_composition(
     maximum_components: int,
     seed: int,
     ranges: MeasureRanges | None = None,
+    unify: bool = False,
 ) -> CompositionAccount:
     """Compose and throw away: the account says what the pool can supply and what it lacks.
+
+    With `unify` parameters also take the values that other subtasks write or need (`bind_pool`).
 
     Raises:
         CommandError: a subtask cannot be bound.
@@ -163,7 +190,7 @@ def plan_composition(
     known = load_applications()
     used = {subtask.application for subtask in subtasks}
     fixtures = fixtures_at_reset((known[name] for name in sorted(used & known.keys())), categories)
-    pool, problems = bind_pool(subtasks, categories)
+    pool, problems = bind_pool(subtasks, categories, unify=unify, fixtures=fixtures)
     if problems:
         raise CommandError(problems[0])
     request = CompositionRequest(

@@ -25,12 +25,12 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     want: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="Levels or ranges of values, such as hierarchy=hard,branch=medium|hard,instruction=6..8.",
             show_default=False,
         ),
-    ] = "",
+    ] = None,
     capability: Annotated[
         list[str] | None,
         typer.Option(help="A capability of Table 12, such as long_range_planning. Repeatable."),
@@ -47,6 +47,13 @@ def plan(
     maximum_size: Annotated[int, typer.Option(help="Most subtasks of a task.", min=1, max=30)] = 9,
     maximum_components: Annotated[int, typer.Option(help="Most components of a task.", min=1, max=30)] = 3,
     seed: Annotated[int, typer.Option(help="Seed of all choices.")] = 0,
+    unify: Annotated[
+        bool,
+        typer.Option(
+            help="Count tasks, too, in which parameters take values that other subtasks write or need."
+            " Such parameter sets must be verified before tasks are made of them."
+        ),
+    ] = False,
     pool: Annotated[
         Path | None,
         typer.Option(
@@ -68,11 +75,11 @@ def plan(
         wish_of,
     )
 
-    if sum([bool(want), bool(capability), cells is not None]) > 1:
+    if sum([want is not None, bool(capability), cells is not None]) > 1:
         raise CommandError("give one of --want, --capability and --cells.")
     quotas: tuple[Quota, ...] = ()
     ranges: MeasureRanges | None = None
-    if want:
+    if want is not None:
         quota, ranges = wish_of(want, count)
         quotas = (quota,)
     elif capability:
@@ -91,6 +98,7 @@ def plan(
         maximum_components=maximum_components,
         seed=seed,
         ranges=ranges,
+        unify=unify,
     )
     typer.echo(
         account.model_dump_json(indent=2)
@@ -141,5 +149,5 @@ def _described(account: CompositionAccount, pool: str) -> str:
         if item.bottleneck:
             lines.append(f"  explore next    {item.bottleneck}")
         if item.nearest:
-            lines.append(f"  nearest cell    {'/'.join(item.nearest)}")
+            lines.append(f"  nearest cell    {'/'.join(item.nearest)}, which the pool reaches")
     return "\n".join(lines)

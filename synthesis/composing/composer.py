@@ -127,6 +127,7 @@ class Composer:
         """What came of the request so far."""
         missing = self._demand.missing()
         reached = self._supply.survey() if missing else self._supply.reached
+        beyond = self._supply.survey_beyond_limits() if missing and not reached else reached
         return CompositionAccount(
             wanted=self._request.wanted,
             composed=sum(self._per_cell.values()),
@@ -139,7 +140,7 @@ class Composer:
             without_successful_order=self._clashes,
             example_clash=self._example_clash,
             shortfalls=(
-                *shortfalls_of(missing, self._pool, self._request, self._limits, reached),
+                *shortfalls_of(missing, self._pool, self._request, self._limits, reached, beyond),
                 *self._missing_intents(),
             ),
         )

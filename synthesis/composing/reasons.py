@@ -14,6 +14,7 @@ from synthesis.composing.request import CompositionRequest, Shortfall
 from taskgraph.bitmasks import MAXIMUM_SUBTASKS, bits
 from taskgraph.cells import LevelConstraint, contradiction_in, possible_cells
 from taskgraph.complexity import DIMENSIONS, LEVELS, UPPER_BOUNDS, Cell, Dimension
+from taskgraph.ranges import MeasureRanges
 from taskgraph.task import Level
 
 
@@ -23,25 +24,43 @@ def shortfalls_of(
     request: CompositionRequest,
     limits: Limits,
     reached: Set[Cell],
+    beyond: Set[Cell],
 ) -> tuple[Shortfall, ...]:
-    """One shortfall per quota that was not filled, each with its reason."""
-    return tuple(_shortfall(item, pool, request, limits, reached) for item in missing)
+    """One shortfall per quota that was not filled, each with its reason.
+
+    Args:
+        missing: The quotas.
+        pool: What there is to compose from.
+        request: What was asked for.
+        limits: Limits of the request.
+        reached: Cells that the pool reaches within the limits.
+        beyond: Cells that it reaches anyhow: the nearest one is named from `reached`, or else from these.
+    """
+    return tuple(_shortfall(item, pool, request, limits, reached, beyond) for item in missing)
 
 
 def _shortfall(
-    item: Missing, pool: CompiledPool, request: CompositionRequest, limits: Limits, reached: Set[Cell]
+    item: Missing,
+    pool: CompiledPool,
+    request: CompositionRequest,
+    limits: Limits,
+    reached: Set[Cell],
+    beyond: Set[Cell],
 ) -> Shortfall:
     if not item.cells:
-        return _impossible(item, request, limits)
+        return _impossible(item, request, limits, reached or beyond)
     if item.cells & reached:
+        category = scarce_category(pool)
         return Shortfall(
             wanted=item.wanted,
             missing=item.count,
             kind="used_up",
-            reason=f"A thorough search found no {item.count} further tasks with {item.wanted} that are new, within the"
-            " limits, and have a successful order. Add subtasks or parameter sets, or raise maximum_size or maximum_components.",
+            reason=f"A thorough search found no more tasks with {item.wanted} that are new, within the limits, and have"
+            " a successful order. Add subtasks or parameter sets, best such as write or read"
+            f" {category}, or raise maximum_size or maximum_components.",
+            bottleneck=category,
         )
-    target, nearest = _nearest(item.cells, reached)
+    target, nearest = _nearest(item.cells, reached or beyond)
     bottleneck, reason = bottleneck_of(pool, target, limits.maximum_components)
     if limits.ranges.describe():
         reason += f" Asked for within {limits.ranges.describe()}."
@@ -55,7 +74,7 @@ def _shortfall(
     )
 
 
-def _impossible(item: Missing, request: CompositionRequest, limits: Limits) -> Shortfall:
+def _impossible(item: Missing, request: CompositionRequest, limits: Limits, reached: Set[Cell]) -> Shortfall:
     constraints = [
         quota.levels for quota in request.quotas if item.wanted in (quota.name, quota.levels.describe())
     ]
@@ -70,14 +89,23 @@ def _impossible(item: Missing, request: CompositionRequest, limits: Limits) -> S
             f"impossible for any graph: {_contradiction(asked)} (67 of the 243 combinations of levels exist)."
         )
     elif not wanted & possible_cells(ranges=limits.ranges):
-        reason = f"impossible for any graph: no graph has {item.wanted} with {ranges}."
+        levels = "" if item.wanted == LevelConstraint().describe() else f"{item.wanted} with "
+        reason = f"impossible for any graph: no graph has {levels}{ranges}."
     else:
         for_any = False
         reason = _outside(wanted, limits)
     kind: Literal["impossible_for_any_graph", "outside_limits"] = (
         "impossible_for_any_graph" if for_any else "outside_limits"
     )
-    return Shortfall(wanted=item.wanted, missing=item.count, kind=kind, reason=reason)
+    inside = frozenset(cell for cell in wanted if _may_be_within(limits.ranges, cell))
+    nearest = _nearest(inside, reached)[1] if inside else None
+    return Shortfall(wanted=item.wanted, missing=item.count, kind=kind, reason=reason, nearest=nearest)
+
+
+def _may_be_within(ranges: MeasureRanges, cell: Cell) -> bool:
+    """Whether every level of `cell` has a value within the ranges."""
+    bounds = (ranges.within(dimension, level) for dimension, level in zip(DIMENSIONS, cell, strict=True))
+    return all(low <= high for low, high in bounds)
 
 
 def _contradiction(asked: Sequence[LevelConstraint]) -> str:
@@ -160,6 +188,13 @@ def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str,
             category,
             f"Hierarchy {hierarchy} needs a chain of {_bound('hierarchy', hierarchy) + 1} subtasks; the longest in the pool"
             f" has {len(chain)}. Explore subtasks that read or write {category}.",
+        )
+    instruction = cell[DIMENSIONS.index("instruction")]
+    if instruction != "easy" and len(pool.instances) <= _bound("instruction", instruction):
+        return (
+            "subtasks",
+            f"Instruction {instruction} needs {_bound('instruction', instruction) + 1} subtasks with their parameters; the pool"
+            f" has {len(pool.instances)}. Explore more subtasks.",
         )
     category = scarce_category(pool)
     wanted = ", ".join(f"{dimension} {level}" for dimension, level in zip(DIMENSIONS, cell, strict=True))

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from synthesis.composing.compiled_pool import CompiledPool
 from synthesis.composing.enumeration import Enumeration, Limits, all_cells
-from synthesis.composing.groups import Paths, group_size, intent_group
+from synthesis.composing.groups import GROUP_SIZE, Paths, group_size, intent_group
 from synthesis.composing.request import CompositionRequest
 from synthesis.composing.variety import Store, Variety
-from taskgraph.bitmasks import bits
+from taskgraph.bitmasks import MAXIMUM_SUBTASKS, bits
 from taskgraph.complexity import Cell
 from taskgraph.task import Intent
 
@@ -135,7 +135,17 @@ class Supply:
         if again:
             self._search_thoroughly(again)
             return set()
-        return set() if self._visit(self._repeated, targets) else set(targets)
+        if self._visit(self._repeated, targets):
+            return set()
+        return set() if self._beyond_intents and self._take_whole_pool(targets) else set(targets)
+
+    def _take_whole_pool(self, targets: frozenset[Cell]) -> bool:
+        """Enumerate a pool that is no larger than a group until nothing is new: of small pools nothing is missed."""
+        if len(self._pool.instances) > GROUP_SIZE:
+            return False
+        self._thorough |= targets
+        everything = [instance.number for instance in self._pool.instances]
+        return bool(self._enumerate(everything, NO_INTENT, targets, budget=1 << GROUP_SIZE)[0])
 
     def _search_thoroughly(self, cells: Set[Cell]) -> None:
         """Try again for cells that some group reached, take all that a group brings, and go on while it is anything."""
@@ -156,6 +166,19 @@ class Supply:
                 )
                 self.reached |= enumeration.run(keep=1, budget=self._budget).cells
         return self.reached
+
+    def survey_beyond_limits(self) -> set[Cell]:
+        """Cells that groups around paths show when sizes and ranges are free: what to say is near where none is reached."""
+        free = Limits(1, MAXIMUM_SUBTASKS, self._limits.maximum_components)
+        paths = Paths(self._pool)
+        found: set[Cell] = set()
+        everything = all_cells(free)
+        for cell in sorted(everything):
+            group, core = paths.group(cell, self._generator, repeats=True)
+            if group and cell not in found:
+                enumeration = Enumeration(self._pool, group, free, everything, self._generator, first=core)
+                found |= enumeration.run(keep=1, budget=self._budget).cells
+        return found
 
     def _visit(self, rounds: _Rounds, targets: frozenset[Cell]) -> bool:
         """Enumerate one group of each of the next intents that promise something; False when none does."""
@@ -199,11 +222,11 @@ class Supply:
         return worked
 
     def _enumerate(
-        self, group: Sequence[int], intent: int, targets: frozenset[Cell], first: int = 0
+        self, group: Sequence[int], intent: int, targets: frozenset[Cell], first: int = 0, budget: int = 0
     ) -> tuple[dict[Cell, int], set[Cell]]:
         """Put the new closed sets of a group in store; returns how many each cell got, and the cells reached."""
         enumeration = Enumeration(self._pool, group, self._limits, targets, self._generator, first=first)
-        harvest = enumeration.run(keep=self._keep, budget=self._budget, known=self.found)
+        harvest = enumeration.run(keep=self._keep, budget=budget or self._budget, known=self.found)
         self.examined += harvest.examined
         self.reached |= harvest.cells
         for cell, sets in harvest.sets.items():

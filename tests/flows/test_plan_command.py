@@ -47,7 +47,7 @@ def test_plan_takes_ranges_of_values_beside_levels(run, pool):
     assert {cell.split("/")[1] for cell in json.loads(out)["per_cell"]} == {"medium"}
     code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=3,instruction=2", "--count", 2)
     assert code == 1
-    assert "no graph has any levels with instruction 2, hierarchy 3" in out
+    assert "no graph has instruction 2, hierarchy 3" in out
     out = run("plan", "--pool", pool, "--want", "instruction=10..")[1]
     assert "needs at least 10 subtasks, and at most 9 are allowed; raise maximum_size" in out
 
@@ -98,6 +98,14 @@ def test_plan_takes_a_capability_and_a_table(run, pool, tmp_path):
     [
         (("--want", "depth=hard"), "'depth=hard' is no level; write one of dependency"),
         (("--want", "branch=huge"), "'branch=huge' is no level"),
+        (("--want", "hierarchy=easy,hierarchy=hard"), "hierarchy stands twice, as easy and hard"),
+        (("--want", "hierarchy=5..,hierarchy=hard"), "hierarchy stands twice"),
+        (("--want", "hierarchy="), "'hierarchy=' is no level"),
+        (("--want", "hierarchy"), "'hierarchy' is no level"),
+        (("--want", ""), "'' is no level"),
+        (("--want", "hierarchy=hard,"), "'' is no level"),
+        (("--want", "hierarchy=.."), "'hierarchy=..' is no level"),
+        (("--want", "hierarchy=2..31"), "the range 2..31 of hierarchy is none"),
         (("--want", "branch=4..3"), "the range 4..3 of branch is none"),
         (("--capability", "flying"), "there is no capability 'flying'; known: parallel_planning"),
         (("--capability", "parallel_planning", "--preset", "odd"), "no preset 'odd'"),
@@ -113,6 +121,11 @@ def test_plan_refuses_what_it_does_not_know(run, pool, arguments, message):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
+        ("hierarchy\nhard\n", "has no column count"),
+        ("hierarchy,count\nhard,2,3\n", "cells.csv:2: 3 cells; the first line names 2 columns"),
+        ("hierarchy,count\n\nhard\n", "cells.csv:3: 1 cells; the first line names 2 columns"),
+        ("hierarchy,Hierarchy,count\nhard,easy,1\n", "the column hierarchy stands twice"),
+        ("", "has no rows"),
         ("hierarchy,count\nhard,none\n", "cells.csv:2: count is 'none'"),
         ("hierarchy,count\nhuge,1\n", "cells.csv:2: 'hierarchy=huge' is no level"),
         ("depth,count\nhard,1\n", "unknown column 'depth'"),
@@ -132,3 +145,60 @@ def test_plan_names_the_line_and_field_of_a_bad_pool(run, pool):
     code, _, err = run("plan", "--pool", pool)
     assert code == 2
     assert "pool.jsonl:5: application: Field required" in err
+
+
+def test_no_dependencies_at_all_can_be_wanted(run, pool):
+    account = json.loads(
+        run("plan", "--pool", pool, "--want", "dependency=0,instruction=2", "--count", 1, "--json")[1]
+    )
+    assert account["composed"] == 1
+    assert all(cell.startswith("easy/") for cell in account["per_cell"])
+    out = run("plan", "--pool", pool, "--want", "hierarchy=0")[1]
+    assert "no graph has hierarchy 0" in out
+
+
+def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run, pool):
+    for wish in (
+        "hierarchy=5..",
+        "instruction=easy,hierarchy=hard",
+        "branch=hard,hierarchy=hard,instruction=9..12",
+    ):
+        (shortfall,) = json.loads(run("plan", "--pool", pool, "--want", wish, "--json")[1])["shortfalls"]
+        assert shortfall["nearest"] is not None
+
+
+def test_a_small_pool_is_counted_exactly(run, pool):
+    """Two chains of four: every pair of beginnings, of two subtasks or more."""
+    account = json.loads(run("plan", "--pool", pool, "--json")[1])
+    assert account["composed"] == 5 * 5 - 3
+    assert account["shortfalls"][0]["bottleneck"] == "text_path"
+
+
+def test_columns_may_be_written_with_spaces_and_capitals(run, pool, tmp_path):
+    table = tmp_path / "cells.csv"
+    table.write_text(" Hierarchy , Count \n easy , 1 \n\n")
+    assert run("plan", "--pool", pool, "--cells", table)[0] == 0
+
+
+def test_values_that_flow_are_counted_where_that_is_asked_for(run, tmp_path):
+    made = ResourceDeclaration(category="text_path", parameter="path")
+
+    def subtask(name, path, **sides):
+        return Subtask(
+            subtask_id=f"app.{name}",
+            application="app",
+            application_category="Office",
+            instruction_template=f"{name} {{path}}.",
+            available_parameters=({"path": path},),
+            **sides,
+        )
+
+    subtasks = [
+        subtask("Write", "a.txt", outputs=(made,), fresh=("path",)),
+        subtask("Read", "b.txt", inputs=(made,)),
+    ]
+    path = tmp_path / "apart.jsonl"
+    path.write_text("\n".join(item.model_dump_json() for item in subtasks))
+    wish = ("plan", "--pool", path, "--want", "hierarchy=2", "--count", 1)
+    assert run(*wish)[0] == 1
+    assert run(*wish, "--unify")[0] == 0
