@@ -10,6 +10,7 @@ import hashlib
 import json
 import shutil
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -217,6 +218,8 @@ def export(
     try:
         aside.mkdir(parents=True)
         outcome: ExportOutcome = module.write(source, aside, options)
+        if not any(outcome.counts.values()):
+            raise ExportRefused(_nothing(format_name, len(drawn.task_ids), outcome.refused))
         manifest = Manifest(
             format=format_name,
             version=warehouse.version or "",
@@ -254,6 +257,15 @@ def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> int:
             out.write(json.dumps(value, ensure_ascii=False) + "\n")
             count += 1
     return count
+
+
+def _nothing(format_name: str, tasks: int, refused: Sequence[Refused]) -> str:
+    reasons = Counter(item.reason for item in refused).most_common(3)
+    why = (
+        "; ".join(f"{count} × {reason}" for reason, count in reasons)
+        or "they have no recording that it could use"
+    )
+    return f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was written."
 
 
 def _quality(function: EvaluationFunction) -> tuple[float, float, str]:

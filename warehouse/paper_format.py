@@ -1,15 +1,31 @@
-"""Records in the fields of Appendix C: subtasks (C.1), trajectories (C.2), tasks (C.4), task trajectories (C.5)."""
+"""Records in the fields of Appendix C: subtasks (C.1), trajectories (C.2), evaluation functions (C.3), tasks (C.4), task trajectories (C.5)."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
+from typing import Final
 
 from taskgraph.subtask import Subtask
 from taskgraph.task import Replay, Task
 from taskgraph.trajectory import Trajectory
 from warehouse.exported_actions import paper_action
 from warehouse.pictures import write_picture
+
+_RESULT_DEFINED = re.compile(
+    r"^\s*(EvalResult\s*=|class\s+EvalResult\b|from\s.*\bEvalResult\b)", re.MULTILINE
+)
+EVALUATION_HEADER: Final = (
+    "from collections import namedtuple\n\n"
+    'EvalResult = namedtuple("EvalResult", ["success", "message", "progress"])\n\n\n'
+)
+"""What the paper's example begins with, and a function that uses `EvalResult` without defining it needs."""
+
+
+def evaluation_source(source: str) -> str:
+    """C.3: the function's source, with `EvalResult` defined, so that the file can be imported."""
+    return source if _RESULT_DEFINED.search(source) else EVALUATION_HEADER + source
 
 
 def subtask_fields(subtask: Subtask) -> dict[str, object]:

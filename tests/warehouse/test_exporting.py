@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import runpy
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskgraph.graph import TaskGraph
-from taskgraph.subtask import BoundSubtask
+from taskgraph.subtask import BoundSubtask, Subtask
 from taskgraph.task import Task
 from taskgraph.trajectory import Trajectory
-from tests.warehouse.samples import trajectory
+from tests.warehouse.samples import records, trajectory
 from warehouse.errors import ExportRefused, QueryFailed, SelectionInvalid, UnknownFormat
 from warehouse.exported_actions import points_of, pyautogui_statements, scaled, unscaled
 from warehouse.exporting import MANIFEST, ExportOptions, Manifest, export
@@ -200,6 +201,42 @@ def test_omnibench_files_hold_exactly_the_fields_of_the_paper(sampled: Warehouse
     assert fields("task_trajectories") == {
         "trajectory_id", "task_id", "topological_order", "instruction", "intent", "observations", "actions"
     }  # fmt: skip
+
+
+def test_exported_evaluation_functions_are_modules_that_load(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "omnibench", tmp_path / "out")
+
+    file = tmp_path / "out" / "evaluations" / "notes.create.py"
+    loaded = runpy.run_path(str(file), {"check_file_exists": bool, "check_file_contains": lambda *_: False})
+
+    result = loaded["evaluate_agent_task_completion"]("a.csv")
+    assert result == (False, "it is empty", 0.5)
+    assert result.progress == 0.5
+
+
+def test_an_omniact_task_says_in_words_what_its_script_does(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "omniact", tmp_path / "out")
+
+    listed = json.loads((tmp_path / "out" / "train.json").read_text())
+    first = (tmp_path / "out" / listed["trajectory-1#1"]["task"]).read_text().splitlines()
+    assert first[0] == "Task: Double-click Button “Button 1 'it' \"is\"”"
+    assert first[1:] == ["Output Script:", "pyautogui.doubleClick(5, 16)"]
+    for entry in listed.values():
+        script = (tmp_path / "out" / entry["task"]).read_text().partition("Output Script:\n")[2]
+        compile(script, "script", "exec")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("preference_pairs", {}), ("openai_chat", {"instruction_level": "high"})]
+)
+def test_an_export_without_any_record_is_refused(
+    warehouse: Warehouse, tmp_path: Path, name: str, options: dict[str, str]
+) -> None:
+    warehouse.write([item for item in records() if isinstance(item, (Task, Subtask))])
+
+    with pytest.raises(ExportRefused, match="nothing to write of the 1 selected tasks"):
+        export(warehouse, name, tmp_path / "out", options=ExportOptions.model_validate(options))
+    assert not (tmp_path / "out").exists()
 
 
 def test_only_accepted_trajectories_become_training_data(sampled: Warehouse, tmp_path: Path) -> None:

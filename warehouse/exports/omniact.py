@@ -1,8 +1,8 @@
 """OmniACT: per screen a task text, the PyAutoGUI script that does it, and the boxes of the screen's controls.
 
 One directory per example under `data/` with `screen.png`, `boxes.json` and `task.txt` (two lines: `Task:` and
-`Output Script:`), and one JSON per set that lists the paths. A step is an example; steps that need no script (waiting)
-are left out.
+`Output Script:`), and one JSON per set that lists the paths. A step is an example, for an OmniACT task is done on one
+screen: its text says the action in words. Steps that need no script (waiting) are left out.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from taskgraph.trajectory import TrajectoryStep
+from warehouse.action_words import in_words
 from warehouse.dialogues import recordings
 from warehouse.exported_actions import pyautogui_statements
 from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
@@ -21,7 +22,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write the examples of all recordings that belong to the selected tasks."""
     listed: dict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     refused: list[Refused] = []
-    for trajectory, instruction, split in recordings(source, options):
+    for trajectory, _, split in recordings(source, options):
         for step in trajectory.steps:
             statements = pyautogui_statements(step)
             number = f"{trajectory.trajectory_id}#{step.step}"
@@ -33,7 +34,8 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             target.mkdir(parents=True, exist_ok=True)
             (target / "screen.png").write_bytes(step.observation_screenshot.png)
             write_json(target / "boxes.json", _boxes(step))
-            text = step.thought or instruction
+            text = in_words(step)
+            text = text[:1].upper() + text[1:]
             script = "\n".join(statements)
             (target / "task.txt").write_text(f"Task: {text}\nOutput Script:\n{script}\n", encoding="utf-8")
             listed[split][number] = {

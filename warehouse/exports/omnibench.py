@@ -14,7 +14,13 @@ from pathlib import Path
 
 from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json, write_lines
 from warehouse.file_names import safe_name
-from warehouse.paper_format import subtask_fields, task_fields, task_trajectory_fields, trajectory_fields
+from warehouse.paper_format import (
+    evaluation_source,
+    subtask_fields,
+    task_fields,
+    task_trajectory_fields,
+    trajectory_fields,
+)
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -33,7 +39,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     for function in source.functions.values():
         target = folder / "evaluations" / f"{safe_name(function.subtask_id)}.py"
         target.parent.mkdir(exist_ok=True)
-        target.write_text(function.source, encoding="utf-8")
+        target.write_text(evaluation_source(function.source), encoding="utf-8")
         counts["evaluations"] += 1
     tasks = {task.task_id: task for task in source.tasks()}
     for task in tasks.values():

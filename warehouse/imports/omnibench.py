@@ -31,7 +31,7 @@ from warehouse.file_names import id_of_name
 from warehouse.import_fields import Fields, kind_of, read_json, read_lines, read_object
 from warehouse.imported_tasks import IMPORTED, build_task, guessed_resource
 from warehouse.imported_trajectories import read_task_trajectory, read_trajectory
-from warehouse.paper_format import node_names, subtask_fields, task_fields
+from warehouse.paper_format import EVALUATION_HEADER, node_names, subtask_fields, task_fields
 
 R = TypeVar("R", bound=Record)
 
@@ -130,7 +130,7 @@ def _functions(root: Path, subtasks: dict[str, Subtask]) -> Iterator[EvaluationF
         if subtask_id not in subtasks:
             raise ImportRefused(shown, "file name", f"names the subtask {subtask_id!r}, which is not there")
         try:
-            source = file.read_text(encoding="utf-8")
+            source = file.read_text(encoding="utf-8").removeprefix(EVALUATION_HEADER)
             module = ast.parse(source)
         except (SyntaxError, ValueError, OSError) as error:
             raise ImportRefused(shown, "", f"is no Python: {error}") from None

@@ -13,10 +13,10 @@ from pydantic import JsonValue
 from taskgraph.drawing_svg import draw_svg
 from taskgraph.task import Replay, Task
 from taskgraph.trajectory import Trajectory, TrajectoryStep
+from warehouse.action_words import in_words
 from warehouse.errors import ScreenshotMissing
 from warehouse.records import DatasetVersion, RunRecord
 from warehouse.store import Warehouse
-from warehouse.viewer.action_words import in_words
 from warehouse.viewer.agent_attempts import agent_figures
 from warehouse.viewer.charts import (
     Chart,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from taskgraph.task import ReplayedSubtask
 from taskgraph.trajectory import Trajectory, TrajectoryStep
+from warehouse.action_words import in_words
 from warehouse.errors import ScreenshotMissing
 from warehouse.store import Warehouse
-from warehouse.viewer.action_words import in_words
 
 _PNG_HEAD = 24
 

@@ -4,7 +4,7 @@ import pytest
 
 from taskgraph.task import Task
 from tests.warehouse.samples import records
-from warehouse.viewer.action_words import keys_in_words
+from warehouse.action_words import keys_in_words
 from warehouse.viewer.task_words import title_of
 
 
