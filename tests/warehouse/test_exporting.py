@@ -5,7 +5,9 @@ import json
 import runpy
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -336,6 +338,29 @@ def test_a_hugging_face_export_loads_with_datasets(sampled: Warehouse, tmp_path:
 
     assert tasks[0]["nodes"][0]["parameters"] == [{"name": "csv_path", "value": "a.csv"}]
     assert steps[0]["screenshot"].size == (64, 48)
+
+
+def test_the_dataset_card_is_written_from_the_data(sampled: Warehouse, tmp_path: Path) -> None:
+    options = ExportOptions(licence="cc-by-4.0")
+    export(sampled, "hugging_face", tmp_path / "out", options=options)
+
+    _, front, body = (tmp_path / "out" / "README.md").read_text().split("---\n", 2)
+
+    fields = yaml.safe_load(front)
+    assert fields["license"] == "cc-by-4.0"
+    assert fields["size_categories"] == ["n<1K"]
+    for config in fields["configs"]:
+        for part in config["data_files"]:
+            files = [tmp_path / "out" / name for name in part["path"]]
+            rows = sum(pyarrow.parquet.read_metadata(file).num_rows for file in files)
+            assert f"| `{config['config_name']}` | {rows} |" in body
+            assert f"### {config['config_name']}" in body
+            for name in pyarrow.parquet.read_schema(files[0]).names:
+                assert f"| `{name}` |" in body
+    assert "| Sheets | 1.0 | MIT |" in body
+    assert "| tasks | 1, of which 1 were replayed" in body
+    assert "tasks validated | 1 |" in body
+    assert "| models | offline/rules |" in body
 
 
 @given(st.text(min_size=1).filter(lambda text: not any("\ud800" <= mark <= "\udfff" for mark in text)))

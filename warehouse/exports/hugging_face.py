@@ -7,6 +7,7 @@ screenshot). `datasets.load_dataset(folder, "tasks")` reads it.
 from __future__ import annotations
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from resources.record import Record
 from taskgraph.evaluation_function import EvaluationFunction
 from taskgraph.subtask import Subtask
 from taskgraph.task import Task
-from warehouse.dataset_card import write_card
+from warehouse.dataset_card import STEPS, write_card
 from warehouse.dialogues import recordings
 from warehouse.exported_actions import paper_action, points_of
 from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource
@@ -48,7 +49,7 @@ _STEP_SCHEMA = pa.schema(
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Write the Parquet files of every configuration, and the card."""
-    counts: dict[str, int] = {}
+    rows: defaultdict[str, Counter[str]] = defaultdict(Counter)
     files: dict[str, dict[str, list[str]]] = {}
     tasks: dict[str, list[Record]] = {}
     for task in source.tasks():
@@ -75,12 +76,10 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             path = folder / name / f"{split}-00000.parquet"
             _write_rows(path, _table(record, members))
             files.setdefault(name, {}).setdefault(split, []).append(path.relative_to(folder).as_posix())
-            counts[name] = counts.get(name, 0) + len(members)
-    steps = _write_steps(source, folder, options, files)
-    if steps:
-        counts["trajectory_steps"] = steps
-    write_card(folder, source, options, files)
-    return ExportOutcome(counts=counts)
+            rows[name][split] = len(members)
+    _write_steps(source, folder, options, files, rows[STEPS])
+    write_card(folder, source, options, files, rows)
+    return ExportOutcome(counts={name: found.total() for name, found in rows.items() if found})
 
 
 def features_of(schema: pa.Schema) -> dict[str, object]:
@@ -94,27 +93,29 @@ def _table(record: type[Record], members: list[Record]) -> pa.Table:
 
 
 def _write_steps(
-    source: ExportSource, folder: Path, options: ExportOptions, files: dict[str, dict[str, list[str]]]
-) -> int:
+    source: ExportSource,
+    folder: Path,
+    options: ExportOptions,
+    files: dict[str, dict[str, list[str]]],
+    counts: Counter[str],
+) -> None:
     pending: dict[str, list[dict[str, object]]] = {}
-    count = 0
     for split, row in _steps(source, options):
         rows = pending.setdefault(split, [])
         rows.append(row)
-        count += 1
+        counts[split] += 1
         if len(rows) >= _STEPS_PER_FILE:
             _flush_steps(folder, split, rows, files)
     for split, rows in pending.items():
         if rows:
             _flush_steps(folder, split, rows, files)
-    return count
 
 
 def _flush_steps(
     folder: Path, split: str, rows: list[dict[str, object]], files: dict[str, dict[str, list[str]]]
 ) -> None:
-    names = files.setdefault("trajectory_steps", {}).setdefault(split, [])
-    path = folder / "trajectory_steps" / f"{split}-{len(names):05}.parquet"
+    names = files.setdefault(STEPS, {}).setdefault(split, [])
+    path = folder / STEPS / f"{split}-{len(names):05}.parquet"
     _write_rows(path, pa.Table.from_pylist(rows, schema=_STEP_SCHEMA))
     names.append(path.relative_to(folder).as_posix())
     rows.clear()
