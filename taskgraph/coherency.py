@@ -15,9 +15,8 @@ from taskgraph.bitmasks import bits, mask_of, require_size, topological_order
 from taskgraph.errors import GraphInvalid, GraphTooLarge
 from taskgraph.graph import TaskGraph
 from taskgraph.interference import successful_table, threats_of
-from taskgraph.orders import Spoilers
-
-_MAXIMUM_STATES = 200_000
+from taskgraph.slot_runs import MAXIMUM_STATES, FewestSlotRuns
+from taskgraph.symmetry import Spoilers
 
 
 def coherency_score(applications: Sequence[str]) -> int:
@@ -76,8 +75,7 @@ class _FewestRuns:
     so an application needs as many more as its remaining subtask with the most blocks ahead. A run takes at most one
     block from every path of its application, so the bound is consistent and the first full state is the answer.
 
-    Subtasks that overwrite a slot while others may still need it, and those whose output can be spoiled, are never
-    brought forward unasked: taking one early can forbid another. Each of them is a choice of the search.
+    Where subtasks overwrite what others may still need, `FewestSlotRuns` searches.
     """
 
     def __init__(self, predecessors: Sequence[int], applications: Sequence[str], spoilers: Spoilers) -> None:
@@ -96,14 +94,12 @@ class _FewestRuns:
             members[applications[node]] = members.get(applications[node], 0) | 1 << position
         self._members = list(members.values())
         self._all = (1 << len(order)) - 1
-        self._chosen = 0
-        for position, pairs in enumerate(self._spoilers):
-            for producer, _ in pairs:
-                self._chosen |= 1 << position | 1 << producer
         self._ahead = [self._blocks_ahead(mine) for mine in self._members]
 
     def fewest(self) -> int | None:
         """Fewest runs of any order, or None without one."""
+        if any(self._spoilers):
+            return FewestSlotRuns(self._before, self._members, self._spoilers, self._ahead).fewest()
         waiting: list[tuple[int, int, int, int]] = []
         best: dict[int, int] = {}
         self._push(waiting, best, 0, 0)
@@ -113,9 +109,9 @@ class _FewestRuns:
                 return runs
             if best[done] < runs:
                 continue
-            if len(best) > _MAXIMUM_STATES:
+            if len(best) > MAXIMUM_STATES:
                 raise GraphTooLarge(
-                    f"The maximum coherency score needs more than {_MAXIMUM_STATES} states for this graph."
+                    f"The maximum coherency score needs more than {MAXIMUM_STATES} states for this graph."
                 )
             for reached in self._after_one_run(done):
                 self._push(waiting, best, reached, runs + 1)
@@ -168,27 +164,12 @@ class _FewestRuns:
         for members in self._members:
             if not members & ~done:
                 continue
-            closed = self._close(done, members)
-            if not members & self._chosen & ~closed:
-                ends.add(closed)
-                continue
-            seen, stack = set(), [closed]
-            while stack:
-                reached = stack.pop()
-                if reached in seen:
-                    continue
-                seen.add(reached)
-                for node in bits(members & self._chosen & ~reached):
-                    if self._ready(node, reached):
-                        stack.append(self._close(reached | 1 << node, members))
-            ends |= seen
+            ends.add(self._close(done, members))
         return ends - {done}
 
     def _finish(self, done: int) -> tuple[int, int]:
         """Finish every application that can be finished at once: fewer nodes left never need more runs."""
         runs = 0
-        if self._chosen:
-            return done, runs
         again = True
         while again and done != self._all:
             again = False
@@ -200,18 +181,11 @@ class _FewestRuns:
         return done, runs
 
     def _close(self, done: int, members: int) -> int:
-        """Take every member that is or gets ready and that is not a choice."""
-        mask = members & ~done & ~self._chosen
+        """Take every member that is or gets ready."""
+        mask = members & ~done
         while mask:
             low = mask & -mask
             mask ^= low
             if not self._before[low.bit_length() - 1] & ~done:
                 done |= low
         return done
-
-    def _ready(self, node: int, done: int) -> bool:
-        if self._before[node] & ~done:
-            return False
-        return all(
-            not done >> producer & 1 or done >> consumer & 1 for producer, consumer in self._spoilers[node]
-        )

@@ -13,6 +13,7 @@ from math import factorial
 
 from taskgraph.bitmasks import bits, parts, require_size, successors
 from taskgraph.errors import GraphTooLarge
+from taskgraph.symmetry import Spoilers, Symmetry
 
 ORDERS_LISTED = 120
 """Up to how many orders all are listed."""
@@ -20,17 +21,16 @@ ORDERS_LISTED = 120
 ORDERS_SAMPLED = 24
 """How many are drawn uniformly where there are more."""
 
-Spoilers = Sequence[Sequence[tuple[int, int]]]
-"""For every node, the pairs (producer, consumer) between which it must not stand."""
-
 _SPLIT_FROM = 9
+_SYMMETRY_FROM = 500
 
 
 class OrderTable:
     """Counts of the ways to perform every reachable set of remaining nodes, made on demand.
 
     Independent parts are counted alone and interleaved with binomial coefficients, and a part is taken apart from the
-    end with fewer choices, so stars and forests of 30 nodes are immediate.
+    end with fewer choices, so stars and forests of 30 nodes are immediate. From some hundred sets on, those that only
+    exchange interchangeable subtasks count as one (`Symmetry`).
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class OrderTable:
                     self._adjacent[other] |= 1 << node
                     self._spoiling |= 1 << other | 1 << node
         self._counts: dict[int, int] = {0: 1}
+        self._symmetry: Symmetry | None = None
 
     @property
     def constraints(self) -> tuple[tuple[int, ...], Spoilers]:
@@ -115,6 +116,8 @@ class OrderTable:
         )
 
     def _count(self, left: int) -> int:
+        if self._symmetry:
+            left = self._symmetry.canonical(left)
         known = self._counts.get(left)
         if known is not None:
             return known
@@ -128,11 +131,15 @@ class OrderTable:
                 f" {self._maximum_states} states. Use fewer subtasks, or add dependencies."
             )
         self._counts[left] = result
+        if len(self._counts) == _SYMMETRY_FROM:
+            self._symmetry = Symmetry(self._before, self._spoilers)
         return result
 
     def _product(self, nodes: int) -> int:
         found = parts(self._adjacent, nodes)
         if len(found) == 1:
+            if self._symmetry:
+                nodes = self._symmetry.canonical(nodes)
             known = self._counts.get(nodes)
             return self._keep(nodes, self._one_by_one(nodes)) if known is None else known
         result = factorial(nodes.bit_count())
