@@ -49,7 +49,8 @@ def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
 
 def _named(subtask: BoundSubtask) -> str:
     """What a subtask does, and where if that is known."""
-    return f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
+    named = f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
+    return " ".join(named.split())
 
 
 def _free_column(lanes: list[int | None], needed: set[int]) -> int:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import fmean
-from textwrap import wrap
 
 from resources.instances import Resource
 from taskgraph.bitmasks import bits, depths, topological_order
-from taskgraph.drawing import cut
 from taskgraph.graph import TaskGraph
+from taskgraph.reading import UNNAMED_RESOURCE
+from taskgraph.text_width import fitted, text_width, wrapped
 
 _COLOURS = ("#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#bde0fe", "#ffd6a5", "#d9ed92")
 _BOX_WIDTH, _BOX_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LABEL_WIDTH = 230, 82, 184, 22, 16, 136
-_LANE_HEIGHT = 22
+_LANE_HEIGHT, _ARROW_STEP = 22, 14
 _SWEEPS = 3
-_INSTRUCTION_WIDTH, _INSTRUCTION_LINES, _LABEL_LETTERS = 35, 3, 24
+_INSIDE, _INSTRUCTION_LINES = _BOX_WIDTH - 18, 3
+_LETTERS, _BOLD_LETTERS, _LABEL_LETTERS = 11, 12.1, 9.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,11 @@ class _Item:
     column: int
     is_lane: bool = False
 
-    @property
-    def height(self) -> int:
-        return _LANE_HEIGHT if self.is_lane else _BOX_HEIGHT
+    def height(self, predecessors: Sequence[int]) -> int:
+        """Pixels; a box has room for an arrow with its label per dependency."""
+        if self.is_lane:
+            return _LANE_HEIGHT
+        return max(_BOX_HEIGHT, _ARROW_STEP * predecessors[self.node].bit_count() + 8)
 
 
 def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
@@ -47,13 +50,13 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
     predecessors = graph.predecessors
     place = _places(predecessors)
     across = max((x for x, _ in place.values()), default=0) + _BOX_WIDTH + _MARGIN
-    down = max((y + item.height // 2 for item, (_, y) in place.items()), default=0) + _MARGIN
+    down = max((y + item.height(predecessors) // 2 for item, (_, y) in place.items()), default=0) + _MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
         ' font-family="sans-serif" font-size="11">',
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>',
-        *_edges(graph, place),
+        *_edges(graph, place, predecessors),
     ]
     applications = {
         name: index for index, name in enumerate(dict.fromkeys(n.application for n in graph.nodes))
@@ -65,18 +68,22 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
     for item, (x, middle) in place.items():
         if item.is_lane:
             continue
-        y = middle - _BOX_HEIGHT // 2
+        height = item.height(predecessors)
+        y = middle - height // 2
         subtask = graph.nodes[item.node]
         colour = _COLOURS[applications[subtask.application] % len(_COLOURS)]
         texts = "".join(
             f'<text x="{x + 9}" y="{y + 36 + 15 * row}">{escape(line)}</text>'
-            for row, line in enumerate(_lines(subtask.instruction))
+            for row, line in enumerate(
+                wrapped(_printable(subtask.instruction), _INSIDE, _LETTERS, _INSTRUCTION_LINES)
+            )
         )
-        head = f"{given.get(subtask.instance_id, '')} {cut(subtask.application, 28)}".strip()
+        head = f"{given.get(subtask.instance_id, '')} {subtask.application}".strip()
+        head = fitted(_printable(head), _INSIDE, _BOLD_LETTERS)
         lines.append(
-            f'<g><rect x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{_BOX_HEIGHT}" rx="6" fill="{colour}"/>'
+            f'<g><rect x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{height}" rx="6" fill="{colour}"/>'
             f'<text x="{x + 9}" y="{y + 18}" font-weight="bold">{escape(head)}</text>'
-            f"{texts}<title>{escape(subtask.instruction)}</title></g>"
+            f"{texts}<title>{escape(_printable(subtask.instruction))}</title></g>"
         )
     return "\n".join([*lines, "</svg>"]) + "\n"
 
@@ -84,13 +91,18 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
 def _places(predecessors: tuple[int, ...]) -> dict[_Item, tuple[int, int]]:
     """Left side and middle height of every item, in pixels."""
     columns = _columns(predecessors)
-    heights = [sum(item.height for item in items) + _GAP_Y * (len(items) - 1) for items in columns if items]
+    heights = [
+        sum(item.height(predecessors) for item in items) + _GAP_Y * (len(items) - 1)
+        for items in columns
+        if items
+    ]
     place: dict[_Item, tuple[int, int]] = {}
     for column, items in enumerate(columns):
         top = _MARGIN + (max(heights) - heights[column]) // 2
         for item in items:
-            place[item] = (_MARGIN + column * (_BOX_WIDTH + _GAP_X), top + item.height // 2)
-            top += item.height + _GAP_Y
+            height = item.height(predecessors)
+            place[item] = (_MARGIN + column * (_BOX_WIDTH + _GAP_X), top + height // 2)
+            top += height + _GAP_Y
     return place
 
 
@@ -137,7 +149,9 @@ def _spread(items: list[_Item]) -> Iterable[tuple[_Item, float]]:
     return ((item, (index + 0.5) / len(items)) for index, item in enumerate(items))
 
 
-def _edges(graph: TaskGraph, place: Mapping[_Item, tuple[int, int]]) -> list[str]:
+def _edges(
+    graph: TaskGraph, place: Mapping[_Item, tuple[int, int]], predecessors: Sequence[int]
+) -> list[str]:
     """Curves from producers to consumers, and beside each arrow what flows."""
     index = {node.instance_id: position for position, node in enumerate(graph.nodes)}
     items = {item.node: item for item in place if not item.is_lane}
@@ -155,17 +169,18 @@ def _edges(graph: TaskGraph, place: Mapping[_Item, tuple[int, int]]) -> list[str
     shown: set[tuple[int, str]] = set()
     for (producer, consumer), resources in flows.items():
         order = arriving[consumer]
-        step = min(28, _BOX_HEIGHT // len(order))
+        step = min(28, items[consumer].height(predecessors) // len(order))
         x, y = place[items[consumer]]
         y += round((order.index(producer) - (len(order) - 1) / 2) * step)
-        whole = "; ".join(f"{item.category} {item.value}".strip() for item in resources)
+        named = [item for item in resources if item.category != UNNAMED_RESOURCE]
+        whole = _printable("; ".join(f"{item.category} {item.value}".strip() for item in named))
         curves.append(
             f'<path d="{_path([place[item] for item in ways[producer, consumer]], (x, y))}"'
             f' fill="none" stroke="#555" marker-end="url(#arrow)"><title>{escape(whole)}</title></path>'
         )
-        if (consumer, whole) not in shown:
+        if named and (consumer, whole) not in shown:
             shown.add((consumer, whole))
-            labels += _label(resources, x, y, two_lines=step >= 26)
+            labels += _label(named, x, y, two_lines=step >= 26)
     return [*curves, *labels]
 
 
@@ -193,17 +208,14 @@ def _label(resources: list[Resource], x: int, y: int, *, two_lines: bool) -> lis
     else:
         texts = [(y - 5, f"{first.category} {name}".strip(), more)]
     return [
-        f'<text x="{x - 10}" y="{height}" text-anchor="end" font-size="9.5" fill="#555">'
-        f"{escape(cut(text, _LABEL_LETTERS - len(rest)) + rest)}</text>"
+        f'<text x="{x - 10}" y="{height}" text-anchor="end" font-size="{_LABEL_LETTERS}" fill="#555">'
+        f"{escape(fitted(_printable(text), _LABEL_WIDTH - 14 - text_width(rest, _LABEL_LETTERS), _LABEL_LETTERS) + rest)}</text>"
         for height, text, rest in texts
     ]
 
 
-def _lines(text: str) -> list[str]:
-    """The first lines of `text` that fit into a box, the last one cut."""
-    lines = wrap(text, _INSTRUCTION_WIDTH, break_on_hyphens=False) or [""]
-    if len(lines) <= _INSTRUCTION_LINES:
-        return lines
-    shown = lines[:_INSTRUCTION_LINES]
-    shown[-1] = f"{shown[-1][: _INSTRUCTION_WIDTH - 1].rstrip(' ,;')}…"
-    return shown
+def _printable(text: str) -> str:
+    """`text` without the control characters that XML does not allow."""
+    return "".join(
+        letter if letter.isprintable() else " " if letter.isspace() else "\ufffd" for letter in text
+    )

@@ -7,6 +7,7 @@ A *record* is taskloom's own `Task` or `TaskGraph`, or a row of the table `tasks
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from unicodedata import category
 
 from pydantic import ValidationError
 
@@ -118,12 +119,7 @@ def _require_printable(graph: TaskGraph) -> None:
             node.instruction,
             *flowing,
         ):
-            wrong = [letter for letter in text if not letter.isprintable() and not letter.isspace()]
-            wrong = [
-                letter
-                for letter in wrong
-                if letter < " " or "\x7f" <= letter <= "\x9f" or "\ud800" <= letter <= "\udfff"
-            ]
+            wrong = [letter for letter in text if letter not in "\n\r\t" and category(letter) in ("Cc", "Cs")]
             if wrong:
                 raise GraphInvalid(
                     f"{text[:60]!a} of {node.instance_id!a} holds {wrong[0]!a}, which cannot be printed."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 from hypothesis import given
@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from taskgraph.drawing import cut, draw_text
 from taskgraph.drawing_svg import draw_svg
+from taskgraph.reading import read_task_graph
+from taskgraph.text_width import text_width
 from tests.taskgraph.small_graphs import graphs, shaped
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_draws_a_diamond_with_lanes():
@@ -99,3 +103,44 @@ def test_a_line_is_cut_to_its_width(line: str, width: int) -> None:
     shown = cut(line, width)
     assert len(shown) <= width
     assert shown == line or (shown.endswith("…") and line.startswith(shown[:-1]))
+
+
+def texts_of(item):
+    return [(int(text.get("x")), int(text.get("y")), text.text or "") for text in item.iter(f"{SVG}text")]
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=80), min_size=4, max_size=4))
+def test_text_stays_inside_its_box_whatever_it_is(instructions):
+    graph = shaped((0, 0b1, 0b1, 0b110), "aabb")
+    told = [
+        item.model_copy(update={"instruction": text, "application": text})
+        for item, text in zip(graph.nodes, instructions, strict=True)
+    ]
+    for group in ElementTree.fromstring(draw_svg(graph.model_copy(update={"nodes": tuple(told)}))).iter(
+        f"{SVG}g"
+    ):
+        box = group.find(f"{SVG}rect")
+        left, top, width, height = (int(box.get(side)) for side in ("x", "y", "width", "height"))
+        for x, y, text in texts_of(group):
+            assert left < x
+            assert x + text_width(text, 11) < left + width
+            assert top < y < top + height
+
+
+def test_arrows_have_room_for_their_labels_however_many_there_are():
+    root = ElementTree.fromstring(draw_svg(shaped((0,) * 29 + ((1 << 29) - 1,))))
+    labels = sorted(y for _, y, text in texts_of(root) if text.startswith("text_path"))
+    assert len(labels) == 29
+    assert all(later - earlier >= 13 for earlier, later in pairwise(labels))
+
+
+def test_an_edge_that_names_no_resource_has_no_label():
+    graph = read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)
+    assert "resource" not in draw_svg(graph)
+
+
+def test_line_breaks_do_not_break_a_drawing_of_text():
+    graph = shaped((0, 0b1))
+    broken = tuple(item.model_copy(update={"instruction": "Do\nthis\tnow"}) for item in graph.nodes)
+    assert "Do this now" in draw_text(graph.model_copy(update={"nodes": broken}))
+    assert len(draw_text(graph.model_copy(update={"nodes": broken})).splitlines()) == 2
