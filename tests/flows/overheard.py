@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import pytest
-from pydantic import BaseModel
 
 import flows.wiring
 from flows.settings import Settings
 from model_clients.asking import RoleModels
-from model_clients.client import Prompt
 from model_clients.conversation import first_request
 from model_clients.local_server.behaviour import WireCall
 from model_clients.lookup import create_client
-from model_clients.roles import ModelRole
-
-R = TypeVar("R", bound=BaseModel)
 
 
 class OverheardAnswers:
@@ -37,23 +30,10 @@ class OverheardAnswers:
         self._answers = answers
 
         class OverheardModels(RoleModels):
-            async def ask(
-                self,
-                role: ModelRole,
-                prompt: Prompt,
-                reply_type: type[R],
-                *,
-                stage: str,
-                item_id: str,
-                attempt: int = 0,
-            ) -> R:
-                request = first_request(
-                    role, prompt, reply_type, stage=stage, item_id=item_id, attempt=attempt
-                )
+            async def ask(self, role, prompt, reply_type, **purpose):
+                request = first_request(role, prompt, reply_type, **{"attempt": 0, **purpose})
                 answers[prompt.user] = (await client.complete(request)).text
-                return await super().ask(
-                    role, prompt, reply_type, stage=stage, item_id=item_id, attempt=attempt
-                )
+                return await super().ask(role, prompt, reply_type, **purpose)
 
         monkeypatch.setattr(flows.wiring, "RoleModels", OverheardModels)
 

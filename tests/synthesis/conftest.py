@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks.synthetic_pool import synthetic_pool
 from evaluators_api.sandbox import EvaluationSandbox
 
 
@@ -9,3 +10,9 @@ from evaluators_api.sandbox import EvaluationSandbox
 def shared_sandbox() -> Iterator[EvaluationSandbox]:
     with EvaluationSandbox() as sandbox:
         yield sandbox
+
+
+@pytest.fixture(scope="session")
+def pool():
+    """Bound subtasks, intents and fixtures to compose from."""
+    return synthetic_pool(seed=3, intents=40)

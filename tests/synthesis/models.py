@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from model_clients.client import Prompt
 from model_clients.conversation import first_request
 from model_clients.errors import ReplyInvalid
 from model_clients.messages import ModelRequest
@@ -18,8 +16,6 @@ from model_clients.offline.mistakes import InjectedMistake, MistakeSource, read_
 from model_clients.roles import ModelRole
 from resources.applications import Application
 from resources.catalog_loading import load_goal_wordings
-
-R = TypeVar("R", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -46,17 +42,9 @@ class TestModels:
         self.scripted = {role: list(replies) for role, replies in (scripted or {}).items()}
         self.calls: dict[ModelRole, list[AnsweredCall]] = defaultdict(list)
 
-    async def ask(
-        self,
-        role: ModelRole,
-        prompt: Prompt,
-        reply_type: type[R],
-        *,
-        stage: str,
-        item_id: str,
-        attempt: int = 0,
-    ) -> R:
-        request = first_request(role, prompt, reply_type, stage=stage, item_id=item_id, attempt=attempt)
+    async def ask(self, role, prompt, reply_type, **purpose):
+        """As `synthesis.seams.Models` has it."""
+        request = first_request(role, prompt, reply_type, **{"attempt": 0, **purpose})
         mistakes: tuple[InjectedMistake, ...] = ()
         if self.scripted.get(role):
             scripted = self.scripted[role].pop(0)

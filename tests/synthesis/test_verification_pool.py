@@ -1,9 +1,11 @@
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
 from model_clients.errors import BatchPending
 from resources.categories import ResourceKind
+from synthesis.preparation import Prelude
 from synthesis.verification_pool import VerificationPool
 from synthesis.verified_subtasks import VerifiedSubtask
 from taskgraph.evaluation_function import EvaluationFunction
@@ -17,6 +19,7 @@ WRITE, COPY, PASTE = (
     SUBTASKS[f"simulated_notes.{name}"] for name in ("write_note", "copy_note", "paste_note")
 )
 SEND = SUBTASKS["simulated_mail.send_clipboard"]
+FAR = SUBTASKS["simulated_tables.copy_table"]
 
 
 def pool() -> VerificationPool:
@@ -37,33 +40,45 @@ def first(subtask: Subtask):
     return subtask.bind(subtask.available_parameters[0], CATEGORIES)
 
 
+async def announced(*subtasks: Subtask, settled: Sequence[Subtask] = ()) -> VerificationPool:
+    """A pool to which all subtasks are announced, and of which those `settled` are verified already."""
+    filled = pool()
+    await filled.announce(subtasks)
+    await filled.complete()
+    for subtask in settled:
+        await filled.settle(subtask.subtask_id, verified(subtask))
+    return filled
+
+
+async def asked(filled: VerificationPool, subtask: Subtask) -> asyncio.Task[Prelude | None]:
+    """The question for a prelude, which has to wait."""
+    task = asyncio.create_task(filled.prelude(first(subtask)))
+    await asyncio.sleep(0)
+    assert not task.done()
+    return task
+
+
+def performers(prelude: Prelude | None) -> list[str]:
+    assert prelude is not None
+    return [instance.subtask_id for instance, _ in prelude.performed]
+
+
 async def test_fixtures_need_no_prelude():
     ready = pool()
     await ready.announce([COPY])
-    prelude = await ready.prelude(first(COPY))
-    assert prelude is not None
-    assert prelude.performed == ()
+    assert performers(await ready.prelude(first(COPY))) == []
 
 
 async def test_a_slot_waits_for_its_producer():
-    waiting = pool()
-    await waiting.announce([COPY, PASTE])
-    await waiting.complete()
-    task = asyncio.create_task(waiting.prelude(first(PASTE)))
-    await asyncio.sleep(0)
-    assert not task.done()
+    waiting = await announced(COPY, PASTE)
+    task = await asked(waiting, PASTE)
     await waiting.settle(COPY.subtask_id, verified(COPY))
-    prelude = await task
-    assert prelude is not None
-    assert [instance.subtask_id for instance, _ in prelude.performed] == [COPY.subtask_id]
+    assert performers(await task) == [COPY.subtask_id]
 
 
 async def test_a_rejected_producer_ends_the_waiting():
-    waiting = pool()
-    await waiting.announce([COPY, PASTE])
-    await waiting.complete()
-    task = asyncio.create_task(waiting.prelude(first(PASTE)))
-    await asyncio.sleep(0)
+    waiting = await announced(COPY, PASTE)
+    task = await asked(waiting, PASTE)
     await waiting.settle(COPY.subtask_id, None)
     assert await task is None
 
@@ -71,9 +86,7 @@ async def test_a_rejected_producer_ends_the_waiting():
 async def test_nobody_is_told_no_before_all_is_announced():
     waiting = pool()
     await waiting.announce([PASTE])
-    task = asyncio.create_task(waiting.prelude(first(PASTE)))
-    await asyncio.sleep(0)
-    assert not task.done()
+    task = await asked(waiting, PASTE)
     await waiting.complete()
     assert await task is None
 
@@ -96,16 +109,14 @@ async def test_subtasks_that_could_only_prepare_each_other_do_not_wait_for_ever(
             "outputs": [{"category": "text_in_clipboard"}],
         }
     )
-    stuck = pool()
-    await stuck.announce([one, two])
-    await stuck.complete()
+    stuck = await announced(one, two)
     assert await asyncio.gather(stuck.prelude(first(one)), stuck.prelude(first(two))) == [None, None]
 
 
 async def test_a_producer_of_the_same_application_is_preferred():
     ready = pool()
     await ready.announce([PASTE])
-    for producer in (SUBTASKS["simulated_tables.copy_table"], COPY):
+    for producer in (FAR, COPY):
         await ready.settle(producer.subtask_id, verified(producer))
     await ready.complete()
     prelude = await ready.prelude(first(PASTE))
@@ -140,55 +151,35 @@ async def test_other_performances_come_from_the_same_application_first():
 
 
 async def test_waiting_for_others_ends_when_nobody_is_left_to_record():
-    ready = pool()
-    await ready.announce([WRITE, PASTE])
-    await ready.complete()
+    ready = await announced(WRITE, PASTE)
     assert await ready.others(WRITE, 3) == ()
 
 
 async def test_the_choice_of_a_producer_does_not_depend_on_who_was_done_first():
-    waiting = pool()
-    far = SUBTASKS["simulated_tables.copy_table"]
-    await waiting.announce([COPY, PASTE])
-    await waiting.announce([far])
-    await waiting.complete()
-    await waiting.settle(far.subtask_id, verified(far))
-    task = asyncio.create_task(waiting.prelude(first(PASTE)))
-    await asyncio.sleep(0)
-    assert not task.done()
+    waiting = await announced(COPY, PASTE, FAR, settled=[FAR])
+    task = await asked(waiting, PASTE)
     await waiting.settle(COPY.subtask_id, verified(COPY))
-    prelude = await task
-    assert prelude is not None
-    assert [instance.subtask_id for instance, _ in prelude.performed] == [COPY.subtask_id]
+    assert performers(await task) == [COPY.subtask_id]
 
 
 async def test_what_needs_something_postponed_is_postponed_and_not_refused():
-    waiting = pool()
-    await waiting.announce([COPY, PASTE])
-    await waiting.complete()
-    task = asyncio.create_task(waiting.prelude(first(PASTE)))
-    await asyncio.sleep(0)
+    waiting = await announced(COPY, PASTE)
+    task = await asked(waiting, PASTE)
     await waiting.postpone(COPY.subtask_id)
     with pytest.raises(BatchPending, match=COPY.subtask_id):
         await task
 
 
 async def test_a_worse_producer_does_not_stand_in_for_one_that_is_postponed():
-    waiting = pool()
-    far = SUBTASKS["simulated_tables.copy_table"]
-    await waiting.announce([COPY, PASTE])
-    await waiting.complete()
-    await waiting.settle(far.subtask_id, verified(far))
+    waiting = await announced(COPY, PASTE, settled=[FAR])
     await waiting.postpone(COPY.subtask_id)
     with pytest.raises(BatchPending):
         await waiting.prelude(first(PASTE))
 
 
 async def test_other_performances_are_those_announced_first_whoever_was_recorded_first():
-    ready = pool()
     others = [SUBTASKS[f"simulated_notes.{name}"] for name in ("write_note", "copy_note")]
-    await ready.announce([*others, PASTE])
-    await ready.complete()
+    ready = await announced(*others, PASTE)
     task = asyncio.create_task(ready.others(PASTE, 1))
     second, earlier = (recording(item.subtask_id, item.available_parameters[0], []) for item in others[::-1])
     await ready.record(second)

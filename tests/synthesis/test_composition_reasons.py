@@ -1,0 +1,97 @@
+"""What is said of requests that cannot be met."""
+
+from __future__ import annotations
+
+import pytest
+
+from synthesis.composing.request import CompositionRequest, Quota
+from taskgraph.cells import LevelConstraint
+from taskgraph.ranges import MeasureRanges
+from tests.synthesis.compositions import chain_pool, composed
+
+
+def test_says_that_no_graph_has_the_values_wanted(pool):
+    _, account = composed(
+        pool, count=5, ranges=MeasureRanges(hierarchy=(6, 6), branch=(1, 1), instruction=(4, 5))
+    )
+    (shortfall,) = account.shortfalls
+    assert shortfall.kind == "impossible_for_any_graph"
+    assert "instruction 4..5, hierarchy 6, branch 1" in shortfall.reason
+
+
+def test_says_that_the_smallest_size_is_in_the_way(pool):
+    small = Quota(levels=LevelConstraint(instruction=("easy",)), count=2)
+    _, account = composed(pool, quotas=(small,), minimum_size=4)
+    assert account.shortfalls[0].kind == "outside_limits"
+    assert "needs at most 2 subtasks, and at least 4 are wanted" in account.shortfalls[0].reason
+
+
+def test_names_only_levels_that_were_asked_for_in_a_contradiction(pool):
+    wanted = Quota(levels=LevelConstraint(instruction=("easy",), hierarchy=("hard",)), count=5)
+    _, account = composed(pool, quotas=(wanted,))
+    assert "no graph has instruction easy and hierarchy hard" in account.shortfalls[0].reason
+
+
+def test_says_that_no_graph_has_the_levels_wanted(pool):
+    wanted = Quota(levels=LevelConstraint(instruction=("easy",), hierarchy=("hard",)), count=5)
+    tasks, account = composed(pool, quotas=(wanted,))
+    (shortfall,) = account.shortfalls
+    assert tasks == []
+    assert (shortfall.kind, shortfall.missing) == ("impossible_for_any_graph", 5)
+    assert "67 of the 243" in shortfall.reason
+
+
+def test_says_that_the_limits_exclude_the_levels_wanted(pool):
+    wanted = Quota(levels=LevelConstraint(hierarchy=("hard",), branch=("hard",)), count=5)
+    _, account = composed(pool, quotas=(wanted,), maximum_size=6)
+    (shortfall,) = account.shortfalls
+    assert shortfall.kind == "outside_limits"
+    assert "at least 9 subtasks" in shortfall.reason
+
+
+def test_names_the_bottleneck_and_the_nearest_cell_when_the_pool_cannot():
+    nodes, intents, fixtures = chain_pool("a", "b", "c")
+    deep = Quota(levels=LevelConstraint(hierarchy=("hard",)), count=4)
+    _, account = composed((nodes, intents, fixtures), quotas=(deep,))
+    (shortfall,) = account.shortfalls
+    assert shortfall.kind == "impossible_for_pool"
+    assert shortfall.bottleneck == "text_path"
+    assert "the longest in the pool has 3" in shortfall.reason
+    assert shortfall.nearest == ("medium", "medium", "medium", "medium", "easy")
+
+
+def test_names_missing_application_categories():
+    nodes, intents, fixtures = chain_pool("a", "b", "a", "b", "a")
+    broad = Quota(levels=LevelConstraint(knowledge=("hard",)), count=4)
+    _, account = composed((nodes, intents, fixtures), quotas=(broad,))
+    assert account.shortfalls[0].bottleneck == "application categories"
+    assert "needs 4 application categories; the pool has 2" in account.shortfalls[0].reason
+
+
+def test_an_empty_pool_and_no_intents_end_with_a_reason():
+    tasks, account = composed(([], [], {}), count=3)
+    assert tasks == []
+    assert account.shortfalls[0].missing == 3
+
+
+def test_intents_that_the_tasks_do_not_serve_enough_of_are_reported():
+    nodes, intents, fixtures = chain_pool("a", "b", "c")
+    _, account = composed((nodes, intents, fixtures), count=1, minimum_intents=2)
+    assert any("intents" in shortfall.wanted for shortfall in account.shortfalls)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        ({"minimum_size": 5, "maximum_size": 4}, "minimum_size 5 is above"),
+        ({"maximum_size": 31}, "less than or equal to 30"),
+        (
+            {"quotas": (Quota(count=1),), "level_quotas": {"branch": {"easy": 1}}},
+            "not both",
+        ),
+        ({"level_quotas": {"branch": {"easy": 1}, "hierarchy": {"easy": 2}}}, "different totals"),
+    ],
+)
+def test_refuses_requests_that_contradict_themselves(wishes, message):
+    with pytest.raises(ValueError, match=message):
+        CompositionRequest(**wishes)
