@@ -6,6 +6,7 @@ A format is a module in `imports/` with one function, `read(path) -> Iterator[Re
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from resources.record import Record
@@ -51,7 +52,15 @@ def run_import(warehouse: Warehouse, format_name: str, path: Path) -> ImportSumm
         UnknownFormat: no such format.
         WarehouseUnavailable: the warehouse cannot be written; nothing was stored.
     """
-    records = read_import(format_name, path)
+    return store_import(warehouse, format_name, read_import(format_name, path))
+
+
+def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Record]) -> ImportSummary:
+    """Store what `read_import` read, all or nothing.
+
+    Raises:
+        WarehouseUnavailable: the warehouse cannot be written; nothing was stored.
+    """
     warehouse.write(records)
     counts = Counter(TABLE_OF_RECORD[type(item)].name for item in records)
     if not any(isinstance(item, Task) for item in records):

@@ -152,6 +152,9 @@ def leakage(
         for first, second in combinations(order, 2):
             leaks.append(Leak.model_validate({"kind": kind, "value": value, "found_in": (first, second)}))
     checked = Counter(key.partition(" ")[0] for key in places)
+    checked["intent"] = len(
+        {task.intent_id or task.intent for members in tasks.values() for task in members} - {""}
+    )
     checked["instruction"] = sum(bool(task.instruction) for members in tasks.values() for task in members)
     if named_lists:
         checked["named instruction"] = sum(
@@ -161,7 +164,7 @@ def leakage(
         sizes={name: len(members) for name, members in tasks.items()},
         left_out=left_out,
         removed=tuple(removed),
-        checked=dict(checked),
+        checked=dict(sorted(checked.items())),
         leaks=(*leaks, *resembling(tasks, named_lists)),
     )
 

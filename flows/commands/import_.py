@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -34,15 +36,19 @@ def import_data(
     if path is None:
         raise CommandError("name the file or folder to import.")
     from flows.settings import load_settings
-    from warehouse.importing import read_import, run_import
+    from warehouse.importing import read_import, store_import
     from warehouse.store import Warehouse
 
+    records = read_import(format_name, path)
     if dry_run:
-        records = read_import(format_name, path)
-        typer.echo(f"{len(records)} records are in order; nothing was stored.")
+        kinds = Counter(type(record).__name__ for record in records)
+        if as_json:
+            typer.echo(json.dumps({"records": dict(sorted(kinds.items())), "stored": False}, indent=2))
+        else:
+            typer.echo(f"{kinds.total()} records are in order; nothing was stored.")
         return
     with Warehouse(load_settings(warehouse=warehouse).warehouse_location) as opened:
-        summary = run_import(opened, format_name, path)
+        summary = store_import(opened, format_name, records)
     if as_json:
         typer.echo(summary.model_dump_json(indent=2))
         return

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from taskgraph.graph import Dependency
 from taskgraph.subtask import BoundSubtask, Subtask, fill, instance_id
 from taskgraph.task import Task
-from tests.warehouse.samples import file_resource, subtask
+from tests.warehouse.sample_parts import file_resource, subtask
 from warehouse.errors import ImportRefused
 from warehouse.imported_tasks import build_task
 

@@ -5,7 +5,8 @@ import pytest
 
 from benchmarks.warehouse import synthetic
 from taskgraph.task import Task
-from tests.warehouse.samples import bare_tasks, records
+from tests.warehouse.sample_parts import bare_tasks
+from tests.warehouse.samples import records
 from warehouse.bulk import write_task_columns, write_tasks
 from warehouse.errors import RowInvalid
 from warehouse.schema import TABLE_NAMED

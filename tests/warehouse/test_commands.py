@@ -61,6 +61,9 @@ def test_named_queries_take_parameters(run: Run) -> None:
         ("sql", "funnel", "--version", "v9"),
         ("diff", "v1", "v9"),
         ("export", "omnibench"),
+        ("export", "--out", "x"),
+        ("export", "omnibench", "--out", "x", "--split", "train=0.5,train=0.5"),
+        ("import",),
         ("export", "nosuch", "--out", "x"),
         ("export", "omnibench", "--out", "x", "--level", "color=red"),
         ("export", "omnibench", "--out", "x", "--split", "train=much"),
@@ -96,6 +99,40 @@ def test_export_import_and_audit_work_together(run: Run, tmp_path: Path) -> None
     assert "tasks: 1" in imported.stdout
     assert audited.exit_code == 1
     assert [found["check"] for found in json.loads(audited.stdout)] == ["contradicted_value"]
+
+
+@pytest.mark.parametrize("command", ["export", "import"])
+def test_formats_are_listed_with_what_they_are(run: Run, command: str) -> None:
+    listed = json.loads(run(command, "--list", "--json").stdout)
+
+    assert {"omnibench", "osworld"} <= {item["name"] for item in listed}
+    assert all(len(item["description"]) > 20 for item in listed)
+
+
+def test_a_dry_run_counts_and_stores_nothing(run: Run, tmp_path: Path) -> None:
+    result = run("import", "crab", str(foreign.crab(tmp_path / "crab")), "--dry-run", "--json")
+
+    assert json.loads(result.stdout)["records"]["Task"] == 1
+    assert json.loads(run("sql", "SELECT count(*) AS n FROM tasks", "--json").stdout) == [{"n": 1}]
+
+
+def test_a_refused_import_makes_no_warehouse(run: Run, tmp_path: Path) -> None:
+    foreign.write(tmp_path, "in/chrome/a.json", {"id": "a"})
+    fresh = tmp_path / "fresh"
+
+    result = run("import", "osworld", str(tmp_path / "in"), "--warehouse", str(fresh))
+
+    assert result.exit_code != 0
+    assert not fresh.exists()
+
+
+def test_an_export_says_what_was_left_out_and_what_was_compared(run: Run, tmp_path: Path) -> None:
+    result = run("export", "omnibench", "--out", str(tmp_path / "out"), "--split", "train=1", "--size", "4")
+
+    assert "short of train: wanted 4, found 1" in result.stdout
+    assert "sets: train 1, validation 0, test 0" in result.stdout
+    assert "leaks: 0 (compared 1 instructions, 1 intents, 1 resources, 2 subtasks)" in result.stdout
+    assert result.exit_code == 1
 
 
 def test_the_shell_answers_statements_and_its_own_commands(run: Run) -> None:

@@ -15,7 +15,8 @@ from taskgraph.graph import TaskGraph
 from taskgraph.subtask import BoundSubtask, Subtask
 from taskgraph.task import Task
 from taskgraph.trajectory import Trajectory
-from tests.warehouse.samples import records, trajectory
+from tests.warehouse.sample_parts import trajectory
+from tests.warehouse.samples import records
 from warehouse.errors import ExportRefused, QueryFailed, SelectionInvalid, UnknownFormat
 from warehouse.exported_actions import points_of, pyautogui_statements, scaled, unscaled
 from warehouse.exporting import MANIFEST, ExportOptions, Manifest, export

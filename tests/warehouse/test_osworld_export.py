@@ -12,7 +12,8 @@ import pytest
 
 from resources.applications import Application, Fixture, Launch, Preparation
 from taskgraph.task import Task
-from tests.warehouse.samples import file_resource, records
+from tests.warehouse.sample_parts import file_resource
+from tests.warehouse.samples import records
 from warehouse.exporting import export
 from warehouse.osworld_conditions import Condition, Inexpressible, conditions_of
 from warehouse.osworld_setup import setup

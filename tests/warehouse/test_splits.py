@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskgraph.task import Task
-from tests.warehouse.samples import file_resource, records
+from tests.warehouse.sample_parts import file_resource
+from tests.warehouse.samples import records
 from warehouse.dividing import SPLITS, apportion, divide
 from warehouse.errors import SelectionInvalid
 from warehouse.splits import leakage, resembling

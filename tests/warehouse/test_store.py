@@ -9,7 +9,8 @@ from resources.record import Record
 from taskgraph.graph import TaskGraph
 from taskgraph.task import Intent, Task
 from taskgraph.trajectory import Trajectory
-from tests.warehouse.samples import SCREENS, records, trajectory
+from tests.warehouse.sample_parts import SCREENS, trajectory
+from tests.warehouse.samples import records
 from warehouse.blobs import ScreenshotFolder
 from warehouse.errors import (
     QueryFailed,

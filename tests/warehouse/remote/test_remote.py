@@ -21,7 +21,8 @@ from taskgraph.task import Intent, Task
 from taskgraph.trajectory import Trajectory
 from tests.warehouse.remote.conftest import BUCKET, KEY, SECRET, Places
 from tests.warehouse.remote.services import PASSWORD, Postgres
-from tests.warehouse.samples import SCREENS, records
+from tests.warehouse.sample_parts import SCREENS
+from tests.warehouse.samples import records
 from tests.warehouse.test_guard import CHANGING, LEAVING
 from warehouse import database, extensions, object_storage
 from warehouse.errors import (

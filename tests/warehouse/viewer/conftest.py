@@ -9,7 +9,8 @@ from fastapi.testclient import TestClient
 from resources.record import Record
 from taskgraph.interaction import Screenshot
 from taskgraph.task import Replay, Task
-from tests.warehouse.samples import SCREENS, records
+from tests.warehouse.sample_parts import SCREENS
+from tests.warehouse.samples import records
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from environments.browser_finding import find_browser
 from environments.errors import BrowserMissing
-from tests.warehouse.samples import bare_tasks
+from tests.warehouse.sample_parts import bare_tasks
 from warehouse.bulk import write_task_columns
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application

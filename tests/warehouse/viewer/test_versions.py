@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from taskgraph.graph import TaskGraph
 from taskgraph.task import Task
 from tests.warehouse import foreign
-from tests.warehouse.samples import bare_tasks
+from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.viewer.conftest import client_of
 from warehouse.bulk import write_task_columns
 from warehouse.importing import run_import

@@ -1,0 +1,315 @@
+"""Malformed files of every import format are refused with file, field and reason, and nothing is stored."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.warehouse import foreign
+from warehouse.errors import ImportRefused, UnknownFormat
+from warehouse.importing import run_import
+from warehouse.schema import TABLES
+from warehouse.store import Warehouse
+
+REMOVED = "<left out>"
+Change = tuple[tuple[str | int, ...], object]
+
+
+def changed(value: object, change: Change) -> object:
+    path, new = change
+    whole = copy.deepcopy(value)
+    target = whole
+    for part in path[:-1]:
+        target = target[part]  # type: ignore[index]
+    if new is REMOVED:
+        del target[path[-1]]  # type: ignore[attr-defined]
+    else:
+        target[path[-1]] = new  # type: ignore[index]
+    return whole
+
+
+OSWORLD_FAULTS: list[Change] = [
+    (("id",), REMOVED),
+    (("id",), 7),
+    (("id",), " "),
+    (("instruction",), REMOVED),
+    (("instruction",), ["x"]),
+    (("instruction",), ""),
+    (("related_apps",), REMOVED),
+    (("related_apps",), "chrome"),
+    (("related_apps", 0), 3),
+    (("config",), REMOVED),
+    (("config",), {}),
+    (("config", 0), "launch"),
+    (("config", 0, "type"), REMOVED),
+    (("config", 0, "parameters"), []),
+    (("evaluator",), REMOVED),
+    (("evaluator",), "check.py"),
+    (("evaluator", "func"), REMOVED),
+    (("evaluator", "func"), ""),
+    (("evaluator", "func"), []),
+    (("evaluator", "func"), ["a", "b"]),
+    (("evaluator", "result"), [{}]),
+    (("evaluator", "expected"), "gold"),
+    (("proxy",), "yes"),
+    (("fixed_ip",), 1),
+    (("possibility_of_env_change",), "often"),
+]
+CRAB_FAULTS: list[Change] = [
+    (("id",), REMOVED),
+    (("id",), None),
+    (("id",), ""),
+    (("description",), REMOVED),
+    (("description",), {}),
+    (("description",), ""),
+    (("tasks",), REMOVED),
+    (("tasks",), {}),
+    (("tasks",), []),
+    (("tasks", 0), "x"),
+    (("tasks", 0, "task"), REMOVED),
+    (("tasks", 0, "task"), 5),
+    (("tasks", 0, "attribute"), REMOVED),
+    (("tasks", 0, "attribute"), []),
+    (("tasks", 0, "output"), {"a": 1}),
+    (("tasks", 0, "output"), [1]),
+    (("adjlist",), REMOVED),
+    (("adjlist",), [[0, 1]]),
+    (("adjlist",), ""),
+    (("adjlist",), "0 2"),
+    (("adjlist",), "0 one"),
+    (("adjlist",), "0 -1"),
+    (("adjlist",), "0 1\n1 0"),
+    (("adjlist",), "0 0"),
+    (("adjlist",), "0 1\n0 1"),
+]
+NODES = [{"task": "A", "arguments": ["x"]}, {"task": "B", "arguments": ["<node-0>"]}]
+TASKBENCH_PLAIN = {
+    **foreign.TASKBENCH,
+    "tool_nodes": NODES,
+    "tool_links": [{"source": "A", "target": "B"}],
+    "tool_steps": [],
+}
+TASKBENCH_FAULTS: list[Change] = [
+    (("id",), REMOVED),
+    (("id",), 5),
+    (("id",), ""),
+    (("instruction",), REMOVED),
+    (("instruction",), None),
+    (("instruction",), ""),
+    (("tool_nodes",), REMOVED),
+    (("tool_nodes",), "[{"),
+    (("tool_nodes",), '{"a": 1}'),
+    (("tool_nodes",), []),
+    (("tool_nodes",), None),
+    (("tool_nodes", 0), "A"),
+    (("tool_nodes", 0, "task"), REMOVED),
+    (("tool_nodes", 0, "task"), 1),
+    (("tool_nodes", 0, "task"), ""),
+    (("tool_nodes", 0, "arguments"), "x"),
+    (("tool_links",), REMOVED),
+    (("tool_links",), "]"),
+    (("tool_links",), 3),
+    (("tool_links", 0), ["A", "B"]),
+    (("tool_links", 0, "source"), REMOVED),
+    (("tool_links", 0, "target"), "C"),
+    (("tool_links", 0, "target"), None),
+    (("tool_steps",), "no JSON"),
+]
+OMNIBENCH_FAULTS: list[tuple[str, Change]] = [
+    *(
+        ("subtask", change)
+        for change in (
+            (("id",), REMOVED),
+            (("id",), 4),
+            (("instruction_template",), REMOVED),
+            (("instruction_template",), "Open '{other_path}'."),
+            (("application",), REMOVED),
+            (("application",), []),
+            (("available_parameters",), REMOVED),
+            (("available_parameters",), {}),
+            (("available_parameters", 0), "x"),
+            (("available_parameters", 0, "xlsx_path"), 5),
+            (("available_parameters", 0, "xlsx_path"), REMOVED),
+            (("OS",), REMOVED),
+            (("input_resources",), "xlsx_path"),
+            (("output_resources",), REMOVED),
+            (("output_resources", 0), None),
+        )
+    ),
+    *(
+        ("task", change)
+        for change in (
+            (("task_instruction",), REMOVED),
+            (("dag",), REMOVED),
+            (("dag",), []),
+            (("dag", "nodes"), REMOVED),
+            (("dag", "nodes", 0), "unknown"),
+            (("dag", "nodes", 0), "df3fc68b"),
+            (("dag", "edges"), []),
+            (("dag", "edges", "df3fc68b"), ["nobody"]),
+            (("dag", "edges", "df3fc68b"), ["25e2a51e-c019-1a9a-0747-d16fe0e9d457d"]),
+            (("dag", "edges", "other"), []),
+            (("successful_topo",), REMOVED),
+            (("successful_topo", 0), ["df3fc68b"]),
+            (("task_intent",), 9),
+        )
+    ),
+]
+
+
+def stored_rows(warehouse: Warehouse) -> object:
+    counts = " + ".join(f"(SELECT count(*) FROM {table.name})" for table in TABLES)
+    return warehouse.query(f"SELECT {counts}").scalar()
+
+
+def refusal(warehouse: Warehouse, name: str, folder: Path) -> ImportRefused:
+    """The refusal of an import; checks that nothing of it was stored, in any table."""
+    before = stored_rows(warehouse)
+    with pytest.raises(ImportRefused) as caught:
+        run_import(warehouse, name, folder)
+    assert stored_rows(warehouse) == before
+    assert caught.value.file and caught.value.reason
+    return caught.value
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    return Warehouse(tmp_path_factory.mktemp("imports") / "warehouse")
+
+
+@pytest.mark.parametrize("faults", [OSWORLD_FAULTS, CRAB_FAULTS, TASKBENCH_FAULTS, OMNIBENCH_FAULTS])
+def test_every_format_has_at_least_twenty_malformed_files(faults: list[object]) -> None:
+    assert len({repr(fault) for fault in faults}) >= 20
+
+
+@pytest.mark.parametrize("fault", OSWORLD_FAULTS, ids=str)
+def test_a_malformed_osworld_file_is_refused_with_place_and_reason(
+    target: Warehouse, tmp_path: Path, fault: Change
+) -> None:
+    foreign.write(tmp_path, "examples/chrome/bad.json", changed(foreign.OSWORLD, fault))
+    foreign.write(tmp_path, "examples/chrome/good.json", {**foreign.OSWORLD, "id": "good"})
+
+    error = refusal(target, "osworld", tmp_path)
+
+    assert error.file == "examples/chrome/bad.json"
+    assert error.field.startswith(str(fault[0][0]))
+    assert error.reason
+
+
+@pytest.mark.parametrize("fault", CRAB_FAULTS, ids=str)
+def test_a_malformed_crab_file_is_refused_with_place_and_reason(
+    target: Warehouse, tmp_path: Path, fault: Change
+) -> None:
+    foreign.write(tmp_path, "cross/bad.json", changed(foreign.CRAB, fault))
+    foreign.write(tmp_path, "cross/good.json", {**foreign.CRAB, "id": "good"})
+
+    error = refusal(target, "crab", tmp_path)
+
+    assert error.file == "cross/bad.json"
+    assert error.field.startswith(str(fault[0][0]))
+    assert error.reason
+
+
+@pytest.mark.parametrize("fault", TASKBENCH_FAULTS, ids=str)
+def test_a_malformed_taskbench_line_is_refused_with_place_and_reason(
+    target: Warehouse, tmp_path: Path, fault: Change
+) -> None:
+    lines = [json.dumps({**TASKBENCH_PLAIN, "id": "good"}), json.dumps(changed(TASKBENCH_PLAIN, fault))]
+    foreign.write(tmp_path, "domain/data.json", "\n".join(lines))
+
+    error = refusal(target, "taskbench", tmp_path)
+
+    assert error.file == "domain/data.json"
+    assert error.field.startswith("line 2")
+    assert error.reason
+
+
+@pytest.mark.parametrize(("kind", "fault"), OMNIBENCH_FAULTS, ids=str)
+def test_a_malformed_omnibench_file_is_refused_with_place_and_reason(
+    target: Warehouse, tmp_path: Path, kind: str, fault: Change
+) -> None:
+    foreign.omnibench(tmp_path)
+    if kind == "subtask":
+        name = f"subtasks/{foreign.OMNIBENCH_SUBTASKS[0]['id']}.json"
+        foreign.write(tmp_path, name, changed(foreign.OMNIBENCH_SUBTASKS[0], fault))
+    else:
+        name = "tasks/12.json"
+        foreign.write(tmp_path, name, changed(foreign.OMNIBENCH_TASK, fault))
+
+    error = refusal(target, "omnibench", tmp_path)
+
+    assert error.field
+    assert error.file in (name, "tasks/12.json", f"evaluations/{foreign.OMNIBENCH_SUBTASKS[0]['id']}.py")
+    assert error.reason
+
+
+@pytest.mark.parametrize("name", ["osworld", "crab", "taskbench", "omnibench"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[1]", '"x"', "null", '{"id": "a", "id": "b"}', '{"id": NaN}', "[" * 100_000, "\ufffe"],
+    ids=range(9),
+)
+def test_files_that_are_no_json_objects_are_refused(
+    target: Warehouse, tmp_path: Path, name: str, content: str
+) -> None:
+    place = {
+        "osworld": "chrome/a.json",
+        "crab": "cross/a.json",
+        "taskbench": "x/data.json",
+        "omnibench": "tasks/1.json",
+    }
+    foreign.write(tmp_path, place[name], content)
+
+    refusal(target, name, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["osworld", "crab", "taskbench", "omnibench"])
+def test_files_that_are_not_utf8_are_refused(target: Warehouse, tmp_path: Path, name: str) -> None:
+    place = {
+        "osworld": "chrome/a.json",
+        "crab": "cross/a.json",
+        "taskbench": "x/data.json",
+        "omnibench": "tasks/1.json",
+    }
+    foreign.write(tmp_path, place[name], "{}").write_bytes(b'{"id": "\xff"}')
+
+    assert "UTF-8" in refusal(target, name, tmp_path).reason
+
+
+def test_a_missing_folder_and_an_unknown_format_are_refused(target: Warehouse, tmp_path: Path) -> None:
+    with pytest.raises(ImportRefused, match="does not exist"):
+        run_import(target, "osworld", tmp_path / "nowhere")
+    with pytest.raises(UnknownFormat, match="crab"):
+        run_import(target, "crap", tmp_path)
+
+
+def test_an_osworld_id_twice_in_one_domain_is_refused(target: Warehouse, tmp_path: Path) -> None:
+    foreign.write(tmp_path, "chrome/a.json", foreign.OSWORLD)
+    foreign.write(tmp_path, "chrome/b.json", foreign.OSWORLD)
+
+    assert "stands in chrome/a.json too" in refusal(target, "osworld", tmp_path).reason
+
+
+def test_a_picture_outside_the_folder_is_never_read(target: Warehouse, tmp_path: Path) -> None:
+    foreign.omnibench(tmp_path / "in")
+    record = {
+        "trajectory_id": "t",
+        "instruction": "x",
+        "observations": ["../../secret.png"],
+        "actions": [{"function": "wait", "args": {"seconds": 1}}],
+        "subtask_id": "df3fc68b",
+    }
+    foreign.write(tmp_path / "in", "trajectories/t.json", record)
+
+    assert "leaves the folder" in refusal(target, "omnibench", tmp_path / "in").reason
+
+
+def test_an_import_says_where_it_stopped_and_why(target: Warehouse, tmp_path: Path) -> None:
+    foreign.write(tmp_path, "chrome/a.json", {**foreign.OSWORLD, "proxy": "yes"})
+
+    assert (
+        str(refusal(target, "osworld", tmp_path)) == "chrome/a.json: proxy: must be true or false, not text"
+    )
