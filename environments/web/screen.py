@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -52,7 +53,8 @@ class View:
 
 async def find_controls(tab: Tab) -> list[FoundControl]:
     """The controls on the page, as they are now."""
-    return cast(list[FoundControl], await tab.look(_CONTROLS, _LIMITS))
+    answer = await tab.look(_CONTROLS, _LIMITS)
+    return cast(list[FoundControl], json.loads(answer) if isinstance(answer, str) else answer)
 
 
 async def look_at(

@@ -176,3 +176,13 @@ async def test_odd_pages_do_no_harm(screen: Screen) -> None:
 async def test_long_lists_are_found_in_one_pass(screen: Screen) -> None:
     await screen.open("".join(f"<button style='font-size:6px'>B{number}</button>" for number in range(600)))
     assert len(screen.controls) == 600
+
+
+async def test_a_page_that_changed_how_values_become_json_is_seen_as_it_is(screen: Screen) -> None:
+    await screen.open(
+        "<script>Array.prototype.toJSON = () => 'gone'; String.prototype.toJSON = () => 'gone';</script>"
+        "<button>Save</button><input aria-label='Name' value='Ada &#8232; 😀'>"
+    )
+    assert screen.texts == ["Save", "Name"]
+    assert screen.find("Name").value == "Ada \u2028 😀"
+    assert screen.find("Save").rectangle.right > screen.find("Save").rectangle.left

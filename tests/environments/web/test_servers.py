@@ -107,6 +107,7 @@ def test_the_file_server_serves_one_folder_and_nothing_above(tmp_path: Path) -> 
 
 
 def test_a_caller_that_breaks_off_prints_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    others = set(threading.enumerate())
     server = StaticServer(tmp_path)
     try:
         for _ in range(3):
@@ -116,7 +117,6 @@ def test_a_caller_that_breaks_off_prints_nothing(tmp_path: Path, capfd: pytest.C
         assert get(server.port)[0] == 200
     finally:
         server.close()
-    for thread in threading.enumerate():
-        if "process_request_thread" in thread.name:
-            thread.join()
+    for thread in set(threading.enumerate()) - others:
+        thread.join(timeout=20)
     assert capfd.readouterr().err == ""
