@@ -10,7 +10,7 @@ from typing import Protocol
 
 from synthesis.composing.request import CompositionRequest
 from taskgraph.cells import LevelConstraint
-from taskgraph.complexity import DIMENSIONS, Cell, Dimension
+from taskgraph.complexity import DIMENSIONS, LEVELS, Cell, Dimension
 from taskgraph.task import Level
 
 
@@ -42,6 +42,8 @@ class Missing:
 
     wanted: str
     """The quota in words."""
+    levels: LevelConstraint
+    """Levels that would have counted."""
     count: int
     """Tasks missing."""
     cells: frozenset[Cell]
@@ -53,6 +55,7 @@ class _Bucket:
     """One quota with the cells that count towards it."""
 
     name: str
+    levels: LevelConstraint
     cells: frozenset[Cell]
     count: int
     taken: int = 0
@@ -72,9 +75,11 @@ class QuotaDemand:
         """Make one bucket per quota over the `possible` cells within the request; a task goes to one bucket."""
         inside = frozenset(cell for cell in possible if request.within.allows(cell))
         self._buckets = [
-            _Bucket(quota.name or quota.levels.describe(), _allowed(quota.levels, inside), quota.count)
+            _Bucket(
+                _named(quota.name, quota.levels), quota.levels, _allowed(quota.levels, inside), quota.count
+            )
             for quota in request.quotas
-        ] or [_Bucket(request.within.describe(), inside, request.count)]
+        ] or [_Bucket(request.within.describe(), request.within, inside, request.count)]
         for bucket in self._buckets:
             bucket.ceiling = ceil(bucket.count / len(bucket.cells)) if bucket.cells else 0
 
@@ -128,7 +133,7 @@ class QuotaDemand:
     def missing(self) -> list[Missing]:
         """Buckets that were not filled."""
         return [
-            Missing(bucket.name, bucket.count - bucket.taken, bucket.cells)
+            Missing(bucket.name, bucket.levels, bucket.count - bucket.taken, bucket.cells)
             for bucket in self._buckets
             if bucket.taken < bucket.count
         ]
@@ -185,16 +190,21 @@ class LevelDemand:
         return bool(self.open_cells() - dry)
 
     def missing(self) -> list[Missing]:
-        """Levels that were not filled."""
-        return [
-            Missing(
-                f"{dimension} {name}",
-                left,
-                frozenset(cell for cell in self._cells if (dimension, name) in self._keys(cell)),
-            )
-            for (dimension, name), left in self._left.items()
-            if left > 0
-        ]
+        """Levels that were not filled; what counts for one is a task whose other levels are still wanted too."""
+        wanted = {
+            dimension: tuple(name for name in LEVELS if self._left.get((dimension, name), 0) > 0)
+            for dimension in self._named
+        }
+        found = []
+        for (dimension, name), left in self._left.items():
+            if left > 0:
+                levels = LevelConstraint.model_validate(wanted | {dimension: (name,)})
+                found.append(
+                    Missing(
+                        _named(f"{dimension} {name}", levels), levels, left, _allowed(levels, self._cells)
+                    )
+                )
+        return found
 
     def _keys(self, cell: Cell) -> list[tuple[Dimension, Level]]:
         return [(dimension, cell[DIMENSIONS.index(dimension)]) for dimension in self._named]
@@ -203,6 +213,12 @@ class LevelDemand:
 def demand_of(request: CompositionRequest, possible: frozenset[Cell]) -> Demand:
     """The demand that a request makes on the `possible` cells."""
     return LevelDemand(request, possible) if request.level_quotas else QuotaDemand(request, possible)
+
+
+def _named(name: str, levels: LevelConstraint) -> str:
+    """A quota in words: its name, if it has one, and its levels."""
+    described = levels.describe()
+    return f"{name} ({described})" if name and name != described else described
 
 
 def _allowed(levels: LevelConstraint, cells: frozenset[Cell]) -> frozenset[Cell]:

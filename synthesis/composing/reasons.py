@@ -55,8 +55,8 @@ def _shortfall(
             wanted=item.wanted,
             missing=item.count,
             kind="used_up",
-            reason=f"A thorough search found no more tasks with {item.wanted} that are new, within the limits, and have"
-            " a successful order. Add subtasks or parameter sets, best such as write or read"
+            reason=f"A thorough search found no more tasks of {item.wanted} that are new, within the limits, and have"
+            " a successful order. Add subtasks or parameter sets, best those that write or read"
             f" {category}, or raise maximum_size or maximum_components.",
             bottleneck=category,
         )
@@ -75,10 +75,7 @@ def _shortfall(
 
 
 def _impossible(item: Missing, request: CompositionRequest, limits: Limits, reached: Set[Cell]) -> Shortfall:
-    constraints = [
-        quota.levels for quota in request.quotas if item.wanted in (quota.name, quota.levels.describe())
-    ]
-    asked = [*constraints, request.within]
+    asked = [item.levels, request.within]
     wanted = frozenset(cell for cell in _every_cell() if all(constraint.allows(cell) for constraint in asked))
     ranges = limits.ranges.describe()
     for_any = True
@@ -89,7 +86,7 @@ def _impossible(item: Missing, request: CompositionRequest, limits: Limits, reac
             f"impossible for any graph: {_contradiction(asked)} (67 of the 243 combinations of levels exist)."
         )
     elif not wanted & possible_cells(ranges=limits.ranges):
-        levels = "" if item.wanted == LevelConstraint().describe() else f"{item.wanted} with "
+        levels = "" if item.levels == LevelConstraint() else f"{item.levels.describe()} with "
         reason = f"impossible for any graph: no graph has {levels}{ranges}."
     else:
         for_any = False
@@ -171,6 +168,8 @@ def _distance(cell: Cell, other: Cell) -> int:
 
 def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str, str]:
     """What a pool lacks for tasks of `cell`: a resource or application category, and the explanation."""
+    if not pool.instances:
+        return "subtasks", "The pool has no subtasks with parameters. Explore applications."
     knowledge = cell[DIMENSIONS.index("knowledge")]
     categories = len(pool.application_categories)
     if knowledge != "easy" and categories <= _bound("knowledge", knowledge):

@@ -73,6 +73,16 @@ class CompositionRequest(Record):
         if self.quotas and self.level_quotas:
             raise ValueError("give quotas or level_quotas, not both")
         sums = {dimension: sum(levels.values()) for dimension, levels in self.level_quotas.items()}
+        negative = [
+            f"{dimension} {name} {count}"
+            for dimension, levels in self.level_quotas.items()
+            for name, count in levels.items()
+            if count < 0
+        ]
+        if negative:
+            raise ValueError(f"level_quotas ask for fewer than 0 tasks: {', '.join(negative)}")
+        if 0 in sums.values():
+            raise ValueError(f"level_quotas ask for no task at all: {sums}")
         if len(set(sums.values())) > 1:
             raise ValueError(f"level_quotas ask for different totals per dimension: {sums}")
         return self

@@ -89,9 +89,39 @@ def test_intents_that_the_tasks_do_not_serve_enough_of_are_reported():
             {"quotas": (Quota(count=1),), "level_quotas": {"branch": {"easy": 1}}},
             "not both",
         ),
+        ({"level_quotas": {"branch": {"easy": -1, "hard": 2}}}, "fewer than 0 tasks: branch easy -1"),
+        ({"level_quotas": {"branch": {}}}, "no task at all"),
         ({"level_quotas": {"branch": {"easy": 1}, "hierarchy": {"easy": 2}}}, "different totals"),
     ],
 )
 def test_refuses_requests_that_contradict_themselves(wishes, message):
     with pytest.raises(ValueError, match=message):
         CompositionRequest(**wishes)
+
+
+def test_says_that_levels_of_several_dimensions_cannot_go_together(pool):
+    wishes = {"hierarchy": {"hard": 2, "easy": 2}, "instruction": {"easy": 3, "hard": 1}}
+    _, account = composed(pool, level_quotas=wishes)
+    assert {shortfall.kind for shortfall in account.shortfalls} == {"impossible_for_any_graph"}
+    assert {shortfall.missing for shortfall in account.shortfalls} == {1}
+    for shortfall in account.shortfalls:
+        assert "no graph has instruction easy and hierarchy hard" in shortfall.reason
+        assert shortfall.nearest is not None
+
+
+def test_names_a_quota_with_its_levels():
+    nodes, intents, fixtures = chain_pool("a", "b", "c")
+    named = Quota(levels=LevelConstraint(hierarchy=("medium",)), count=3, name="depth")
+    _, account = composed((nodes, intents, fixtures), quotas=(named,))
+    (shortfall,) = account.shortfalls
+    assert (shortfall.kind, shortfall.bottleneck) == ("used_up", "text_path")
+    assert "no more tasks of depth (hierarchy medium) that are new" in shortfall.reason
+
+
+def test_says_that_the_pool_has_too_few_subtasks():
+    nodes, intents, fixtures = chain_pool("a", "b", "c")
+    long = Quota(levels=LevelConstraint(instruction=("hard",), hierarchy=("easy", "medium")), count=1)
+    _, account = composed((nodes, intents, fixtures), quotas=(long,))
+    assert "needs 5 subtasks with their parameters; the pool has 3" in account.shortfalls[0].reason
+    _, account = composed(([], [], {}), quotas=(long,))
+    assert "The pool has no subtasks" in account.shortfalls[0].reason
