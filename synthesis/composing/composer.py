@@ -68,7 +68,9 @@ class Composer:
         """The chain twin of a task that is no chain itself, where the pool has one."""
         if task.complexity.depth == task.complexity.nodes:
             return
-        chain = self._twins.twin_of(selection.members, self._supply.found)
+        chain = self._twins.twin_of(
+            selection.members, self._supply.found, lambda members: bool(self._builder.clash(members))
+        )
         built = (
             self._builder.build(chain, selection.intent, twin_of=task.task_id) if chain is not None else None
         )

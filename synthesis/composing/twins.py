@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
 
 from synthesis.composing.compiled_pool import CompiledPool
-from taskgraph.bitmasks import bits
+from taskgraph.bitmasks import bits, mask_of
 from taskgraph.graph import TaskGraph
 from taskgraph.interference import successful_table, threats_of
 from taskgraph.task import Task
 
-_CHAINS_LOOKED_AT = 400
+_CHAINS_LOOKED_AT = 100
+_CHAINS_TRIED = 20_000
 
 
 class ChainTwins:
@@ -22,54 +24,97 @@ class ChainTwins:
         """Prepare; chains are looked for on demand."""
         self._pool = pool
         self._seed = seed
+        self._ways: dict[tuple[int, int], list[int]] = {}
 
-    def twin_of(self, members: int, taken: Collection[int]) -> int | None:
+    def twin_of(self, members: int, taken: Collection[int], refused: Callable[[int], bool]) -> int | None:
         """A chain with as many subtasks as the set `members`, from the same application categories.
 
         A chain is a closed set whose graph has depth n, so that only one order exists. Of the chains looked at, the one
-        with the most equal subtasks and then with the most similar number of edges is chosen, if it is not `taken`. None
-        when the pool has no such chain.
+        with the most equal subtasks and then with the most similar number of edges is chosen. None when no chain was
+        found, in the end by trying all of them in order, up to a limit.
+
+        Args:
+            members: The set.
+            taken: Sets that are tasks already.
+            refused: Whether a set cannot be a task, because something is lost in its only order.
         """
         size = members.bit_count()
         categories = self._categories(members)
         generator = random.Random(f"twin {self._seed} {members}")
         allowed = self._allowed(categories)
+        ways = self._ways_on(allowed, size)
         best: tuple[tuple[int, int, int], int] | None = None
+        seen: set[int] = set()
         for _ in range(_CHAINS_LOOKED_AT):
-            chain = self._grown(size, members & allowed, allowed, generator)
-            if chain is None or chain in taken:
+            chain = self._grown(members & allowed, ways, generator)
+            if chain is None or chain in seen:
                 continue
-            difference = sum((categories - self._categories(chain)).values())
-            worth = (
-                -difference,
-                (chain & members).bit_count(),
-                -abs(self._edges(chain) - self._edges(members)),
-            )
-            if best is None or (worth, chain) > best:
+            seen.add(chain)
+            worth = self._worth(chain, members, categories)
+            if (best is None or (worth, chain) > best) and chain not in taken and not refused(chain):
                 best = (worth, chain)
-        return best[1] if best else None
+        if best is not None:
+            return best[1]
+        every = islice(self._every(ways), _CHAINS_TRIED)
+        return next((chain for chain in every if chain and chain not in taken and not refused(chain)), None)
 
-    def _grown(self, size: int, preferred: int, allowed: int, generator: random.Random) -> int | None:
+    def _worth(self, chain: int, members: int, categories: Counter[int]) -> tuple[int, int, int]:
+        """How like the set `members` a chain is: applications, equal subtasks, edges."""
+        difference = sum((categories - self._categories(chain)).values())
+        edges = abs(self._edges(chain) - self._edges(members))
+        return -difference, (chain & members).bit_count(), -edges
+
+    def _ways_on(self, allowed: int, size: int) -> list[int]:
+        """For every place of a chain of `size`, the instances from which walks go on to its end."""
+        if (allowed, size) not in self._ways:
+            ways = [allowed]
+            for _ in range(size - 1):
+                ways.append(mask_of([n for n in bits(allowed) if self._pool.feeds[n] & ways[-1]]))
+            self._ways[allowed, size] = ways[::-1]
+        return self._ways[allowed, size]
+
+    def _grown(self, preferred: int, ways: Sequence[int], generator: random.Random) -> int | None:
         """A random chain: each new instance reads from the last one, and needs nothing that is not there."""
         starts = [
-            number for number in bits(preferred or allowed) if not self._pool.instances[number].required
+            number
+            for number in bits(preferred & ways[0] or ways[0])
+            if not self._pool.instances[number].required
         ]
         if not starts:
             return None
         last = generator.choice(starts)
         chain = 1 << last
-        for _ in range(size - 1):
-            options = [
-                number
-                for number in bits(self._pool.feeds[last] & allowed & ~chain)
-                if self._may_follow(number, chain)
-            ]
+        for way in ways[1:]:
+            options = self._followers(last, chain, way)
             if not options:
                 return None
             liked = [number for number in options if preferred >> number & 1]
             last = generator.choice(liked if liked and generator.random() < 0.7 else options)
             chain |= 1 << last
         return chain
+
+    def _every(self, ways: Sequence[int]) -> Iterator[int]:
+        """All chains, and 0 for every beginning of one, so that the work can be limited."""
+        stack = [
+            (1 << number, number, 1) for number in bits(ways[0]) if not self._pool.instances[number].required
+        ]
+        while stack:
+            chain, last, length = stack.pop()
+            if length == len(ways):
+                yield chain
+                continue
+            yield 0
+            stack += [
+                (chain | 1 << number, number, length + 1)
+                for number in self._followers(last, chain, ways[length])
+            ]
+
+    def _followers(self, last: int, chain: int, way: int) -> list[int]:
+        return [
+            number
+            for number in bits(self._pool.feeds[last] & way & ~chain)
+            if self._may_follow(number, chain)
+        ]
 
     def _may_follow(self, number: int, chain: int) -> bool:
         instance = self._pool.instances[number]

@@ -5,7 +5,10 @@ from __future__ import annotations
 from synthesis.composing.twins import permuted_orders
 from taskgraph.cells import LevelConstraint
 from taskgraph.interference import orders_of
-from tests.synthesis.compositions import composed
+from taskgraph.ranges import MeasureRanges
+from taskgraph.task import Intent
+from tests.synthesis.compositions import chain_pool, composed
+from tests.taskgraph.small_graphs import clipboard, file, node
 
 
 def test_chain_twins_have_as_many_subtasks_and_one_order(pool):
@@ -39,3 +42,52 @@ def test_permuted_orders_are_successful_and_different(pool):
             else None
         )
         assert known is None or set(orders) <= known
+
+
+def test_the_one_chain_of_a_pool_is_found_among_many_ways_that_end_early():
+    chain = chain_pool(*"aaaaaa")[0]
+    ends = [
+        node(
+            f"end {number} {branch}", application="a", category="category of a", inputs=(file(f"f{number}"),)
+        )
+        for number in range(1, 6)
+        for branch in range(8)
+    ]
+    nodes = [*chain, *ends]
+    intent = Intent(intent_id="i", text="", subtask_ids=tuple(item.subtask_id for item in nodes))
+    six = LevelConstraint(instruction=("hard",), hierarchy=("easy", "medium"))
+    tasks, account = composed(
+        (nodes, [intent], {}),
+        count=3,
+        seed=1,
+        twins=True,
+        within=six,
+        ranges=MeasureRanges(instruction=(6, 6)),
+    )
+    twins = [task for task in tasks if task.twin_of]
+    assert {frozenset(item.instance_id for item in task.graph.nodes) for task in twins} <= chains_of(nodes, 6)
+    assert account.twins == 3
+
+
+def chains_of(nodes, size):
+    """All chains by following every reader."""
+    found = [[item] for item in nodes if not item.inputs]
+    for _ in range(size - 1):
+        found = [[*way, item] for way in found for item in nodes if set(item.inputs) & set(way[-1].outputs)]
+    return {frozenset(item.instance_id for item in way) for way in found}
+
+
+def test_a_chain_in_which_something_is_lost_is_no_twin():
+    text, other = clipboard("a"), clipboard("b")
+    nodes = [
+        node("copy", outputs=(text,)),
+        node("copy more", inputs=(text,), outputs=(other,)),
+        node("compare", inputs=(text, other)),
+        node("write", outputs=(file("w"),)),
+        node("read", inputs=(file("w"),)),
+    ]
+    intent = Intent(intent_id="i", text="", subtask_ids=tuple(item.subtask_id for item in nodes))
+    tasks, account = composed((nodes, [intent], {}), count=50, twins=True, maximum_components=4)
+    lost = {"copy", "copy more", "compare"}
+    assert all({item.instance_id for item in task.graph.nodes} != lost for task in tasks)
+    assert account.without_successful_order > 0
