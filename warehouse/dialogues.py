@@ -12,8 +12,8 @@ from warehouse.exported_actions import call_text, image_size
 from warehouse.exporting import ExportOptions, ExportSource
 
 SYSTEM: Final = (
-    "You operate a computer. You see the screen, think, and answer with one action. Points are {coordinates}."
-    " Actions: click_input(point, button, double), wheel_mouse_input(point, wheel_distance),"
+    "You operate a computer. You see the screen, think, and answer with one action; with the last one, add finish()."
+    " Points are {coordinates}. Actions: click_input(point, button, double), wheel_mouse_input(point, wheel_distance),"
     " keyboard_input(point, keys), drag_input(path), wait(seconds), finish()."
 )
 """What the agent is told about its actions."""
@@ -46,6 +46,15 @@ class Dialogue:
     """Set it belongs to."""
     turns: tuple[Turn, ...]
     """Its steps."""
+
+
+def without_marks(text: str) -> str:
+    """A text in which nothing is mistaken for the mark of a picture.
+
+    >>> without_marks("Click <image>")
+    'Click < image >'
+    """
+    return text.replace("<image>", "< image >")
 
 
 def system_text(options: ExportOptions) -> str:

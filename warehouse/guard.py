@@ -76,7 +76,8 @@ def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     tree = json.loads(rows[0][0])
     if tree.get("error"):
         raise QueryRefused(
-            f"This statement cannot be checked, so it is not run: {tree.get('error_message')}."
+            "The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this statement cannot be checked, so it is"
+            " not run."
         )
     _walk(tree)
 

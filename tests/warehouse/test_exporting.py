@@ -252,6 +252,15 @@ def test_only_accepted_trajectories_become_training_data(sampled: Warehouse, tmp
     assert ids == {"trajectory-1", "trajectory-2"}
 
 
+def test_an_instruction_cannot_pretend_to_be_a_picture(filled: Warehouse, tmp_path: Path) -> None:
+    filled.write([trajectory(instruction="Draw an <image> of a cat.")])
+
+    export(filled, "sharegpt", tmp_path / "out")
+
+    for record in json.loads((tmp_path / "out" / "train.json").read_text()):
+        assert sum(turn["value"].count("<image>") for turn in record["conversations"]) == 1
+
+
 @pytest.mark.parametrize("coordinates", ["absolute", "unit", "thousand"])
 @pytest.mark.parametrize("granularity", ["step", "trajectory"])
 def test_exported_clicks_fall_into_their_controls(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from taskgraph.evaluation_function import VerificationRound
 from taskgraph.trajectory import Trajectory, TrajectoryStep
-from warehouse.dialogues import answer_text, system_text
+from warehouse.dialogues import answer_text, system_text, without_marks
 from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_lines
 from warehouse.pictures import write_picture
 
@@ -77,8 +77,8 @@ def _pair(
         "images": [picture],
         "prompt": [
             {"role": "system", "content": system_text(options)},
-            {"role": "user", "content": f"<image>\nTask: {better.instruction}"},
+            {"role": "user", "content": f"<image>\nTask: {without_marks(better.instruction)}"},
         ],
-        "chosen": [{"role": "assistant", "content": answer_text(better, steps[0], options)}],
-        "rejected": [{"role": "assistant", "content": answer_text(bad, steps[1], options)}],
+        "chosen": [{"role": "assistant", "content": without_marks(answer_text(better, steps[0], options))}],
+        "rejected": [{"role": "assistant", "content": without_marks(answer_text(bad, steps[1], options))}],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.dialogues import Dialogue, dialogues, system_text
+from warehouse.dialogues import Dialogue, dialogues, system_text, without_marks
 from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
 from warehouse.pictures import write_picture
 
@@ -26,9 +26,9 @@ def _record(dialogue: Dialogue, folder: Path, options: ExportOptions) -> dict[st
     pictures = [write_picture(folder, turn.screenshot) for turn in dialogue.turns]
     conversations: list[dict[str, str]] = []
     for position, turn in enumerate(dialogue.turns):
-        parts = ["<image>", system_text(options) if position == 0 else "", turn.question]
+        parts = ["<image>", system_text(options) if position == 0 else "", without_marks(turn.question)]
         conversations.append({"from": "human", "value": "\n".join(part for part in parts if part)})
-        conversations.append({"from": "gpt", "value": turn.answer})
+        conversations.append({"from": "gpt", "value": without_marks(turn.answer)})
     return {
         "id": dialogue.dialogue_id,
         "image": pictures[0] if len(pictures) == 1 else pictures,
