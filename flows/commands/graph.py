@@ -111,11 +111,11 @@ def _table(facts: dict[str, object]) -> str:
     assert isinstance(complexity, dict)
     assert isinstance(capabilities, dict)
     rows = [
-        ("dependency", f"{complexity['edges']} edges", complexity["dependency_level"]),
-        ("instruction", f"{complexity['nodes']} subtasks", complexity["instruction_level"]),
+        ("dependency", _counted(complexity["edges"], "edge"), complexity["dependency_level"]),
+        ("instruction", _counted(complexity["nodes"], "subtask"), complexity["instruction_level"]),
         (
             "knowledge",
-            f"{complexity['application_categories']} application categories",
+            _counted(complexity["application_categories"], "application category", "application categories"),
             complexity["knowledge_level"],
         ),
         ("hierarchy", f"depth {complexity['depth']}", complexity["hierarchy_level"]),
@@ -139,3 +139,7 @@ def _table(facts: dict[str, object]) -> str:
     return "\n".join(
         f"{name:26}{value}{'  ' + level if level else ''}" for name, value, level in rows if value
     )
+
+
+def _counted(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"

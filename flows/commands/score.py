@@ -42,6 +42,7 @@ def score(
     from flows.graph_files import graph_in
     from omnieval.errors import SequenceImpossible
     from omnieval.metrics import score_of
+    from taskgraph.coherency import maximum_coherency_of
 
     graph = graph_in(file, subtasks)
     sequence = _sequence(completed)
@@ -53,7 +54,11 @@ def score(
     if as_json:
         typer.echo(json.dumps(found.model_dump() | {"notes": notes}, indent=2, ensure_ascii=False))
         return
-    why = "applications are not given" if not all(node.application for node in graph.nodes) else ""
+    why = ""
+    if not all(node.application for node in graph.nodes):
+        why = "applications are not given"
+    elif maximum_coherency_of(graph) is None:
+        why = "no order of the task is successful"
     consistency = (
         f"undefined ({why or 'no two subtasks of one application can be neighbours'})"
         if found.logical_consistency is None

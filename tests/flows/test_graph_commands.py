@@ -30,7 +30,7 @@ def test_graph_prints_measures_orders_capabilities_and_a_drawing(run, diamond):
         "dependency                4 edges  hard",
         "hierarchy                 depth 3  medium",
         "branch                    width 2  easy",
-        "knowledge                 1 application categories  easy",
+        "knowledge                 1 application category  easy",
         "successful orders         2",
         "maximum coherency         2",
         "capabilities (repaired)   dependency_identification",
@@ -61,7 +61,7 @@ def test_graph_takes_the_papers_metadata_with_a_file_of_subtasks(run, tmp_path):
     subtasks.write_text(json.dumps([{"id": "x", "application": "Excel"}, {"id": "y", "application": "Word"}]))
     code, out, _ = run("graph", task, "--subtasks", subtasks)
     assert code == 0
-    assert "knowledge                 1 application categories" in out
+    assert "knowledge                 1 application category" in out
     assert "knowledge says little" in run("graph", task)[1]
 
 
@@ -249,3 +249,16 @@ def test_ids_with_commas_are_given_as_a_json_list(run, tmp_path):
     path = tmp_path / "commas.json"
     path.write_text(json.dumps({"nodes": ["a,b", 7], "edges": [["a,b", 7]]}))
     assert "2 of 2 subtasks" in run("score", path, "--completed", '["a,b", 7]')[1]
+
+
+def test_score_says_where_no_order_is_successful(run, tmp_path):
+    path = tmp_path / "clash.json"
+    resources = {
+        "first": {"outputs": ["text_in_clipboard:one"]},
+        "second": {"inputs": ["text_in_clipboard:one"], "outputs": ["text_in_clipboard:two"]},
+        "third": {"inputs": ["text_in_clipboard:one", "text_in_clipboard:two"]},
+    }
+    applications = dict.fromkeys(resources, "Notes")
+    path.write_text(json.dumps({"nodes": [*resources], "resources": resources, "applications": applications}))
+    assert "undefined (no order of the task is successful)" in run("score", path, "--completed", "first")[1]
+    assert json.loads(run("graph", path, "--json")[1])["maximum_coherency"] is None
