@@ -83,6 +83,7 @@ class Tab:
         """
         limit = limit_seconds or self.settings.action_limit_seconds
         task = asyncio.ensure_future(work)
+        task.add_done_callback(self._drop_left_over)
         asked = asyncio.ensure_future(self._asked.wait())
         try:
             await asyncio.wait((task, asked), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
@@ -90,14 +91,14 @@ class Tab:
                 return task.result()
             if self.dialog is not None:
                 self._left_over.add(task)
-                task.add_done_callback(self._drop_left_over)
                 raise TabAsks
-            task.cancel()
             raise EnvironmentBroken(f"The page of {self.title} did not answer within {limit:g} s.")
         except BrowserError as error:
             raise self._explain(error) from error
         finally:
             asked.cancel()
+            if task not in self._left_over:
+                task.cancel()
 
     async def look(self, script: str, argument: object = None) -> object:
         """The answer of a script run in the page, asked again when a navigation interrupts it."""

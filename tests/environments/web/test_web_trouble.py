@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 from pathlib import Path
@@ -42,6 +43,27 @@ async def test_a_page_that_hangs_breaks_the_episode_but_not_the_environment(
         assert impatient.texts == ["Fine"]
     finally:
         await impatient.environment.close()
+
+
+async def test_work_that_is_given_up_reports_nothing_later(
+    screen: Screen, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = WebBrowserSettings(data_folder=tmp_path / "data", temporary_folder=tmp_path / "temporary")
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    given_up = Screen(WebEnvironment(settings), folder)
+    try:
+        await given_up.open("<script>setInterval(() => { document.body.append('x'); }, 20)</script>")
+        looking = asyncio.ensure_future(given_up.environment.observe())
+        await asyncio.sleep(0.3)
+        looking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await looking
+    finally:
+        await given_up.environment.close()
+    gc.collect()
+    await asyncio.sleep(0)
+    assert caplog.records == []
 
 
 async def test_a_question_asked_while_the_page_opens_is_shown(screen: Screen) -> None:
