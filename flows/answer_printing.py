@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 CELL_WIDTH = 60
 """Longest text of a cell, in characters, when the table goes to a terminal."""
+_LEAST_WIDTH = 8
+"""Characters that a column needs on a terminal to be read."""
 
 
 def print_json(value: object) -> None:
@@ -16,19 +22,36 @@ def print_json(value: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; long cells are cut only on a terminal."""
+    """Print a table; on a terminal long cells are cut, and a table that is too wide has its rows one below another."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     terminal = sys.stdout.isatty()
     console = Console() if terminal else Console(width=100_000)
+    if terminal and len(columns) * _LEAST_WIDTH > console.width:
+        _print_below(console, columns, rows)
+        return
     table = Table(box=SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold", no_wrap=not terminal)
     for row in rows:
         table.add_row(*(_cell(value, cut=terminal) for value in row))
     console.print(table, markup=False)
+
+
+def _print_below(console: Console, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    for number, row in enumerate(rows, start=1):
+        console.print(f"row {number}", style="bold", markup=False, highlight=False)
+        table = Table.grid(padding=(0, 2))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for column, value in zip(columns, row, strict=True):
+            table.add_row(escape(column), _cell(value, cut=True))
+        console.print(table, markup=False)
 
 
 def print_records(records: Sequence[Mapping[str, object]], as_json: bool) -> None:

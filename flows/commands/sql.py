@@ -100,11 +100,15 @@ def _print(answer: QueryResult, as_json: bool, as_csv: bool, parquet: Path | Non
 
     if parquet is not None:
         answer.write_parquet(parquet)
-        typer.echo(f"{answer.row_count} rows written to {parquet}", err=True)
+        typer.echo(f"{_rows(answer)} written to {parquet}", err=True)
     elif as_json:
         print_json(answer.as_dicts())
     elif as_csv:
         typer.echo(answer.to_csv(), nl=False)
     else:
         print_table(answer.columns, answer.rows())
-        typer.echo(f"{answer.row_count} rows", err=True)
+        typer.echo(_rows(answer), err=True)
+
+
+def _rows(answer: QueryResult) -> str:
+    return "1 row" if answer.row_count == 1 else f"{answer.row_count} rows"

@@ -72,3 +72,18 @@ def test_the_shell_completes_remembers_and_brings_back(filled_template: Path, tm
     again.type("\x1b[A\x1b[A\x1b[A\n")
     again.until("42")
     assert again.leave() == 0
+
+
+def test_rows_that_are_too_wide_for_the_terminal_stand_below_one_another(
+    filled_template: Path, tmp_path: Path
+) -> None:
+    shell = Terminal(filled_template, tmp_path)
+    shell.until("taskloom> ")
+    shell.type("FROM tasks;\n")
+    shell.until("row 1")
+    shell.until("task_id ")
+    shell.until("task-1")
+    shell.until("hierarchy_level ")
+    shell.until("easy")
+    shell.until("taskloom> ")
+    assert shell.leave() == 0
