@@ -71,24 +71,34 @@ def measures(found: TaskGraph) -> dict[str, object]:
     from taskgraph.capabilities import capabilities_met
     from taskgraph.coherency import maximum_coherency_of
     from taskgraph.complexity import cell_of, complexity_of
+    from taskgraph.errors import GraphTooLarge
     from taskgraph.interference import clash_of, orders_of
 
     complexity = complexity_of(found)
-    orders = orders_of(found, cap=1)
+    notes = notes_on(found)
+    orders, maximum = None, None
+    try:
+        orders = orders_of(found, cap=1)
+        if all(node.application for node in found.nodes):
+            maximum = maximum_coherency_of(found)
+    except GraphTooLarge as error:
+        notes.append(str(error))
     capabilities = load_capabilities()
     cell = cell_of(complexity)
     return {
         "subtasks": [node.instance_id for node in found.nodes],
         "edges": [list(pair) for pair in found.pairs],
         "complexity": complexity.model_dump(),
-        "orders": orders.count,
-        "successful_orders": orders.successful_count,
+        "orders": orders.count if orders else None,
+        "successful_orders": orders.successful_count if orders else None,
         "first_successful_order": [
-            found.nodes[index].instance_id for order in orders.successful[:1] for index in order
+            found.nodes[index].instance_id
+            for order in (orders.successful[:1] if orders else ())
+            for index in order
         ],
-        "clash": describe_clash(clash_of(found)) if not orders.successful_count else "",
-        "maximum_coherency": maximum_coherency_of(found) if all(n.application for n in found.nodes) else None,
-        "notes": notes_on(found),
+        "clash": describe_clash(clash_of(found)) if orders and not orders.successful_count else "",
+        "maximum_coherency": maximum,
+        "notes": notes,
         "capabilities": {
             "repaired": list(capabilities_met(cell, capabilities, "repaired")),
             "as_printed": list(capabilities_met(cell, capabilities, "as_printed")),
@@ -122,14 +132,10 @@ def _table(facts: dict[str, object]) -> str:
         ("branch", f"width {complexity['width']}", complexity["branch_level"]),
         ("largest layer", str(complexity["largest_layer"]), ""),
         ("components", str(complexity["components"]), ""),
-        ("orders", str(facts["orders"]), ""),
-        ("successful orders", str(facts["successful_orders"]), ""),
+        ("orders", _known(facts["orders"], "not counted"), ""),
+        ("successful orders", _known(facts["successful_orders"], "not counted"), ""),
         ("clash", str(facts["clash"]), ""),
-        (
-            "maximum coherency",
-            "undefined" if facts["maximum_coherency"] is None else str(facts["maximum_coherency"]),
-            "",
-        ),
+        ("maximum coherency", _known(facts["maximum_coherency"]), ""),
         ("capabilities (repaired)", ", ".join(capabilities["repaired"]) or "none", ""),
         ("capabilities (as printed)", ", ".join(capabilities["as_printed"]) or "none", ""),
     ]
@@ -139,6 +145,10 @@ def _table(facts: dict[str, object]) -> str:
     return "\n".join(
         f"{name:26}{value}{'  ' + level if level else ''}" for name, value, level in rows if value
     )
+
+
+def _known(value: object, otherwise: str = "undefined") -> str:
+    return otherwise if value is None else str(value)
 
 
 def _counted(number: int, one: str, several: str = "") -> str:

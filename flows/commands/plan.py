@@ -141,6 +141,10 @@ def _described(account: CompositionAccount, pool: str) -> str:
             f"left out          {account.without_successful_order} groups without a successful order,"
             f" such as: {account.example_clash}"
         )
+    if account.uncountable:
+        lines.append(
+            f"left out          {account.uncountable} groups with too many orders to be counted exactly"
+        )
     for item in account.shortfalls:
         lines += [
             f"missing           {item.missing} of {item.wanted} ({item.kind.replace('_', ' ')})",

@@ -15,7 +15,10 @@ from synthesis.composing.request import CompositionAccount, CompositionRequest, 
 from synthesis.composing.supply import Supply
 from synthesis.composing.twins import ChainTwins
 from taskgraph.complexity import Cell
+from taskgraph.errors import GraphTooLarge
 from taskgraph.task import Intent, Task
+
+_MAY_BE_UNCOUNTABLE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class Composer:
         self._without_twin = 0
         self._clashes = 0
         self._example_clash = ""
+        self._uncountable = 0
 
     def tasks(self, close_account: Callable[[CompositionAccount], None]) -> Iterator[Task]:
         """The tasks one by one; gives the account at the end."""
@@ -116,10 +120,16 @@ class Composer:
                     break
 
     def _refused(self, members: int) -> bool:
-        """Whether a set is known already or has no successful order."""
+        """Whether a set is known already, has no successful order, or is too large to be measured exactly."""
         if self._known and self._builder.identity(members) in self._known:
             return True
-        clash = self._builder.clash(members)
+        try:
+            clash = self._builder.clash(members)
+            if members.bit_count() >= _MAY_BE_UNCOUNTABLE:
+                self._builder.build(members, None)
+        except GraphTooLarge:
+            self._uncountable += 1
+            return True
         if clash:
             self._clashes += 1
             self._example_clash = self._example_clash or describe_clash(clash)
@@ -141,6 +151,7 @@ class Composer:
             examined=self._supply.examined,
             without_successful_order=self._clashes,
             example_clash=self._example_clash,
+            uncountable=self._uncountable,
             shortfalls=(
                 *shortfalls_of(missing, self._pool, self._request, self._limits, reached, beyond),
                 *self._missing_intents(),

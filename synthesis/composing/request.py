@@ -140,6 +140,8 @@ class CompositionAccount(Record):
     """Sets rejected because no order of theirs keeps all resources until they are read."""
     example_clash: str = ""
     """One of those, with the clashing subtasks named."""
+    uncountable: int = 0
+    """Sets rejected because they have too many different orders to be counted exactly."""
     shortfalls: tuple[Shortfall, ...] = ()
     """What is missing, with reasons."""
 

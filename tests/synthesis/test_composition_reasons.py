@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from synthesis.composing.building import TaskBuilder
+from synthesis.composing.compiled_pool import compile_pool
+from synthesis.composing.composer import Composer
 from synthesis.composing.request import CompositionRequest, Quota
 from taskgraph.cells import LevelConstraint
+from taskgraph.errors import GraphTooLarge
+from taskgraph.provenance import Provenance
 from taskgraph.ranges import MeasureRanges
 from tests.synthesis.compositions import chain_pool, composed
 
@@ -125,3 +130,23 @@ def test_says_that_the_pool_has_too_few_subtasks():
     assert "needs 5 subtasks with their parameters; the pool has 3" in account.shortfalls[0].reason
     _, account = composed(([], [], {}), quotas=(long,))
     assert "The pool has no subtasks" in account.shortfalls[0].reason
+
+
+class FewOrders(TaskBuilder):
+    """Cannot count the orders of large sets."""
+
+    def build(self, members, intent, *, twin_of=""):
+        if members.bit_count() > 21:
+            raise GraphTooLarge("too many")
+        return super().build(members, intent, twin_of=twin_of)
+
+
+def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted():
+    nodes, intents, _ = chain_pool(*"a" * 23)
+    pool = compile_pool(nodes, {})
+    builder = FewOrders(pool, (), None, orders_listed=5, seed=0, provenance=Provenance(stage="composition"))
+    request = CompositionRequest(count=50, maximum_size=23, ranges=MeasureRanges(instruction=(20, 23)))
+    accounts = []
+    tasks = list(Composer(pool, intents, request, builder).tasks(accounts.append))
+    assert [task.complexity.nodes for task in tasks] == [20, 21]
+    assert accounts[0].uncountable == 2
