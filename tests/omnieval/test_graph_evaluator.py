@@ -10,7 +10,7 @@ from omnieval.reports import report
 from synthesis.composing.request import CompositionRequest
 from synthesis.composition import compose
 from taskgraph.evaluation_function import EvalResult, Evaluation
-from tests.synthesis.test_composition import chain_pool
+from tests.synthesis.compositions import chain_pool
 from tests.taskgraph.small_graphs import shaped
 
 DIAMOND = shaped((0, 0b1, 0b1, 0b110), "aabb")
