@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from taskgraph.task import Task
+from tests.warehouse import foreign
 from warehouse.errors import QueryFailed, UnknownQuery
+from warehouse.importing import run_import
 from warehouse.queries import named_queries, named_query
 from warehouse.store import Warehouse
 from warehouse.views import views
@@ -75,3 +80,14 @@ def test_the_funnel_counts_what_was_written(sampled: Warehouse) -> None:
     assert found["tasks validated", ""] == 1
     assert found["tasks replayed", ""] == 1
     assert found["subtask rejected", "not_reproducible"] == 1
+
+
+def test_imported_tasks_are_not_counted_as_composed(warehouse: Warehouse, tmp_path: Path) -> None:
+    run_import(warehouse, "taskbench", foreign.taskbench(tmp_path))
+
+    rows = warehouse.query("SELECT step, items FROM funnel").as_dicts()
+    found = {row["step"]: row["items"] for row in rows}
+
+    assert found["tasks composed"] == 0
+    assert found["tasks imported"] == warehouse.count(Task) > 0
+    assert found["task rejected"] == 1

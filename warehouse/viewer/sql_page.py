@@ -21,6 +21,8 @@ MOST_ROWS = 1000
 """Rows shown of an answer; the database stops there."""
 MOST_SECONDS = 10.0
 """After this an answer is given up."""
+MOST_CHARACTERS = 600
+"""Characters shown of one value: a thousand lists of controls would be ten megabytes of page."""
 _MOST_BARS = 60
 _WRAPPED = re.compile(r"\s*(?:--[^\n]*\n\s*)*(select|with|from|values)\b", re.IGNORECASE)
 _FIRST = "SELECT scenario, count(*) AS tasks\nFROM tasks\nGROUP BY scenario\nORDER BY tasks DESC"
@@ -107,5 +109,6 @@ def add_pages(application: FastAPI, site: Site) -> None:
             queries=[query for query in named_queries().values() if not query.parameters],
             tables=TABLES,
             most_rows=MOST_ROWS,
+            most_characters=MOST_CHARACTERS,
             most_seconds=MOST_SECONDS,
         )

@@ -15,16 +15,18 @@ FROM (
     SELECT 3, 'intents', '', count(*) FROM intents
     UNION ALL
     SELECT 4, 'tasks composed', '',
-        (SELECT count(*) FROM tasks)
+        (SELECT count(*) FROM tasks WHERE status <> 'imported')
         + (SELECT count(DISTINCT item_id) FROM rejections
-            WHERE item_kind = 'task' AND item_id NOT IN (SELECT task_id FROM tasks))
+            WHERE item_kind = 'task' AND stage <> 'import' AND item_id NOT IN (SELECT task_id FROM tasks))
     UNION ALL
     SELECT 5, 'tasks validated', '', count(*) FROM tasks WHERE status = 'validated'
     UNION ALL
     SELECT 6, 'tasks replayed', '', count(DISTINCT task_id) FROM replays WHERE success
     UNION ALL
+    SELECT 7, 'tasks imported', '', count(*) FROM tasks WHERE status = 'imported' HAVING count(*) > 0
+    UNION ALL
     SELECT
-        7,
+        8,
         item_kind || ' rejected',
         reason,
         count(*)

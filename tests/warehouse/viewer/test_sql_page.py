@@ -71,3 +71,20 @@ def test_nested_values_and_nothing_are_shown(pages: TestClient) -> None:
     text = pages.get("/sql", params={"q": "SELECT NULL AS a, [1, 2] AS b, {'k': 'v'} AS c, true AS d"}).text
     for part in ('<td class="null">NULL</td>', "[1, 2]", "{&#34;k&#34;: &#34;v&#34;}", "True"):
         assert part in text
+
+
+def test_long_values_are_cut_and_stay_text(pages: TestClient) -> None:
+    query = "SELECT repeat('<i>&', 5000) AS a, [repeat('<b>', 5000)] AS b, repeat('y', 5000)::BLOB AS c"
+
+    text = pages.get("/sql", params={"q": query}).text
+
+    assert len(text) < 60_000
+    assert "<i>" not in text and "<b>" not in text.partition("<h2>Answer</h2>")[2].partition("<h2>")[0]
+    assert text.count("…</td>") == 3
+
+
+def test_tables_are_described_without_marks_of_another_format(pages: TestClient) -> None:
+    described = pages.get("/sql").text.partition("<h2>Tables</h2>")[2]
+
+    assert "its steps are in trajectory_steps." in described
+    assert "`" not in described
