@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
 import networkx
@@ -262,3 +263,12 @@ def test_score_says_where_no_order_is_successful(run, tmp_path):
     path.write_text(json.dumps({"nodes": [*resources], "resources": resources, "applications": applications}))
     assert "undefined (no order of the task is successful)" in run("score", path, "--completed", "first")[1]
     assert json.loads(run("graph", path, "--json")[1])["maximum_coherency"] is None
+
+
+def test_the_documented_plain_graph_is_read(run, tmp_path):
+    documented = (Path(__file__).parents[2] / "docs/formats.md").read_text(encoding="utf-8")
+    path = tmp_path / "plain.json"
+    path.write_text(documented.split("```json\n")[1].split("```")[0])
+    facts = json.loads(run("graph", path, "--json")[1])
+    assert facts["edges"] == [["copy", "paste"], ["write", "copy"]]
+    assert (facts["complexity"]["depth"], facts["maximum_coherency"], facts["notes"]) == (3, 1, [])
