@@ -111,8 +111,13 @@ def test_maximum_coherency_is_taken_over_successful_orders(graph):
 def test_a_clash_is_named_exactly_when_no_order_works_and_none_of_it_can_be_left_out(graph):
     clash = clash_of(graph)
     assert bool(clash) == (not simulated(graph))
-    known = [interference(graph, threat) for threat in threats_of(graph)]
-    assert set(map(str, clash)) <= set(map(str, known))
+    known = {str(interference(graph, threat)): threat for threat in threats_of(graph)}
+    named = [known[str(item)] for item in clash]
+    if named:
+        assert not successful_table(graph.predecessors, named).count()
+    for left_out in named:
+        rest = [threat for threat in named if threat is not left_out]
+        assert successful_table(graph.predecessors, rest).count()
 
 
 @pytest.mark.parametrize(("pairs", "plain", "successful"), [(2, 6, 2), (3, 90, 6), (4, 2520, 24)])
