@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -64,25 +65,29 @@ def application_categories() -> CategoryOf:
 
 
 def _json_in(file: Path) -> object:
+    piped = str(file) == "-"
+    name = "standard input" if piped else str(file)
+    if piped and sys.stdin is None:
+        raise CommandError("there is no standard input; name a file.")
     try:
-        with sys.stdin.buffer if str(file) == "-" else file.open("rb") as opened:
+        with nullcontext(sys.stdin.buffer) if piped else file.open("rb") as opened:
             content = opened.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise CommandError(
-                f"{file} is larger than {_MOST_BYTES >> 20} MiB, which no task graph of up to 30 subtasks needs."
+                f"{name} is larger than {_MOST_BYTES >> 20} MiB, which no task graph of up to 30 subtasks needs."
             )
         text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise CommandError(f"{file} cannot be read: {reason}.") from None
+        raise CommandError(f"{name} cannot be read: {reason}.") from None
     try:
         return json.loads(
             text, strict=False, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
         )
     except RecursionError:
-        raise CommandError(f"{file} is nested too deeply for a task graph.") from None
+        raise CommandError(f"{name} is nested too deeply for a task graph.") from None
     except ValueError as error:
-        raise CommandError(f"{file} is no JSON: {error}.") from None
+        raise CommandError(f"{name} is no JSON: {error}.") from None
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from xml.etree import ElementTree
@@ -272,3 +273,18 @@ def test_the_documented_plain_graph_is_read(run, tmp_path):
     facts = json.loads(run("graph", path, "--json")[1])
     assert facts["edges"] == [["copy", "paste"], ["write", "copy"]]
     assert (facts["complexity"]["depth"], facts["maximum_coherency"], facts["notes"]) == (3, 1, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        (json.dumps(DIAMOND).encode(), 0, ""),
+        (b"", 2, "standard input is no JSON"),
+        (None, 2, "there is no standard input"),
+    ],
+)
+def test_standard_input_is_read(run, monkeypatch, given, code, said):
+    monkeypatch.setattr("sys.stdin", None if given is None else io.TextIOWrapper(io.BytesIO(given)))
+    ended, _, err = run("graph", "-")
+    assert ended == code
+    assert said in err
