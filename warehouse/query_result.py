@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -23,7 +24,21 @@ class QueryResult:
     """Columns and rows of an answer, held in memory."""
 
     table: pa.Table
-    """The answer as an Arrow table."""
+    """The answer as an Arrow table, whose columns have different names."""
+
+    @classmethod
+    def of(cls, table: pa.Table) -> QueryResult:
+        """The answer in `table`; of columns with one name, as a join gives them, the later ones are numbered."""
+        taken: set[str] = set()
+        names = []
+        for name in table.column_names:
+            number, unique = 0, name
+            while unique in taken or (number and unique in table.column_names):
+                number += 1
+                unique = f"{name}_{number}"
+            taken.add(unique)
+            names.append(unique)
+        return cls(table.rename_columns(names))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -36,7 +51,11 @@ class QueryResult:
         return int(self.table.num_rows)
 
     def rows(self) -> Iterator[tuple[JsonValue, ...]]:
-        """Rows as JSON values: structs are objects, times are ISO 8601 text, whole decimals are integers."""
+        """Rows as JSON values.
+
+        Structs are objects, times are ISO 8601 text, whole decimals are integers; numbers that JSON does not know
+        (NaN, infinities) are null.
+        """
         for batch in self.table.to_batches(max_chunksize=10_000):
             columns = [column.to_pylist() for column in batch.columns]
             for position in range(batch.num_rows):
@@ -79,6 +98,8 @@ class QueryResult:
 
 def json_value(value: object) -> JsonValue:
     """A database value as a JSON value."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, (list, tuple)):

@@ -276,7 +276,7 @@ class Warehouse:
         turn = self._guard if self._writer is not None else nullcontext()
         try:
             with turn:
-                return QueryResult(retried(ask, self.location))
+                return QueryResult.of(retried(ask, self.location))
         except duckdb.InterruptException:
             raise QueryFailed(f"The query took longer than {timeout_seconds} s and was stopped.") from None
         except duckdb.Error as error:
