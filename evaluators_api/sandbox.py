@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
@@ -39,7 +38,7 @@ from evaluators_api.reference import type_stubs
 from evaluators_api.registry import Scene
 from evaluators_api.result import parse_result
 from evaluators_api.static_analysis import Analysis, analyse
-from evaluators_api.worker_isolation import write_worker_program
+from evaluators_api.worker_isolation import WorkerProgram
 from resources.record import Record
 from taskgraph.evaluation_function import ENTRY_POINT, Evaluation
 from taskgraph.evidence import Evidence
@@ -100,7 +99,7 @@ class EvaluationSandbox:
         self.confined = False
         """Whether workers run inside bubblewrap; known once entered."""
         self._reader = reader or ScreenReader(self.settings.ocr_folder)
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._program: WorkerProgram | None = None
         self._pool: Monty | None = None
         self._verdicts: dict[str, str] = {}
         self._verdicts_lock = Lock()
@@ -117,11 +116,11 @@ class EvaluationSandbox:
         Raises:
             SandboxUnavailable: the interpreter is missing, or the isolation asked for is not to be had.
         """
-        folder = tempfile.TemporaryDirectory(prefix="taskloom-sandbox-")
+        program = WorkerProgram(self.settings.isolation)
+        self.confined = program.confined
         try:
-            program, self.confined = write_worker_program(Path(folder.name), self.settings.isolation)
             pool = Monty(
-                binary_path=program,
+                binary_path=program.path,
                 min_processes=1,
                 max_processes=self.settings.workers,
                 request_timeout=self.settings.seconds + 30.0,
@@ -130,12 +129,12 @@ class EvaluationSandbox:
             )
             pool.__enter__()
         except (OSError, RuntimeError, MontyError) as error:
-            folder.cleanup()
+            program.close()
             raise SandboxUnavailable(f"The sandbox's workers do not start: {str(error)[:300]}.") from error
         except BaseException:
-            folder.cleanup()
+            program.close()
             raise
-        self._folder, self._pool = folder, pool
+        self._program, self._pool = program, pool
         return self
 
     def __exit__(
@@ -145,9 +144,9 @@ class EvaluationSandbox:
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.__exit__(kind, error, trace)
-        folder, self._folder = self._folder, None
-        if folder is not None:
-            folder.cleanup()
+        program, self._program = self._program, None
+        if program is not None:
+            program.close()
 
     def evaluate(self, source: str, parameters: Mapping[str, str], evidence: Evidence) -> Evaluation:
         """Judge `evidence` with the function in `source` for a subtask with `parameters`.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import stat
+import tempfile
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
@@ -37,28 +40,56 @@ exit $?
 """
 
 
-def write_worker_program(folder: Path, isolation: Isolation) -> tuple[Path, bool]:
-    """Write the start script of the workers into `folder`; return its path and whether bubblewrap is in it.
+class WorkerProgram:
+    """The start script of the workers, until it is closed.
 
-    Raises:
-        SandboxUnavailable: the interpreter is not installed, or bubblewrap was demanded and does not work here.
+    It lies in memory, where the system can, so that nothing is left of it when this process is killed.
     """
-    try:
-        interpreter = Path(find_monty_binary()).resolve(strict=True)
-    except OSError as error:
-        raise SandboxUnavailable(
-            "The sandbox's interpreter is missing; install the package pydantic-monty==1.4.0."
-        ) from error
-    confined = isolation != "none" and bubblewrap_works()
-    if isolation == "bubblewrap" and not confined:
-        raise SandboxUnavailable(f"{WITHOUT}; install it, or set the sandbox's isolation to 'automatic'.")
-    command = (
-        [*_BUBBLEWRAP, "--ro-bind", str(interpreter), _INSIDE, _INSIDE] if confined else [str(interpreter)]
-    )
-    script = folder / "worker"
-    script.write_text(_SCRIPT.format(command=shlex.join(command)), encoding="utf-8")
-    script.chmod(stat.S_IRWXU)
-    return script, confined
+
+    def __init__(self, isolation: Isolation) -> None:
+        """Write the script.
+
+        Raises:
+            SandboxUnavailable: the interpreter is not installed, or bubblewrap was demanded and does not work here.
+        """
+        try:
+            interpreter = Path(find_monty_binary()).resolve(strict=True)
+        except OSError as error:
+            raise SandboxUnavailable(
+                "The sandbox's interpreter is missing; install the package pydantic-monty==1.4.0."
+            ) from error
+        self.confined = isolation != "none" and bubblewrap_works()
+        """Whether bubblewrap is in it."""
+        if isolation == "bubblewrap" and not self.confined:
+            raise SandboxUnavailable(f"{WITHOUT}; install it, or set the sandbox's isolation to 'automatic'.")
+        command = [str(interpreter)]
+        if self.confined:
+            command = [*_BUBBLEWRAP, "--ro-bind", str(interpreter), _INSIDE, _INSIDE]
+        self._release = ExitStack()
+        self.path = self._written(_SCRIPT.format(command=shlex.join(command)))
+        """What to execute."""
+
+    def close(self) -> None:
+        """Remove it; workers that run are not disturbed."""
+        self._release.close()
+
+    def _written(self, script: str) -> Path:
+        if not hasattr(os, "memfd_create"):
+            folder = self._release.enter_context(tempfile.TemporaryDirectory(prefix="taskloom-worker-"))
+            path = Path(folder) / "worker"
+            path.write_text(script, encoding="utf-8")
+            path.chmod(stat.S_IRWXU)
+            return path
+        writable = os.memfd_create("taskloom-worker")
+        try:
+            os.write(writable, script.encode())
+            os.fchmod(writable, stat.S_IRWXU)
+            # A file that is open for writing cannot be executed, so it is opened once more.
+            readable = os.open(f"/proc/self/fd/{writable}", os.O_RDONLY | os.O_CLOEXEC)
+        finally:
+            os.close(writable)
+        self._release.callback(os.close, readable)
+        return Path(f"/proc/{os.getpid()}/fd/{readable}")
 
 
 @cache

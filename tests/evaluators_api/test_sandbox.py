@@ -1,5 +1,7 @@
 """The sandbox answers with an evaluation or a recorded refusal, whatever the code does."""
 
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -201,9 +203,23 @@ def test_workers_are_confined_where_bubblewrap_works_and_optional_where_not() ->
         assert automatic.evaluate(good, PARAMETERS, EVIDENCE).passed
 
 
-def test_leaves_no_worker_behind(tmp_path: Path) -> None:
+def test_leaves_no_worker_and_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with EvaluationSandbox() as running:
-        folder = Path(running._folder.name)  # type: ignore[union-attr]
+        program = running._program
+        assert program is not None and program.path.exists()
         assert running.evaluate(function("return check_file_exists(csv_path)"), PARAMETERS, EVIDENCE).passed
-        assert (folder / "worker").exists()
-    assert not folder.exists()
+        # Nothing that a killed process would leave: the program lies in memory.
+        assert list(tmp_path.iterdir()) == []
+    assert not program.path.exists()
+
+
+def test_where_the_system_has_no_files_in_memory_the_program_is_a_temporary_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delattr(os, "memfd_create")
+    with EvaluationSandbox() as running:
+        assert running.evaluate(function("return check_file_exists(csv_path)"), PARAMETERS, EVIDENCE).passed
+        assert len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.iterdir()) == []
