@@ -40,7 +40,7 @@ def create_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Exit codes: 0 done, 1 the answer is no, 2 bad input, 3 budget used up, 4 something is missing on"
-        " this machine, 5 requests were written to a file and wait for replies, 130 interrupted.",
+        " this machine, 5 requests were written to a file and wait for replies, 130 interrupted, 143 terminated.",
     )
 
     @app.callback(invoke_without_command=True)

@@ -7,6 +7,7 @@
 4    this machine lacks something (browser, application, key): the message says how to get it
 5    requests were written to a file: a rerun with the replies continues
 130  interrupted: everything finished is kept, a rerun continues
+143  terminated: the same, at the request of another program
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ BUDGET_EXHAUSTED = 3
 MISSING_REQUIREMENT = 4
 WAITING_FOR_REPLIES = 5
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 class CommandError(Exception):

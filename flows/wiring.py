@@ -21,6 +21,7 @@ from environments.web.settings import WebBrowserSettings
 from evaluators_api.sandbox import EvaluationSandbox, SandboxSettings
 from flows.command_errors import CommandError
 from flows.environment_pool import EnvironmentPool
+from flows.interruptions import termination_in_order
 from flows.progress import Progress
 from flows.recording import Recorder
 from flows.settings import Settings
@@ -111,7 +112,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
             )
             status, message = "failed", ""
             try:
-                with progress:
+                with termination_in_order(), progress:
                     yield run
                 status = "completed"
             except BudgetExhausted as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows.command_errors import INTERRUPTED, CommandError
+from flows.interruptions import interruptible
 from flows.run_options import RunOptions, with_run_options
 
 if TYPE_CHECKING:
@@ -68,14 +68,9 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     from flows.prefect_server import prefect_server
 
     prepare_prefect(settings.data)
-    try:
-        with prefect_server():
-            module = import_module(f"flows.{flow}")
-            quiet_libraries()
-            summary = asyncio.run(getattr(module, flow)(settings=settings, quiet=options.quiet))
-    except KeyboardInterrupt:
-        raise CommandError(
-            "interrupted; what is finished is kept, and the same command goes on.", INTERRUPTED
-        ) from None
+    with interruptible("what is finished is kept, and the same command goes on."), prefect_server():
+        module = import_module(f"flows.{flow}")
+        quiet_libraries()
+        summary = asyncio.run(getattr(module, flow)(settings=settings, quiet=options.quiet))
     typer.echo(summary.model_dump_json(indent=2) if options.as_json else summary.describe())
     raise typer.Exit(summary.exit_code)

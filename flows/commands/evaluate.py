@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from flows.answer_printing import print_records
-from flows.command_errors import INTERRUPTED, CommandError
+from flows.command_errors import CommandError
+from flows.interruptions import interruptible
 from flows.run_options import RunOptions, with_run_options
 
 
@@ -56,23 +57,20 @@ def evaluate(
         seed=settings.seed,
     )
     prepare_prefect(settings.data)
-    try:
-        with prefect_server():
-            from flows.evaluate_agent import evaluate_agent
+    with interruptible("attempts that ended are kept."), prefect_server():
+        from flows.evaluate_agent import evaluate_agent
 
-            quiet_libraries()
-            report = asyncio.run(
-                evaluate_agent(
-                    agent,
-                    selection,
-                    "high" if instructions == "high" else "low",
-                    patience,
-                    settings=settings,
-                    quiet=options.quiet,
-                )
+        quiet_libraries()
+        report = asyncio.run(
+            evaluate_agent(
+                agent,
+                selection,
+                "high" if instructions == "high" else "low",
+                patience,
+                settings=settings,
+                quiet=options.quiet,
             )
-    except KeyboardInterrupt:
-        raise CommandError("interrupted; attempts that ended are kept.", INTERRUPTED) from None
+        )
     if options.as_json:
         typer.echo(report.model_dump_json(indent=2))
         return

@@ -1,0 +1,66 @@
+"""Ending a command in order when the user or another program asks for it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from flows.command_errors import INTERRUPTED, TERMINATED, CommandError
+
+_on_termination: ContextVar[Callable[..., None] | None] = ContextVar("on_termination", default=None)
+
+
+@contextmanager
+def interruptible(kept: str) -> Iterator[None]:
+    """Turn an interruption (Ctrl-C) or a request to end (SIGTERM) into one line that says what was `kept`.
+
+    Raises:
+        CommandError: the work inside was interrupted or asked to end.
+    """
+    asked_to_end = False
+
+    def end(*_: object) -> None:
+        nonlocal asked_to_end
+        asked_to_end = True
+        signal.raise_signal(signal.SIGINT)  # which asyncio answers by ending its tasks in order
+
+    token = _on_termination.set(end)
+    try:
+        with termination_in_order():
+            yield
+    except BaseException as error:
+        if _is_termination(error) or (asked_to_end and isinstance(error, KeyboardInterrupt)):
+            raise CommandError(f"terminated; {kept}", TERMINATED) from None
+        if isinstance(error, KeyboardInterrupt):
+            raise CommandError(f"interrupted; {kept}", INTERRUPTED) from None
+        raise
+    finally:
+        _on_termination.reset(token)
+
+
+@contextmanager
+def termination_in_order() -> Iterator[None]:
+    """Inside a command, have SIGTERM end the tasks in order, whoever else took the signal since.
+
+    Prefect's own handler raises an exception wherever the program happens to be; inside a step of some task it is lost,
+    and the program goes on. Flows that Prefect's runner started keep that handler, which the runner expects.
+    """
+    handler = _on_termination.get()
+    if handler is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _is_termination(error: BaseException) -> bool:
+    """Whether this is how Prefect, which handles the signal around a flow, tells of it."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(_is_termination(part) for part in error.exceptions)
+    return type(error).__name__ == "TerminationSignal"

@@ -1,0 +1,87 @@
+"""A command that is interrupted or asked to end says so in one line and leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from prefect.exceptions import TerminationSignal
+
+from flows.command_errors import INTERRUPTED, TERMINATED, CommandError
+from flows.interruptions import interruptible
+
+pytestmark = pytest.mark.xdist_group("prefect")
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_ends_tasks_in_order(name: str) -> None:
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            os.kill(os.getpid(), getattr(signal, name))
+            await asyncio.sleep(60)
+        finally:
+            ended.append("closed")
+
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(CommandError, match="; all is kept") as raised, interruptible("all is kept."):
+        asyncio.run(work())
+    assert raised.value.exit_code == (INTERRUPTED if name == "SIGINT" else TERMINATED)
+    assert ended == ["closed"] and signal.getsignal(signal.SIGTERM) == before
+
+
+def test_what_prefect_makes_of_the_signal_is_understood() -> None:
+    signalled = TerminationSignal(signal=signal.SIGTERM)
+    for error in (signalled, BaseExceptionGroup("tasks", [ValueError("x"), signalled])):
+        with pytest.raises(CommandError, match="terminated; kept") as raised, interruptible("kept."):
+            raise error
+        assert raised.value.exit_code == TERMINATED
+    with pytest.raises(ValueError, match="other"), interruptible("kept."):
+        raise ValueError("other")
+
+
+@pytest.mark.parametrize(("name", "exit_code"), [("SIGINT", INTERRUPTED), ("SIGTERM", TERMINATED)])
+def test_a_build_ends_with_one_line_and_goes_on_later(name: str, exit_code: int, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    command = [
+        *(
+            sys.executable,
+            "-m",
+            "flows.cli",
+            "build",
+            "--quiet",
+            "--set=simulated=true",
+            f"--set=data={data}",
+        ),
+        *("--applications=simulated_notes", "--set=intents.wanted=2", "--set=replay_share=0", "--tasks=2"),
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    while process.poll() is None and calls_in(data / "ledger.sqlite") < 5:
+        time.sleep(0.02)
+    process.send_signal(getattr(signal, name))
+    printed = process.communicate()[0]
+    said = "interrupted" if name == "SIGINT" else "terminated"
+    assert printed.splitlines() == [f"error: {said}; what is finished is kept, and the same command goes on."]
+    assert process.returncode == exit_code
+    if name == "SIGTERM":
+        assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def calls_in(ledger: Path) -> int:
+    """Answers in a ledger so far."""
+    with suppress(sqlite3.OperationalError):
+        connection = sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)
+        try:
+            return int(connection.execute("SELECT count(*) FROM calls").fetchone()[0])
+        finally:
+            connection.close()
+    return 0
