@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shutil
 from pathlib import Path
+from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, Playwright, async_playwright
+from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as BrowserError
 
 from environments import reaper
 from environments.browser_finding import BrowserInstallation, find_browser
 from environments.errors import BrowserMissing, EnvironmentBroken
 from environments.sandbox import Sandbox
+from environments.web.driver import SharedDriver
 from environments.web.settings import WebBrowserSettings
 from environments.web.task_bar import HEIGHT
 
@@ -37,7 +38,6 @@ _ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
-_NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
 _PROFILE = b"--user-data-dir="
 _PROFILE_IN_LOG = re.compile(r"--user-data-dir=(\S+/playwright_chromiumdev_profile-\w+)")
 _WITHOUT_NATIVE_DIALOGS = """
@@ -49,9 +49,9 @@ try { Object.defineProperty(window, 'print', {value: () => {}, configurable: tru
 class BrowserProcess:
     """One browser process; its clipboard belongs to one environment."""
 
-    def __init__(self, playwright: Playwright, browser: Browser, settings: WebBrowserSettings) -> None:
+    def __init__(self, driver: SharedDriver, browser: Browser, settings: WebBrowserSettings) -> None:
         """Use `BrowserProcess.start`."""
-        self._playwright = playwright
+        self._driver = driver
         self._browser = browser
         self._settings = settings
 
@@ -78,28 +78,37 @@ class BrowserProcess:
         }
         downloads = sandbox.root / "downloads"
         downloads.mkdir(exist_ok=True)
-        playwright = await _start_driver()
-        try:
-            browser = await playwright.chromium.launch(
-                executable_path=installation.executable,
-                args=list(_ARGUMENTS),
-                env=environment,
-                headless=settings.headless,
-                downloads_path=downloads,
-                traces_dir=downloads,
-                chromium_sandbox=False,
-            )
-        except BrowserError as error:
-            await playwright.stop()
-            for folder in _PROFILE_IN_LOG.findall(error.message):
-                sandbox.also_remove(Path(folder))
-            lines = [line for line in error.message.splitlines() if line.strip()]
-            raise BrowserMissing(
-                f"The browser {str(installation.executable)!r} does not start: {' '.join(lines[:4])[:600]}"
-            ) from error
+        options: dict[str, Any] = {
+            "executable_path": installation.executable,
+            "args": list(_ARGUMENTS),
+            "env": environment,
+            "headless": settings.headless,
+            "downloads_path": downloads,
+            "traces_dir": downloads,
+            "chromium_sandbox": False,
+        }
+        while True:
+            driver = await SharedDriver.borrow()
+            try:
+                browser = await driver.playwright.chromium.launch(**options)
+            except asyncio.CancelledError:
+                await driver.give_back()
+                raise
+            except BrowserError as error:
+                await driver.give_back(broken=True)
+                if driver.launched:  # it worked before, so it may be the driver that died
+                    continue
+                for folder in _PROFILE_IN_LOG.findall(error.message):
+                    sandbox.also_remove(Path(folder))
+                lines = [line for line in error.message.splitlines() if line.strip()]
+                raise BrowserMissing(
+                    f"The browser {str(installation.executable)!r} does not start: {' '.join(lines[:4])[:600]}"
+                ) from error
+            driver.launched += 1
+            break
         for profile in await asyncio.to_thread(_profiles, sandbox):
             sandbox.also_remove(profile)
-        return cls(playwright, browser, settings)
+        return cls(driver, browser, settings)
 
     @property
     def is_running(self) -> bool:
@@ -132,11 +141,12 @@ class BrowserProcess:
 
     async def close(self) -> None:
         """End the browser; one that died already is no error."""
-        for end in (self._browser.close, self._playwright.stop):
-            try:
-                await end()
-            except (BrowserError, OSError):
-                continue
+        try:
+            await self._browser.close()
+        except (BrowserError, OSError):
+            await self._driver.give_back(broken=True)
+        else:
+            await self._driver.give_back()
 
 
 def _profiles(sandbox: Sandbox) -> set[Path]:
@@ -149,22 +159,3 @@ def _profiles(sandbox: Sandbox) -> set[Path]:
             continue
         found |= {Path(os.fsdecode(word[len(_PROFILE) :])) for word in words if word.startswith(_PROFILE)}
     return {folder for folder in found if folder.name.startswith("playwright")}
-
-
-async def _start_driver() -> Playwright:
-    """The browser driver; where its own Node lacks a system library, another Node of this machine runs it.
-
-    Raises:
-        BrowserMissing: neither runs.
-    """
-    try:
-        return await async_playwright().start()
-    except Exception as error:  # the driver raises a bare Exception when its Node ends at once
-        other = shutil.which("node")
-        if other is not None and os.environ.get(_NODE_VARIABLE) != other:
-            os.environ[_NODE_VARIABLE] = other
-            return await _start_driver()
-        raise BrowserMissing(
-            f"The browser driver's Node does not run here: {error}. On Debian and Ubuntu: apt-get install libatomic1"
-            " (taskloom install does it with root or sudo), or put a Node of your own on the PATH."
-        ) from error
