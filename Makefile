@@ -10,14 +10,17 @@ STAMP := $(VENV)/.taskloom-installed
 export TASKLOOM_DATA ?= taskloom
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
 PYTEST_WORKERS ?= 2
-# The main job takes five subtasks of each application, which two cores do in minutes; `taskloom build` takes all.
+# The main job takes five subtasks of each application and replays a few tasks, which two cores do in minutes;
+# `taskloom build` takes all subtasks and replays one task in a hundred.
 RUN_SUBTASKS ?= 5
+RUN_REPLAY_SHARE ?= 0.004
 
 ##@ The two commands
 .PHONY: run
 run: setup  ## Set up, then build a dataset from real applications with the offline provider and print the funnel
 	@$(BIN)/taskloom install || [ $$? -eq 1 ]
-	@$(BIN)/taskloom build --set exploration.subtasks_per_application=$(RUN_SUBTASKS) $(ARGS)
+	@$(BIN)/taskloom build --set exploration.subtasks_per_application=$(RUN_SUBTASKS) \
+	  --set replay_share=$(RUN_REPLAY_SHARE) $(ARGS)
 
 .PHONY: test
 test: setup  ## Set up what tests need, then run all tests

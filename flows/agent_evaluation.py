@@ -75,7 +75,7 @@ class AgentEvaluation:
         watch = _Watch.of(task, self.verified, run.sandbox, self.patience, self.step_limit)
         agent = _Stopped(self.make(task), watch)
         started = perf_counter()
-        async with run.environments.lease(applications[names[0]].platform) as environment:
+        async with run.environments.lease(applications[names[0]].platform, len(names)) as environment:
             trajectory = await run_episode(
                 environment,
                 agent,

@@ -9,6 +9,10 @@ from contextlib import asynccontextmanager
 from environments.environment import Environment
 from environments.errors import EnvironmentFailure
 
+_APPLICATIONS_EACH = 2.5
+"""Applications that may be open for each environment, on average. An open application, with its server and its page, takes
+100 to 150 MB; most items need one, and composed tasks up to six."""
+
 
 class EnvironmentPool:
     """Up to `size` environments of each platform, made when first needed.
@@ -19,14 +23,22 @@ class EnvironmentPool:
     def __init__(self, create: Callable[[str], Environment], size: int) -> None:
         """Use `create(platform)` to make environments, at most `size` in use at once."""
         self._create = create
-        self._slots = asyncio.Semaphore(size)
+        self._free = size
+        self._room = max(1, round(size * _APPLICATIONS_EACH))
+        self._in_use = 0
+        self._waiting = 0
+        self._changed = asyncio.Event()
         self._idle: dict[str, list[Environment]] = {}
         self._all: list[Environment] = []
 
     @asynccontextmanager
-    async def lease(self, platform: str) -> AsyncIterator[Environment]:
-        """An environment of `platform` that nobody else uses until the block ends."""
-        async with self._slots:
+    async def lease(self, platform: str, applications: int = 1) -> AsyncIterator[Environment]:
+        """An environment of `platform` that nobody else uses until the block ends.
+
+        It is given once there is room for so many `applications` beside those that others have open, or nobody has any.
+        """
+        await self._enter(applications)
+        try:
             idle = self._idle.setdefault(platform, [])
             environment = idle.pop() if idle else self._new(platform)
             try:
@@ -37,7 +49,31 @@ class EnvironmentPool:
             except BaseException:
                 idle.append(environment)
                 raise
-            idle.append(environment)
+            if applications > 1 and not self._waiting:
+                await self._discard(environment)  # nobody needs what it keeps in memory
+            else:
+                idle.append(environment)
+        finally:
+            self._leave(applications)
+
+    async def _enter(self, applications: int) -> None:
+        self._waiting += 1
+        try:
+            while not self._fits(applications):
+                self._changed.clear()
+                await self._changed.wait()
+        finally:
+            self._waiting -= 1
+        self._free -= 1
+        self._in_use += applications
+
+    def _leave(self, applications: int) -> None:
+        self._free += 1
+        self._in_use -= applications
+        self._changed.set()
+
+    def _fits(self, applications: int) -> bool:
+        return self._free > 0 and (not self._in_use or self._in_use + applications <= self._room)
 
     async def close(self) -> None:
         """Close every environment, in use or not."""

@@ -25,7 +25,10 @@ def interruptible(kept: str) -> Iterator[None]:
     def end(*_: object) -> None:
         nonlocal asked_to_end
         asked_to_end = True
-        signal.raise_signal(signal.SIGINT)  # which asyncio answers by ending its tasks in order
+        if callable(signal.getsignal(signal.SIGINT)):
+            signal.raise_signal(signal.SIGINT)  # which asyncio answers by ending its tasks in order
+        else:
+            raise KeyboardInterrupt  # a program that a script started in the background ignores that signal
 
     token = _on_termination.set(end)
     try:

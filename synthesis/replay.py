@@ -113,10 +113,11 @@ class Replayer:
         started = perf_counter()
         performance = _Performance()
         platform = self.applications[ordered[0].application].platform
+        opened = len({node.application for node in ordered})
         simulated = False
         for _ in range(self.settings.environment_attempts):
             performance = _Performance()
-            async with self.environments.lease(platform) as environment:
+            async with self.environments.lease(platform, opened) as environment:
                 simulated = environment.simulated
                 await self._perform(environment, ordered, performance)
             if performance.termination != "environment_error":

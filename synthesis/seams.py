@@ -38,6 +38,6 @@ class Models(Protocol):
 class Environments(Protocol):
     """Where environments come from."""
 
-    def lease(self, platform: str) -> AbstractAsyncContextManager[Environment]:
-        """An environment of `platform` that nobody else uses until the block ends."""
+    def lease(self, platform: str, applications: int = 1) -> AbstractAsyncContextManager[Environment]:
+        """An environment of `platform` for so many `applications` that nobody else uses until the block ends."""
         ...

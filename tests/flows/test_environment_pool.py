@@ -75,3 +75,52 @@ async def test_close_closes_all() -> None:
         pass
     await pool.close()
     assert [item.closed for item in made] == [1, 1]
+
+
+async def test_items_with_many_applications_wait_for_room_and_others_pass_them() -> None:
+    pool, _ = make_pool(4)  # room for ten applications
+    open_now = most = 0
+    order: list[int] = []
+
+    async def use(applications: int, turns: int) -> None:
+        nonlocal open_now, most
+        async with pool.lease("idle", applications):
+            order.append(applications)
+            open_now += applications
+            most = max(most, open_now)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            open_now -= applications
+
+    await asyncio.gather(*(use(applications, 3) for applications in (6, 6, 3, 1, 12, 4)))
+    assert sorted(order) == [1, 3, 4, 6, 6, 12]
+    assert order[:3] == [6, 3, 1], "the second six waits, what fits does not"
+    assert most == 12, "an item that needs more than there is has the machine for itself"
+
+
+async def test_what_many_applications_kept_in_memory_is_given_up_when_nobody_waits() -> None:
+    pool, made = make_pool(2)
+    async with pool.lease("idle", 5):
+        pass
+    async with pool.lease("idle"):
+        pass
+    async with pool.lease("idle"):
+        pass
+    assert [item.closed for item in made] == [1, 0]
+
+
+async def test_a_lease_given_up_while_waiting_leaves_the_others_their_turn() -> None:
+    pool, made = make_pool(1)
+    async with pool.lease("idle"):
+        given_up = asyncio.ensure_future(use_once(pool))
+        patient = asyncio.ensure_future(use_once(pool))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        await asyncio.sleep(0)
+    await asyncio.wait_for(patient, 10)
+    assert given_up.cancelled() and len(made) == 1
+
+
+async def use_once(pool: EnvironmentPool) -> None:
+    async with pool.lease("idle"):
+        pass

@@ -39,6 +39,27 @@ def test_a_signal_ends_tasks_in_order(name: str) -> None:
     assert ended == ["closed"] and signal.getsignal(signal.SIGTERM) == before
 
 
+def test_a_program_in_the_background_that_ignores_interruptions_can_be_ended() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ended: list[str] = []
+
+    async def work() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.sleep(0)
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(60)
+        finally:
+            ended.append("closed")
+
+    try:
+        with pytest.raises(CommandError, match="terminated; kept") as raised, interruptible("kept."):
+            asyncio.run(work())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert raised.value.exit_code == TERMINATED and ended == ["closed"]
+
+
 def test_what_prefect_makes_of_the_signal_is_understood() -> None:
     signalled = TerminationSignal(signal=signal.SIGTERM)
     for error in (signalled, BaseExceptionGroup("tasks", [ValueError("x"), signalled])):

@@ -34,7 +34,7 @@ class SimulatedEnvironments:
     idle: list[Environment] = field(default_factory=list)
 
     @asynccontextmanager
-    async def lease(self, name: str) -> AsyncIterator[Environment]:
+    async def lease(self, name: str, applications: int = 1) -> AsyncIterator[Environment]:
         module = platform(name)
         if not self.idle:
             self.made.append(module.create(module.settings({"pictures": False})))

@@ -31,7 +31,7 @@ class OneBrowser:
         self.turn = asyncio.Lock()
 
     @asynccontextmanager
-    async def lease(self, name: str) -> AsyncIterator[Environment]:
+    async def lease(self, name: str, applications: int = 1) -> AsyncIterator[Environment]:
         async with self.turn:
             yield self.environment
 
