@@ -13,7 +13,7 @@ PYTEST_WORKERS ?= 2
 # The main job takes five subtasks of each application and replays a few tasks, which two cores do in minutes;
 # `taskloom build` takes all subtasks and replays one task in a hundred.
 RUN_SUBTASKS ?= 5
-RUN_REPLAY_SHARE ?= 0.004
+RUN_REPLAY_SHARE ?= 0.0025
 
 ##@ The two commands
 .PHONY: run
