@@ -99,7 +99,10 @@ def find_phrase(wanted: str, text: str) -> int:
         end = position + len(wanted)
         if _boundary(text, position) and _boundary(text, end):
             return position
-        position = text.find(wanted, position + 1)
+        position += 1
+        while position < len(text) and not _boundary(text, position):
+            position += 1  # a long word repeats itself at each of its letters, and no phrase starts inside it
+        position = text.find(wanted, position)
     return -1
 
 

@@ -8,18 +8,22 @@ however we end. `python -m flows.prefect_server` is the server's process.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+from flows.command_errors import NEGATIVE_ANSWER, CommandError
+
 _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0
+_LAST_WORDS_SECONDS = 1.0
 
 
 @contextmanager
@@ -36,27 +40,43 @@ def prefect_server() -> Iterator[None]:
         listening.bind(("127.0.0.1", 0))
         listening.listen(128)
         port = listening.getsockname()[1]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "flows.prefect_server", str(listening.fileno())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[listening.fileno()],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        )
+        _errors().parent.mkdir(parents=True, exist_ok=True)
+        with _errors().open("ab") as errors:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "flows.prefect_server", str(listening.fileno())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                pass_fds=[listening.fileno()],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            )
     os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
     os.environ.setdefault("PREFECT_API_REQUEST_TIMEOUT", str(_LONGEST_START_SECONDS))
     try:
         yield
+    except CommandError:
+        raise
+    except Exception as error:
+        if not _has_ended(process, _LAST_WORDS_SECONDS):
+            raise
+        said = f"Prefect's server ended with code {process.returncode}; {_errors()} has its last words. Start again."
+        raise CommandError(said, NEGATIVE_ANSWER) from error
     finally:
         del os.environ["PREFECT_API_URL"]
         assert process.stdin is not None
         process.stdin.close()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
+        if not _has_ended(process, _STOP_SECONDS):
             process.kill()
             process.wait()
+
+
+def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Whether the process ends within so many seconds."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def prepare_database() -> None:
@@ -65,11 +85,11 @@ def prepare_database() -> None:
     Raises:
         subprocess.CalledProcessError: Prefect could not; the next run tries again.
     """
-    if _migrated().exists():
-        return
     command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "--yes"]
-    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    _migrated().touch()
+    with _first_start() as first:
+        if first:
+            subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            _migrated().touch()
 
 
 def _migrated() -> Path:
@@ -77,15 +97,41 @@ def _migrated() -> Path:
     return Path(os.environ["PREFECT_HOME"]) / f"migrated-{version('prefect')}"
 
 
+@contextmanager
+def _first_start() -> Iterator[bool]:
+    """Whether the database is still to be created or updated; nobody else does so inside the block.
+
+    Runs that begin at once would otherwise create the same tables; whoever comes second waits for the first.
+    """
+    if _migrated().exists():
+        yield False
+        return
+    with (_migrated().parent / "first-start.lock").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield not _migrated().exists()
+
+
+def _errors() -> Path:
+    """Where the server writes what went wrong."""
+    return Path(os.environ["PREFECT_HOME"]) / "server-errors.log"
+
+
 def _serve(file_descriptor: int) -> None:
     def end_with_parent() -> None:
-        sys.stdin.buffer.read()
+        os.read(0, 1)
         os._exit(0)
 
     threading.Thread(target=end_with_parent, daemon=True).start()
-    os.environ |= {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
-    if _migrated().exists():
+    os.environ |= {
+        "PREFECT_UI_ENABLED": "0",
+        "PREFECT__SERVER_EPHEMERAL": "1",
+        "PREFECT__SERVER_FINAL": "1",
+        "PREFECT_LOGGING_SERVER_LEVEL": "ERROR",
+    }
+    starting = ExitStack()
+    if not starting.enter_context(_first_start()):
         os.environ["PREFECT_SERVER_DATABASE_MIGRATE_ON_START"] = "false"
+        starting.close()
 
     import uvicorn
 
@@ -94,11 +140,14 @@ def _serve(file_descriptor: int) -> None:
             await super().startup(sockets)
             if self.started:
                 _migrated().touch()
+            starting.close()
 
     config = uvicorn.Config(
         "prefect.server.api.server:create_app", factory=True, log_level="error", lifespan="on"
     )
-    Server(config).run(sockets=[socket.socket(fileno=file_descriptor)])
+    server = Server(config)
+    server.run(sockets=[socket.socket(fileno=file_descriptor)])
+    os._exit(0 if server.started else 3)  # nothing to tidy up, and the run that waits learns of it at once
 
 
 if __name__ == "__main__":

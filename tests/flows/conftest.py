@@ -1,6 +1,7 @@
 """One Prefect for all flow tests of a process, in a folder of its own, and the command line as users see it."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,9 @@ import pytest
 @pytest.fixture(scope="session")
 def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Point Prefect at a folder that goes away; must come before the first import of a flow."""
+    assert "prefect" not in sys.modules, (
+        "something imported Prefect, which reads its settings then, before this"
+    )
     home = tmp_path_factory.mktemp("prefect")
     os.environ.pop("PREFECT_API_URL", None)
     os.environ["PREFECT_HOME"] = str(home)

@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from prefect.exceptions import TerminationSignal
 
 from flows.command_errors import INTERRUPTED, TERMINATED, CommandError
 from flows.interruptions import interruptible
@@ -60,7 +59,10 @@ def test_a_program_in_the_background_that_ignores_interruptions_can_be_ended() -
     assert raised.value.exit_code == TERMINATED and ended == ["closed"]
 
 
+@pytest.mark.usefixtures("prefect_home")
 def test_what_prefect_makes_of_the_signal_is_understood() -> None:
+    from prefect.exceptions import TerminationSignal
+
     signalled = TerminationSignal(signal=signal.SIGTERM)
     for error in (signalled, BaseExceptionGroup("tasks", [ValueError("x"), signalled])):
         with pytest.raises(CommandError, match="terminated; kept") as raised, interruptible("kept."):
