@@ -20,6 +20,7 @@ import re
 
 from evaluators_api.registry import checks
 from taskgraph.evaluation_function import ENTRY_POINT
+from taskgraph.source_parsing import parse_source
 
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
 _PATH_MODULES = {"os.path", "ntpath", "posixpath"}
@@ -249,7 +250,7 @@ def _binds(tree: ast.Module, name: str) -> bool:
 
 
 def _eval_result_definition() -> ast.stmt:
-    statement = ast.parse(
+    statement = parse_source(
         "EvalResult = namedtuple('EvalResult', ['success', 'message', 'progress'], defaults=('', None))"
     ).body[0]
     return statement

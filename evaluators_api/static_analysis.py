@@ -16,8 +16,8 @@ from evaluators_api.check_rules import invented_problems, leftover_problems, sha
 from evaluators_api.dialect import rewrite, unfence
 from evaluators_api.language_rules import Problem, module_problems, node_problems
 from evaluators_api.registry import checks
-from evaluators_api.source_parsing import parse_source
 from taskgraph.evaluation_function import ENTRY_POINT
+from taskgraph.source_parsing import parse_source
 
 LARGEST_SOURCE = 32_768
 """Bytes of source that are looked at."""

@@ -18,6 +18,7 @@ from synthesis.evidence_changes import observed_change
 from synthesis.seams import Models
 from taskgraph.evaluation_function import EvaluationFunction
 from taskgraph.provenance import Provenance
+from taskgraph.source_parsing import parse_source
 from taskgraph.subtask import Subtask, placeholders
 from taskgraph.trajectory import Trajectory, TrajectoryStep
 
@@ -96,7 +97,7 @@ def ignored_parameters(function: EvaluationFunction, trajectories: Sequence[Traj
     says more about it.
     """
     try:
-        tree = ast.parse(function.source)
+        tree = parse_source(function.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     read = {

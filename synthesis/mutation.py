@@ -13,7 +13,7 @@ from typing import Literal
 
 from evaluators_api.dialect import unfence
 from evaluators_api.registry import checks
-from evaluators_api.source_parsing import parse_source
+from taskgraph.source_parsing import parse_source
 
 MOST_MUTANTS = 48
 """Mutants of one function."""

@@ -10,6 +10,7 @@ from typing import Literal
 
 from model_clients.offline.expressions import Expression, generalise
 from model_clients.offline.request_views import ChangeView, PerformanceView
+from taskgraph.source_parsing import parse_source
 
 CLIPBOARD = Expression((("call", "get_clipboard_text()"),))
 """The text in the clipboard, whatever it is."""
@@ -110,7 +111,7 @@ class Condition:
     def call(self) -> str:
         """The call as Python, in its one normal form."""
         source = f"{self.check}({', '.join(argument.source() for argument in self.arguments)})"
-        return ast.unparse(ast.parse(source, mode="eval"))
+        return ast.unparse(parse_source(source))
 
     def source(self) -> str:
         """The condition as Python."""
