@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.taskloom-installed
 export TASKLOOM_DATA ?= taskloom
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
-PYTEST_WORKERS ?= 2
+PYTEST_WORKERS ?= 3
 # The main job takes five subtasks of each application and replays a few tasks, which two cores do in minutes;
 # `taskloom build` takes all subtasks and replays one task in a hundred.
 RUN_SUBTASKS ?= 5
@@ -25,7 +25,7 @@ run: setup  ## Set up, then build a dataset from real applications with the offl
 .PHONY: test
 test: setup  ## Set up what tests need, then run all tests
 	@$(BIN)/taskloom install --only $(TEST_APPLICATIONS) || [ $$? -eq 1 ]
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 ##@ Development
 .PHONY: check
@@ -48,6 +48,10 @@ bench: setup  ## Run the benchmarks; prints ratios against named baselines and w
 .PHONY: bench-calls
 bench-calls: setup  ## Benchmark model calls against a local server
 	@$(BIN)/python -m benchmarks model_calls $(ARGS)
+
+.PHONY: catalogue
+catalogue: setup  ## Perform every curated subtask with every parameter set in all installed applications (most of an hour)
+	@TASKLOOM_PARAMETER_SETS=all $(BIN)/python -m pytest -n 2 --dist load tests/environments/test_catalog_applications.py $(ARGS)
 
 .PHONY: fuzz
 fuzz: setup  ## Fuzz everything that parses hostile text, for a bounded time

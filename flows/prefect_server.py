@@ -23,7 +23,7 @@ from flows.command_errors import NEGATIVE_ANSWER, CommandError
 
 _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0
-_LAST_WORDS_SECONDS = 1.0
+_LAST_WORDS_SECONDS = 3.0
 
 
 @contextmanager
@@ -138,16 +138,15 @@ def _serve(file_descriptor: int) -> None:
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            if self.started:
-                _migrated().touch()
+            if not self.started:
+                os._exit(3)  # nothing to tidy up, and the run that waits learns of it at once
+            _migrated().touch()
             starting.close()
 
     config = uvicorn.Config(
         "prefect.server.api.server:create_app", factory=True, log_level="error", lifespan="on"
     )
-    server = Server(config)
-    server.run(sockets=[socket.socket(fileno=file_descriptor)])
-    os._exit(0 if server.started else 3)  # nothing to tidy up, and the run that waits learns of it at once
+    Server(config).run(sockets=[socket.socket(fileno=file_descriptor)])
 
 
 if __name__ == "__main__":

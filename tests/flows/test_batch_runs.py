@@ -12,8 +12,6 @@ from model_clients.ledger import Ledger
 from model_clients.ledger_transfer import export_ledger, import_ledger
 from warehouse.store import Warehouse
 
-pytestmark = pytest.mark.xdist_group("prefect")
-
 SMALL = [
     "--set=simulated=true",
     "--set=composition.count=4",

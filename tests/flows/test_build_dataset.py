@@ -10,8 +10,6 @@ from flows.summary import RunSummary
 from taskgraph.task import Task
 from warehouse.store import Warehouse
 
-pytestmark = pytest.mark.xdist_group("prefect")
-
 
 def settings(data: Path, **options: object) -> Settings:
     return load_settings(

@@ -15,7 +15,6 @@ from taskgraph.trajectory import Trajectory
 from warehouse.selection import Selection
 from warehouse.store import Warehouse
 
-pytestmark = pytest.mark.xdist_group("prefect")
 HARDEST_FIRST = Selection(where="node_count >= 3", size=3)
 
 

@@ -17,8 +17,6 @@ import pytest
 from flows.command_errors import INTERRUPTED, TERMINATED, CommandError
 from flows.interruptions import interruptible
 
-pytestmark = pytest.mark.xdist_group("prefect")
-
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_a_signal_ends_tasks_in_order(name: str) -> None:

@@ -38,9 +38,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_runs_that_begin_at_once_in_a_new_folder_all_get_their_server(data: Path) -> None:
     processes = [
         subprocess.Popen([sys.executable, "-c", ASK, str(data)], stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
+        for _ in range(2)
     ]
-    assert [process.communicate()[0].strip() for process in processes] == ["true"] * 3
+    assert [process.communicate()[0].strip() for process in processes] == ["true"] * 2
 
 
 def test_a_server_that_cannot_start_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,8 +23,6 @@ from model_clients.local_server.server import LocalModelServer
 from tests.flows.overheard import OverheardAnswers
 from warehouse.store import Warehouse
 
-pytestmark = pytest.mark.xdist_group("prefect")
-
 KEY = "sk-test-51b7c04e9f2d8a63"
 KEY_VARIABLE = "SERVED_RUN_KEY"
 TROUBLE = (
