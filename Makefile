@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.taskloom-installed
 export TASKLOOM_DATA ?= taskloom
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
-PYTEST_WORKERS ?= 3
+PYTEST_WORKERS ?= 2
 # The main job takes five subtasks of each application and replays a few tasks, which two cores do in minutes;
 # `taskloom build` takes all subtasks and replays one task in a hundred.
 RUN_SUBTASKS ?= 5
