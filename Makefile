@@ -50,8 +50,8 @@ bench-calls: setup  ## Benchmark model calls against a local server
 	@$(BIN)/python -m benchmarks model_calls $(ARGS)
 
 .PHONY: catalogue
-catalogue: setup  ## Perform every curated subtask with every parameter set in all installed applications (most of an hour)
-	@TASKLOOM_PARAMETER_SETS=all $(BIN)/python -m pytest -n 2 --dist load tests/environments/test_catalog_applications.py $(ARGS)
+catalogue: setup  ## Perform every curated subtask and every chain in all installed applications (most of an hour)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) tests/environments/test_catalog_applications.py $(ARGS)
 
 .PHONY: fuzz
 fuzz: setup  ## Fuzz everything that parses hostile text, for a bounded time

@@ -8,7 +8,6 @@ however we end. `python -m flows.prefect_server` is the server's process.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import subprocess
@@ -19,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+from environments.file_lock import locked
 from flows.command_errors import NEGATIVE_ANSWER, CommandError
 
 _LONGEST_START_SECONDS = 180
@@ -106,8 +106,7 @@ def _first_start() -> Iterator[bool]:
     if _migrated().exists():
         yield False
         return
-    with (_migrated().parent / "first-start.lock").open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked(_migrated().parent / "first-start.lock"):
         yield not _migrated().exists()
 
 

@@ -6,18 +6,17 @@ one, so that the old path can be replaced in place without moving anything insid
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from environments.errors import ApplicationUnavailable
+from environments.file_lock import locked
 from environments.sandbox import Sandbox
 from resources.applications import Application
 from resources.assets import content_of
@@ -53,7 +52,7 @@ def prepared_state(
     if (folder / _ORIGIN).exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.with_suffix(".lock")):
+    with locked(folder.with_suffix(".lock")):
         if not (folder / _ORIGIN).exists():
             _prepare(application, folder, values, temporary_folder)
     return folder
@@ -156,10 +155,3 @@ def _recipe_hash(application: Application, values: Mapping[str, str], temporary_
         "path_length": len(str(temporary_folder or tempfile.gettempdir())),
     }
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:12]
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield

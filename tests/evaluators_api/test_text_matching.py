@@ -190,7 +190,7 @@ def test_long_and_tricky_texts_cost_little(text: str) -> None:
     assert not same_name(text[:-2], "x" + text)
     shown_in(text[:9_000], text)
     has_phrase("a" * 5_000, text)
-    assert time.process_time() - started < 20  # a search that tries everything again takes hours
+    assert time.process_time() - started < 2
 
 
 @given(st.text("aab -.'@,:1", min_size=1, max_size=4), st.text("aab -.'@,:1", max_size=24))

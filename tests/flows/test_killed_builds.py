@@ -13,7 +13,7 @@ SMALL = (
 
 
 def test_two_builds_on_one_ledger_of_which_one_is_killed_lose_and_double_nothing() -> None:
-    found = measure(kills=1, processes=2, seed=3, options=SMALL)
+    found = measure(kills=2, processes=2, seed=3, options=SMALL)
     assert found.wrong == []
     assert found.calls_again == 0
     assert found.kills + found.builds >= 2

@@ -16,7 +16,6 @@ from flows.prefect_server import prefect_server
 
 ASK = """
 import os, sys, urllib.request
-from contextlib import closing
 from pathlib import Path
 from flows.log_setup import prepare_prefect
 from flows.prefect_server import prefect_server
