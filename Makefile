@@ -59,7 +59,7 @@ fuzz: setup  ## Fuzz everything that parses hostile text, for a bounded time
 
 .PHONY: docs
 docs: setup  ## Write the generated pages under docs/
-	@$(BIN)/python -m flows.documentation
+	@$(BIN)/python -m cli.documentation
 	@$(BIN)/python -m benchmarks.readme_table
 
 ##@ Housekeeping

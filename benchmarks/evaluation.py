@@ -14,14 +14,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.run import Figure
-from evaluators_api.evidence_view import view
-from evaluators_api.ocr import ScreenReader
-from evaluators_api.recorder import CallRecorder
-from evaluators_api.registry import Scene
-from evaluators_api.sandbox import EvaluationSandbox, SandboxSettings
+from evaluators_api.checks.registry import Scene
+from evaluators_api.evidence.evidence_view import view
+from evaluators_api.evidence.ocr import ScreenReader
+from evaluators_api.interpreter.recorder import CallRecorder
+from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from resources.applications import ControlQuery
-from taskgraph.evidence import Evidence, FileState, InputEvent
-from taskgraph.interaction import Control, Rectangle
+from taskgraph.records.evidence import Evidence, FileState, InputEvent
+from taskgraph.records.interaction import Control, Rectangle
 
 WORKERS = 2
 FUNCTION = """

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.recordings import RecordedSubtask
-from evaluators_api.evidence_view import EvidenceView
-from evaluators_api.ocr import ScreenReader
-from evaluators_api.registry import Scene, checks
-from synthesis.state_comparison import is_volatile, lasting_state
-from synthesis.unfinished_work import unfinished_steps
-from taskgraph.evidence import Evidence
-from taskgraph.trajectory import Trajectory
+from evaluators_api.checks.registry import Scene, checks
+from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.evidence.ocr import ScreenReader
+from synthesis.examination.state_comparison import is_volatile, lasting_state
+from synthesis.examination.unfinished_work import unfinished_steps
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.trajectory import Trajectory
 
 _READER = ScreenReader()
 _SHORTEST_SHOWN = 3

@@ -15,16 +15,16 @@ import networkx
 from benchmarks.networkx_baseline import networkx_measures, random_growth
 from benchmarks.run import Figure
 from benchmarks.synthetic_pool import synthetic_pool
-from resources.catalog_loading import load_capabilities
-from synthesis.composing.building import TaskBuilder
-from synthesis.composing.compiled_pool import compile_pool
-from synthesis.composing.composer import Composer
-from synthesis.composing.request import CompositionRequest
-from synthesis.composition import compose
-from taskgraph.bitmasks import bits
-from taskgraph.coherency import maximum_coherency
-from taskgraph.complexity import shape_of
-from taskgraph.provenance import Provenance
+from resources.reading.catalog import load_capabilities
+from synthesis.composition.building import TaskBuilder
+from synthesis.composition.compiled_pool import compile_pool
+from synthesis.composition.composer import Composer
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from taskgraph.measures.bitmasks import bits
+from taskgraph.measures.coherency import maximum_coherency
+from taskgraph.measures.complexity import shape_of
+from taskgraph.records.provenance import Provenance
 
 PAPER = 36_076
 BASELINE_SECONDS = 60.0

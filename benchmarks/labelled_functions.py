@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from benchmarks.function_templates import Labelled, labelled_functions
 from benchmarks.recordings import RecordedSubtask, simulated_recordings, stored_recordings
 from benchmarks.run import Figure
-from evaluators_api.sandbox import EvaluationSandbox
-from resources.catalog_loading import load_resource_categories
-from synthesis.negatives import NegativeThresholds, build_negatives, examine, unacceptable
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from resources.reading.catalog import load_resource_categories
+from synthesis.examination.examination import NegativeThresholds, build_negatives, examine, unacceptable
 
 LEAST_FLAWED = 8
 

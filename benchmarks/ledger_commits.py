@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.questions import Question, Verdict
-from model_clients.call_records import CallRecord
 from model_clients.conversation import first_request
-from model_clients.ledger import Ledger
+from model_clients.ledger.call_records import CallRecord
+from model_clients.ledger.ledger import Ledger
 from model_clients.messages import ModelReply
 from model_clients.roles import ModelRole
 

@@ -23,9 +23,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model_clients.ledger import Ledger
-from model_clients.local_server.behaviour import RandomScript, WireCall
-from model_clients.local_server.server import LocalModelServer
+from model_clients.ledger.ledger import Ledger
+from tests.servers.models.behaviour import RandomScript, WireCall
+from tests.servers.models.server import LocalModelServer
 
 ITEMS = 60
 CONCURRENCY = 16

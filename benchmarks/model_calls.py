@@ -67,7 +67,7 @@ async def run_taskloom(scenario: Scenario, url: str) -> int:
     """Our calls, with the ledger; how many items were answered."""
     from benchmarks.questions import Question, Verdict
     from model_clients.asking import RoleModels
-    from model_clients.ledger import Ledger
+    from model_clients.ledger.ledger import Ledger
     from model_clients.roles import ModelRole
     from model_clients.settings import CallSettings
 
@@ -144,7 +144,7 @@ def measure(name: str, scenario: Scenario, command: list[str], seed: int) -> dic
     if scenario.requests_per_minute is not None:
         options += ["--requests-per-minute", str(scenario.requests_per_minute)]
     server = subprocess.Popen(
-        [sys.executable, "-m", "model_clients.local_server", *options], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tests.servers.models", *options], stdout=subprocess.PIPE, text=True
     )
     try:
         assert server.stdout is not None

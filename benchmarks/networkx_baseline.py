@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import networkx
 
 from resources.instances import Resource
-from taskgraph.complexity import Cell, cell_from_measures
-from taskgraph.subtask import BoundSubtask
-from taskgraph.task import Intent
+from taskgraph.measures.complexity import Cell, cell_from_measures
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Intent
 
 
 @dataclass

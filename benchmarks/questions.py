@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from resources.record import Record
-from taskgraph.interaction import Screenshot
+from taskgraph.records.interaction import Screenshot
 
 SYSTEM = "You check desktop tasks and answer in JSON. " * 100
 

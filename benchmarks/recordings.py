@@ -17,15 +17,15 @@ from pathlib import Path
 from environments.environment import Environment
 from environments.episode import run_episode
 from environments.errors import EnvironmentFailure
-from environments.installation import is_installed
+from environments.installing.applications import is_installed
 from environments.lookup import platform
-from environments.simulated.catalog_entries import simulated_applications
+from environments.platforms.simulated.catalog_entries import simulated_applications
 from environments.worked_example_agent import WorkedExampleAgent
 from resources.applications import Application, ExampleSubtask
-from resources.catalog_loading import load_applications, load_resource_categories
 from resources.categories import ResourceKind
-from taskgraph.subtask import Subtask
-from taskgraph.trajectory import Trajectory
+from resources.reading.catalog import load_applications, load_resource_categories
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.trajectory import Trajectory
 
 DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
 SETS_PER_SUBTASK = 2

@@ -19,11 +19,11 @@ from pathlib import Path
 
 from benchmarks.run import Figure
 
-OURS = "from flows.cli import main; main()"
+OURS = "from cli.main import main; main()"
 PREFECTS_OWN = (
     "import contextlib, flows.prefect_server as server;"
     "server.prefect_server = contextlib.nullcontext;"
-    "from flows.cli import main; main()"
+    "from cli.main import main; main()"
 )
 PREPARE = (
     "import sys; from pathlib import Path; from flows.log_setup import prepare_prefect;"

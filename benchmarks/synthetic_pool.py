@@ -6,8 +6,8 @@ import random
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from taskgraph.subtask import BoundSubtask, instance_id
-from taskgraph.task import Intent
+from taskgraph.records.subtask import BoundSubtask, instance_id
+from taskgraph.records.task import Intent
 
 APPLICATIONS = 49
 APPLICATION_CATEGORIES = 12

@@ -22,11 +22,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from taskgraph.complexity import LEVELS
-from warehouse.bulk import write_task_columns
+from taskgraph.measures.complexity import LEVELS
 from warehouse.schema import TABLE_NAMED
+from warehouse.storage.bulk import write_task_columns
 from warehouse.store import Warehouse
-from warehouse.viewer.task_list import TaskFilter, read_page
+from warehouse.viewer.pages.task_list import TaskFilter, read_page
 
 BATCH = 50_000
 CATEGORIES = ("csv_path", "note_title", "text_in_clipboard", "png_path", "table_in_clipboard")

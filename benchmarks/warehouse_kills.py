@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from taskgraph.task import Intent, Validation
+from taskgraph.records.task import Intent, Validation
 from warehouse.errors import VersionProblem, WarehouseError
 from warehouse.store import Warehouse
 

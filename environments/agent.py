@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from resources.record import Record
-from taskgraph.interaction import Action, Observation
-from taskgraph.trajectory import TrajectoryStep
+from taskgraph.records.interaction import Action, Observation
+from taskgraph.records.trajectory import TrajectoryStep
 
 
 class Decision(Record):

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from resources.applications import Application
-from taskgraph.evidence import Evidence
-from taskgraph.interaction import Action, Observation
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.interaction import Action, Observation
 
 
 class Environment(Protocol):

@@ -9,12 +9,12 @@ from environments.agent import Agent, Decision
 from environments.environment import Environment
 from environments.errors import ActionInvalid, AgentFailure, EnvironmentFailure
 from resources.applications import Application
-from taskgraph.evidence import Evidence
-from taskgraph.grounding import describe_control
-from taskgraph.interaction import Action, Control, Observation, WaitInput
-from taskgraph.provenance import Provenance
-from taskgraph.subtask import BoundSubtask
-from taskgraph.trajectory import Termination, Trajectory, TrajectoryStep
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.grounding import describe_control
+from taskgraph.records.interaction import Action, Control, Observation, WaitInput
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Termination, Trajectory, TrajectoryStep
 
 StepListener = Callable[[TrajectoryStep], Awaitable[None]]
 """Called with every step once it is recorded."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from environments.errors import ActionInvalid
 from taskgraph.errors import KeysInvalid
-from taskgraph.keys import KeyPress, read_keys
+from taskgraph.records.keys import KeyPress, read_keys
 
 
 def parse_keys(keys: str) -> tuple[KeyPress, ...]:
-    """The presses that `keys` stands for, in order (`taskgraph.keys`).
+    """The presses that `keys` stands for, in order (`taskgraph.records.keys`).
 
     Raises:
         ActionInvalid: they break the syntax; the message says where and how to write it.

@@ -1,4 +1,4 @@
-"""Finding platform modules by name: the file's name in `environments/platforms` is the key."""
+"""Finding platform modules by name: the folder's name in `environments/platforms` is the key."""
 
 from __future__ import annotations
 
@@ -43,4 +43,4 @@ def platform(name: str) -> Platform:
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UnknownPlatform(f"There is no platform named {name!r}.{hint} Known: {', '.join(known)}.")
-    return cast(Platform, importlib.import_module(f"environments.platforms.{name}"))
+    return cast(Platform, importlib.import_module(f"environments.platforms.{name}.platform"))

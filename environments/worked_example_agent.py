@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from environments.agent import Decision
 from resources.applications import WorkedStep
-from taskgraph.grounding import find_control
-from taskgraph.interaction import (
+from taskgraph.records.grounding import find_control
+from taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,
@@ -18,8 +18,8 @@ from taskgraph.interaction import (
     WaitInput,
     WheelMouseInput,
 )
-from taskgraph.trajectory import TrajectoryStep
-from taskgraph.worked_examples import fill_step
+from taskgraph.records.trajectory import TrajectoryStep
+from taskgraph.records.worked_examples import fill_step
 
 _PATIENCE = 6
 """Looks at the screen for a control that is not there yet."""

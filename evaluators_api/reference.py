@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from functools import cache
 
-from evaluators_api.registry import Check, checks
-from taskgraph.evaluation_function import ENTRY_POINT
+from evaluators_api.checks.registry import Check, checks
+from taskgraph.records.evaluation_function import ENTRY_POINT
 
 _RULES = f"""\
 Define `{ENTRY_POINT}` at the top level, with exactly the parameters of the subtask as arguments, each a `str`. Return
@@ -38,7 +38,7 @@ def checks_reference() -> str:
 @cache
 def type_stubs() -> str:
     """Declarations of the checks and of the functions on paths for the type checker inside the sandbox."""
-    from evaluators_api.path_functions import PATH_FUNCTIONS
+    from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 
     paths = [f"def {name}({function.stub}: ..." for name, function in PATH_FUNCTIONS.items()]
     return "\n".join([f"{signature(item)}: ..." for item in checks().values()] + paths) + "\n"

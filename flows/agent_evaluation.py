@@ -10,21 +10,21 @@ from typing import Literal
 
 from environments.agent import Agent, Decision
 from environments.episode import run_episode
-from evaluators_api.sandbox import EvaluationSandbox
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from flows.agents import AgentMaker
 from flows.wiring import Run
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report
-from synthesis.preparation import made_files, since
-from synthesis.verified_subtasks import VerifiedSubtask
-from taskgraph.agent_run import AgentRun, CompletedSubtask
-from taskgraph.evaluation_function import Evaluation
-from taskgraph.evidence import Evidence
-from taskgraph.interaction import Observation
-from taskgraph.provenance import Provenance
-from taskgraph.subtask import BoundSubtask
-from taskgraph.task import Task
-from taskgraph.trajectory import TrajectoryStep
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.trajectories.setup_trajectories import made_files, since
+from taskgraph.records.agent_run import AgentRun, CompletedSubtask
+from taskgraph.records.evaluation_function import Evaluation
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.interaction import Observation
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import TrajectoryStep
 
 EVALUATION = "evaluation"
 

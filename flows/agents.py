@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import cast
 
 from environments.agent import Agent, Decision
-from flows.command_errors import CommandError
+from flows.errors import CommandError
 from flows.wiring import Run
-from synthesis.reperformance import RecordedAgent
-from synthesis.trajectories import ModelAgent, both_pictures
-from synthesis.verified_subtasks import VerifiedSubtask
-from taskgraph.interaction import ClickInput, Observation
-from taskgraph.task import Task
-from taskgraph.trajectory import TrajectoryStep
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.trajectories.reperformance import RecordedAgent
+from synthesis.trajectories.trajectories import ModelAgent, both_pictures
+from taskgraph.records.interaction import ClickInput, Observation
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import TrajectoryStep
 
 AgentMaker = Callable[[Task], Agent]
 """Makes a new agent for one attempt at a task."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import prefect
 
 from flows.build_dataset import make_tasks
-from flows.command_errors import NEGATIVE_ANSWER, CommandError
 from flows.current import working_for
+from flows.errors import NEGATIVE_ANSWER, CommandError
 from flows.settings import Settings, load_settings
 from flows.summary import RunSummary, publish_artifacts, summarise
 from flows.wiring import open_run

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from flows.command_errors import CommandError
+from flows.errors import CommandError
 from resources.capability_presets import CapabilityPreset
-from synthesis.composing.binding import bind_pool, fixtures_at_reset
-from synthesis.composing.request import CompositionAccount, CompositionRequest, Quota
-from synthesis.composition import compose
-from taskgraph.capabilities import constraint_of
-from taskgraph.cells import LevelConstraint
-from taskgraph.complexity import DIMENSIONS, LEVELS
-from taskgraph.ranges import MeasureRanges
-from taskgraph.subtask import Subtask
-from taskgraph.task import Intent
+from synthesis.composition.binding import bind_pool, fixtures_at_reset
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
+from taskgraph.measures.capabilities import constraint_of
+from taskgraph.measures.cells import LevelConstraint
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS
+from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Intent
 
 _RANGE = re.compile(r"(\d{1,9})|(\d{1,9})\.\.|(\d{0,9})\.\.(\d{1,9})", re.ASCII)
 
@@ -89,7 +89,7 @@ def quotas_of_capabilities(names: Sequence[str], preset: str, count: int) -> tup
     Raises:
         CommandError: an unknown capability or preset; the known ones are named.
     """
-    from resources.catalog_loading import load_capabilities
+    from resources.reading.catalog import load_capabilities
 
     known = {capability.name: capability for capability in load_capabilities()}
     unknown = [name for name in names if name not in known]
@@ -184,7 +184,7 @@ def plan_composition(
     Raises:
         CommandError: a subtask cannot be bound.
     """
-    from resources.catalog_loading import load_applications, load_resource_categories
+    from resources.reading.catalog import load_applications, load_resource_categories
 
     categories = load_resource_categories()
     known = load_applications()

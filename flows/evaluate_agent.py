@@ -9,14 +9,14 @@ import prefect
 from flows import steps
 from flows.agent_evaluation import EVALUATION, AgentEvaluation, InstructionLevel
 from flows.agents import agent_maker
-from flows.command_errors import CommandError
 from flows.current import timed, working_for
+from flows.errors import CommandError
 from flows.settings import Settings, load_settings
 from flows.wiring import open_run
 from omnieval.reports import ReportRow
 from resources.record import Record
-from taskgraph.task import Task
-from warehouse.selection import Selection, select
+from taskgraph.records.task import Task
+from warehouse.sets.selection import Selection, select
 
 
 class AgentReport(Record):

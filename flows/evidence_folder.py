@@ -14,12 +14,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from flows.command_errors import CommandError
+from flows.errors import CommandError
 from resources.record import Record
-from taskgraph.evidence import Evidence
-from taskgraph.interaction import Screenshot
-from taskgraph.subtask import Subtask
-from taskgraph.trajectory import Trajectory
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.interaction import Screenshot
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.trajectory import Trajectory
 
 _POSITIVE, _SUBTASK, _PICTURES = "positive.json", "subtask.json", "pictures"
 _LARGEST_FILE = 256 * 1024 * 1024

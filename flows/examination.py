@@ -7,16 +7,22 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from evaluators_api.sandbox import EvaluationSandbox
-from flows.command_errors import CommandError
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from flows.errors import CommandError
 from flows.evidence_folder import EvidenceFolder
 from resources.categories import ResourceCategory
 from resources.record import Record
-from synthesis.negatives import NegativeThresholds, build_negatives, examine, feedback, unacceptable
+from synthesis.examination.examination import (
+    NegativeThresholds,
+    build_negatives,
+    examine,
+    feedback,
+    unacceptable,
+)
 from taskgraph.errors import TaskGraphError
-from taskgraph.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
-from taskgraph.subtask import BoundSubtask, Subtask
-from taskgraph.trajectory import Trajectory
+from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
+from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskgraph.records.trajectory import Trajectory
 from warehouse.errors import ScreenshotMissing
 from warehouse.store import Warehouse
 

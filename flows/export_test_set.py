@@ -13,9 +13,9 @@ from flows import steps
 from flows.current import timed, working_for
 from flows.settings import Settings, load_settings
 from flows.wiring import open_run
-from taskgraph.task import Task
-from warehouse.exporting import ExportOptions, Manifest, export
-from warehouse.selection import Selection, select
+from taskgraph.records.task import Task
+from warehouse.exporting.exporting import ExportOptions, Manifest, export
+from warehouse.sets.selection import Selection, select
 
 
 @prefect.flow(name="export_test_set", validate_parameters=False)

@@ -10,15 +10,15 @@ from flows.wiring import Run
 from model_clients.errors import BatchPending
 from model_clients.roles import ModelRole
 from resources.applications import Application
-from synthesis.cross_verification import CrossVerifier, Verification
-from synthesis.exploration import explore_application
-from synthesis.performances import Stage
-from synthesis.trajectories import Picture, both_pictures, plain_picture
-from synthesis.verification_pool import VerificationPool
-from synthesis.verified_subtasks import VerifiedSubtask
-from taskgraph.evaluation_function import EvaluationFunction
-from taskgraph.provenance import Provenance
-from taskgraph.subtask import Subtask
+from synthesis.cross_verification.cross_verification import CrossVerifier, Verification
+from synthesis.cross_verification.performances import Stage
+from synthesis.cross_verification.verification_pool import VerificationPool
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.exploration.exploration import explore_application
+from synthesis.trajectories.trajectories import Picture, both_pictures, plain_picture
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import Subtask
 
 EXPLORATION = "exploration"
 VERIFICATION = "verification"

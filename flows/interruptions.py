@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from flows.command_errors import INTERRUPTED, TERMINATED, CommandError
+from flows.errors import INTERRUPTED, TERMINATED, CommandError
 
 _on_termination: ContextVar[Callable[..., None] | None] = ContextVar("on_termination", default=None)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from resources.applications import Application
-from synthesis.verified_subtasks import VerifiedSubtask
-from taskgraph.evaluation_function import EvaluationFunction
-from taskgraph.subtask import Subtask
-from taskgraph.trajectory import Trajectory
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.trajectory import Trajectory
 from warehouse.store import Warehouse
 
 _ACCEPTED = "trajectory_id IN (SELECT trajectory_id FROM verifications WHERE accepted)"

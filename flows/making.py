@@ -11,17 +11,17 @@ from itertools import islice
 from flows.model_call_rows import model_call_rows
 from flows.wiring import Run
 from model_clients.errors import BatchPending
-from resources.catalog_links import fixtures_of
-from resources.catalog_loading import load_capabilities, load_scenarios
+from resources.reading.catalog import load_capabilities, load_scenarios
+from resources.reading.catalog_links import fixtures_of
 from resources.scenarios import scenario_of
-from synthesis.composing.request import CompositionAccount, CompositionResult
-from synthesis.composition import compose
-from synthesis.intents import PooledSubtask, extract_intents
-from synthesis.replay import Replayer
-from synthesis.validation import validate_task
-from synthesis.verified_subtasks import VerifiedSubtask
-from taskgraph.provenance import Provenance
-from taskgraph.task import Intent, Rejection, Task
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionAccount, CompositionResult
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.intents.intents import PooledSubtask, extract_intents
+from synthesis.replay.replay import Replayer
+from synthesis.validation.validation import validate_task
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.task import Intent, Rejection, Task
 
 INTENTS = "intents"
 COMPOSITION = "composition"

@@ -11,13 +11,13 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from model_clients.call_records import CallRecord
-from model_clients.ledger import Ledger
+from model_clients.ledger.call_records import CallRecord
+from model_clients.ledger.ledger import Ledger
 from model_clients.offline.mistakes import InjectedMistake, read_mark
 from model_clients.replies import ExplorationReply
 from model_clients.roles import ModelRole
 from resources.record import Record
-from taskgraph.subtask import Subtask
+from taskgraph.records.subtask import Subtask
 from warehouse.store import Warehouse
 
 

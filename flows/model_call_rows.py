@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from model_clients.call_records import CallOutcome, CallRecord
-from model_clients.ledger import Ledger
+from model_clients.ledger.call_records import CallOutcome, CallRecord
+from model_clients.ledger.ledger import Ledger
 from warehouse.records import ModelCallRecord
 
 _Outcome = Literal["answered", "repaired", "malformed", "refused", "failed"]

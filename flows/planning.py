@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from flows.settings import Settings
 from flows.wiring import choose_applications, role_settings
-from model_clients.ledger import Ledger
-from model_clients.prices import prices_of
+from model_clients.ledger.ledger import Ledger
+from model_clients.ledger.prices import prices_of
 from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings
 from resources.record import Record

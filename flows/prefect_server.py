@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from environments.file_lock import locked
-from flows.command_errors import NEGATIVE_ANSWER, CommandError
+from flows.errors import NEGATIVE_ANSWER, CommandError
 
 _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0

@@ -18,16 +18,16 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from environments.confinement import Isolation
-from flows.command_errors import CommandError
+from environments.machines.bubblewrap import Isolation
+from flows.errors import CommandError
 from model_clients.settings import CallSettings
-from synthesis.composing.request import CompositionRequest
-from synthesis.cross_verification import VerificationSettings
-from synthesis.exploration import ExplorationSettings
-from synthesis.intents import IntentSettings
-from synthesis.replay import ReplaySettings
-from synthesis.trajectories import TrajectorySettings
-from synthesis.validation import ValidationSettings
+from synthesis.composition.request import CompositionRequest
+from synthesis.cross_verification.cross_verification import VerificationSettings
+from synthesis.exploration.exploration import ExplorationSettings
+from synthesis.intents.intents import IntentSettings
+from synthesis.replay.replay import ReplaySettings
+from synthesis.trajectories.trajectories import TrajectorySettings
+from synthesis.validation.validation import ValidationSettings
 
 PREFIX = "TASKLOOM_"
 DEFAULT_FILE = Path("taskloom.yaml")

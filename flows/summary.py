@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import shlex
 
-from environments.confinement import WITHOUT, Isolation, is_confined
-from flows.command_errors import NEGATIVE_ANSWER
+from environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
 from flows.current import Work
+from flows.errors import NEGATIVE_ANSWER
 from flows.mistakes_account import MistakeFate, account_of_mistakes
 from flows.model_call_rows import model_call_rows
 from resources.record import Record

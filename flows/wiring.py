@@ -14,25 +14,25 @@ from importlib.metadata import version as distribution_version
 from pydantic import JsonValue
 
 from environments.environment import Environment
-from environments.installation import missing_for_start
+from environments.installing.applications import missing_for_start
 from environments.lookup import platform
-from environments.simulated.catalog_entries import simulated_applications
-from environments.web.settings import WebBrowserSettings
-from evaluators_api.sandbox import EvaluationSandbox, SandboxSettings
-from flows.command_errors import CommandError
+from environments.platforms.simulated.catalog_entries import simulated_applications
+from environments.platforms.web_browser.settings import WebBrowserSettings
+from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from flows.environment_pool import EnvironmentPool
+from flows.errors import CommandError
 from flows.interruptions import termination_in_order
 from flows.progress import Progress
 from flows.recording import Recorder
 from flows.settings import Settings
 from model_clients.asking import RoleModels
 from model_clients.errors import BatchPending, BudgetExhausted, RunStopped
-from model_clients.ledger import Ledger
+from model_clients.ledger.ledger import Ledger
 from model_clients.settings import CallSettings, ModelSettings, RoleSettings
 from resources.applications import Application
-from resources.catalog_loading import load_applications, load_resource_categories
 from resources.categories import ResourceCategory
 from resources.errors import UnknownCatalogEntry
+from resources.reading.catalog import load_applications, load_resource_categories
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from model_clients.budget import Budget
+from model_clients.batches.request_files import ReplyFile, RequestFile
 from model_clients.client import Prompt
 from model_clients.conversation import first_request, parse_reply, repair_request
 from model_clients.counters import CallCounters
@@ -25,12 +25,12 @@ from model_clients.errors import (
     ReplyUnavailable,
     RunStopped,
 )
-from model_clients.ledger import Ledger
+from model_clients.ledger.budget import Budget
+from model_clients.ledger.ledger import Ledger
+from model_clients.ledger.paid_calls import Call, PaidCalls, Purpose
+from model_clients.limits.senders import Senders
 from model_clients.messages import ModelReply, ModelRequest
-from model_clients.paying import Call, PaidCalls, Purpose
-from model_clients.request_files import ReplyFile, RequestFile
 from model_clients.roles import ModelRole
-from model_clients.senders import Senders
 from model_clients.settings import CallSettings, ModelSettings
 
 R = TypeVar("R", bound=BaseModel)

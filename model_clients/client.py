@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from model_clients.errors import ModelClientError
 from model_clients.messages import ModelReply, ModelRequest
-from taskgraph.interaction import Screenshot
+from taskgraph.records.interaction import Screenshot
 
 
 class Prompt(Protocol):

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from model_clients.rate_reports import RateReport
+from model_clients.limits.rate_reports import RateReport
 from model_clients.roles import ModelRole
 from resources.record import Record
-from taskgraph.interaction import Screenshot
+from taskgraph.records.interaction import Screenshot
 
 
 class TextContent(Record):

@@ -9,11 +9,11 @@ from omnieval.coherency import executed_coherency
 from omnieval.errors import EvaluationEnded
 from omnieval.metrics import coverage_rate, logical_consistency
 from resources.record import Record
-from taskgraph.coherency import maximum_coherency_of
-from taskgraph.complexity import depth_by_instance
-from taskgraph.evaluation_function import Evaluation
-from taskgraph.graph import TaskGraph
-from taskgraph.subtask import BoundSubtask
+from taskgraph.measures.coherency import maximum_coherency_of
+from taskgraph.measures.complexity import depth_by_instance
+from taskgraph.records.evaluation_function import Evaluation
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.subtask import BoundSubtask
 
 Outcome = Literal["running", "completed", "stalled", "step_limit", "finished_early"]
 """How a task stands: all subtasks done, nothing done for N steps, out of steps, or the agent stopped before the end."""

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from omnieval.coherency import executed_coherency, require_possible
 from omnieval.errors import SequenceImpossible
 from resources.record import Record
-from taskgraph.coherency import maximum_coherency_of
-from taskgraph.complexity import depth_by_instance
-from taskgraph.graph import TaskGraph
+from taskgraph.measures.coherency import maximum_coherency_of
+from taskgraph.measures.complexity import depth_by_instance
+from taskgraph.records.graph import TaskGraph
 
 
 class Score(Record):
@@ -62,7 +62,7 @@ def logical_consistency(coherency_score: int, maximum: int) -> float | None:
 def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
     """Score the subtasks `completed` in this order.
 
-    >>> from taskgraph.reading import read_task_graph
+    >>> from taskgraph.reading.task_graphs import read_task_graph
     >>> graph = read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)
     >>> score_of(graph, ["a"]).coverage_rate == 1 / 3
     True

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from omnieval.graph_evaluator import GraphEvaluation
 from resources.record import Record
-from taskgraph.complexity import DIMENSIONS, cell_of
-from taskgraph.task import Task
+from taskgraph.measures.complexity import DIMENSIONS, cell_of
+from taskgraph.records.task import Task
 
 
 class ReportRow(Record):

@@ -10,7 +10,7 @@ from prompts.observed_changes import ObservedChange
 from resources.applications import ResourceDeclaration
 from resources.categories import ResourceCategory
 from resources.record import Record
-from taskgraph.interaction import Screenshot
+from taskgraph.records.interaction import Screenshot
 
 
 class PromptInput(Record):

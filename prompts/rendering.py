@@ -15,7 +15,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from prompts.errors import TemplateBroken, UnknownTemplate
 from prompts.inputs import PromptInput
-from taskgraph.interaction import Screenshot
+from taskgraph.records.interaction import Screenshot
 
 _PARTS = ("system", "user")
 _JSON: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])

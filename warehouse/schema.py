@@ -16,15 +16,15 @@ import pyarrow as pa
 
 from resources.applications import Application
 from resources.record import Record
-from taskgraph.agent_run import AgentRun
-from taskgraph.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
-from taskgraph.graph import TaskGraph
-from taskgraph.provenance import Provenance
-from taskgraph.subtask import Subtask
-from taskgraph.task import Complexity, Intent, Rejection, Replay, Task, Validation
-from taskgraph.trajectory import Trajectory, TrajectoryStep
-from warehouse.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
+from taskgraph.records.agent_run import AgentRun
+from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord
+from warehouse.storage.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
 
 SCHEMA_VERSION = 3
 """Number of the layout below; a warehouse with a higher one is refused."""

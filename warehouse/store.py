@@ -15,26 +15,26 @@ import pyarrow as pa
 from pydantic import JsonValue
 
 from resources.record import Record
-from taskgraph.trajectory import Trajectory
-from warehouse.database import LAKE, connect_reader, connect_writer, retried
+from taskgraph.records.trajectory import Trajectory
 from warehouse.errors import (
     QueryFailed,
     VersionProblem,
     WarehouseError,
     WarehouseUnavailable,
 )
-from warehouse.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
-from warehouse.field_codecs import Shared
-from warehouse.guard import admit
-from warehouse.inserting import insert_rows
-from warehouse.locations import parse_location
-from warehouse.locking import WriterLock
-from warehouse.object_storage import open_screenshots
-from warehouse.query_result import QueryResult
+from warehouse.querying.guard import admit
+from warehouse.querying.query_result import QueryResult
 from warehouse.records import DatasetVersion
-from warehouse.rows import batch_of, decode_record, references, table_of
 from warehouse.schema import Table
-from warehouse.storage_access import reason_of, without_secrets
+from warehouse.storage.database import LAKE, connect_reader, connect_writer, retried
+from warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
+from warehouse.storage.field_codecs import Shared
+from warehouse.storage.inserting import insert_rows
+from warehouse.storage.locations import parse_location
+from warehouse.storage.locking import WriterLock
+from warehouse.storage.object_storage import open_screenshots
+from warehouse.storage.rows import batch_of, decode_record, references, table_of
+from warehouse.storage.storage_access import reason_of, without_secrets
 from warehouse.versions import Publication, describe_present
 
 R = TypeVar("R", bound=Record)

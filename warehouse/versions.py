@@ -14,10 +14,10 @@ import duckdb
 from pydantic import JsonValue, ValidationError
 
 from resources.record import Record
-from warehouse.database import LAKE, first_row
 from warehouse.errors import QueryFailed, VersionProblem
 from warehouse.records import DatasetVersion
 from warehouse.schema import TABLES, Table
+from warehouse.storage.database import LAKE, first_row
 
 if TYPE_CHECKING:
     from warehouse.store import Warehouse

@@ -11,9 +11,9 @@ from model_clients.offline.request_views import ControlView, TrajectoryView
 from model_clients.replies import ActorArguments, ActorReply, Point
 from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
 from resources.path_parts import with_path_parts
-from taskgraph.grounding import find_control
-from taskgraph.interaction import Control, Rectangle, escape_keys
-from taskgraph.subtask import fill
+from taskgraph.records.grounding import find_control
+from taskgraph.records.interaction import Control, Rectangle, escape_keys
+from taskgraph.records.subtask import fill
 
 _PATIENCE = 3
 """Times a control may be missing, or an action refused, before the actor gives up."""

@@ -28,8 +28,8 @@ from model_clients.offline.request_views import (
 from model_clients.offline.summarizing import summarize
 from model_clients.roles import ModelRole
 from resources.applications import Application
-from resources.catalog_loading import load_applications, load_goal_wordings
 from resources.goals import GoalWording
+from resources.reading.catalog import load_applications, load_goal_wordings
 from resources.record import Record
 
 RULES_VERSION = 3

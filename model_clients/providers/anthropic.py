@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue, SecretStr
 
-from model_clients.anthropic_wire import messages_body, messages_reply
 from model_clients.client import BatchAnswer, BatchState
 from model_clients.errors import ModelClientError, RequestFiltered
-from model_clients.json_paths import text_at, value_at
 from model_clients.messages import ModelReply, ModelRequest
-from model_clients.provider_errors import FailedResponse
-from model_clients.provider_keys import read_key, without_key
-from model_clients.sdk_calls import (
+from model_clients.settings import ModelSettings
+from model_clients.wire.anthropic_json import messages_body, messages_reply
+from model_clients.wire.json_paths import text_at, value_at
+from model_clients.wire.provider_errors import FailedResponse
+from model_clients.wire.provider_keys import read_key, without_key
+from model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
     SdkErrors,
     completed,
@@ -24,8 +25,7 @@ from model_clients.sdk_calls import (
     mapped_errors,
     read_json,
 )
-from model_clients.settings import ModelSettings
-from model_clients.structured_modes import Mode, StructuredMode
+from model_clients.wire.structured_modes import Mode, StructuredMode
 
 if TYPE_CHECKING:
     from anthropic.types.messages.batch_create_params import Request

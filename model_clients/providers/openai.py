@@ -11,12 +11,13 @@ from pydantic import JsonValue, SecretStr
 
 from model_clients.client import BatchAnswer, BatchState
 from model_clients.errors import ModelClientError, RequestFiltered
-from model_clients.json_paths import text_at, value_at
 from model_clients.messages import ModelReply, ModelRequest
-from model_clients.openai_wire import chat_body, chat_reply, responses_body, responses_reply
-from model_clients.provider_errors import FailedResponse
-from model_clients.provider_keys import read_key, without_key
-from model_clients.sdk_calls import (
+from model_clients.settings import ModelSettings
+from model_clients.wire.json_paths import text_at, value_at
+from model_clients.wire.openai_json import chat_body, chat_reply, responses_body, responses_reply
+from model_clients.wire.provider_errors import FailedResponse
+from model_clients.wire.provider_keys import read_key, without_key
+from model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
     SdkErrors,
     completed,
@@ -24,8 +25,7 @@ from model_clients.sdk_calls import (
     mapped_errors,
     read_json,
 )
-from model_clients.settings import ModelSettings
-from model_clients.structured_modes import Mode, StructuredMode
+from model_clients.wire.structured_modes import Mode, StructuredMode
 
 PROTOCOLS = ("responses", "chat_completions")
 """Protocols that the settings can choose between."""

@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.main import get_command
 
-from flows.cli import create_app
-from flows.documentation import DOCS, pages
+from cli.documentation import DOCS, pages
+from cli.main import create_app
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = [

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from environments.annotated import COLOURS, annotate, colour_of, mark_click, side_by_side
-from taskgraph.interaction import Control, Observation, Rectangle, Screenshot
+from taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
 
 
 def observation(*controls: tuple[str, str, tuple[int, int, int, int]]) -> Observation:

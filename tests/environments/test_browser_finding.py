@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from environments.browser_finding import BROWSER_PROGRAMS, BROWSER_VARIABLE, find_browser, install_browser
 from environments.errors import BrowserMissing
+from environments.installing.browser_finding import (
+    BROWSER_PROGRAMS,
+    BROWSER_VARIABLE,
+    find_browser,
+    install_browser,
+)
 
 PROGRAMS = tuple(name for name in BROWSER_PROGRAMS if "/" not in name)
 

@@ -14,16 +14,16 @@ import pytest
 
 from environments.environment import Environment
 from environments.episode import record_steps
-from environments.installation import is_installed
+from environments.installing.applications import is_installed
 from environments.lookup import platform
 from environments.worked_example_agent import WorkedExampleAgent
 from resources.applications import Application, ExampleSubtask
-from resources.catalog_loading import load_applications, load_resource_categories
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from resources.matching import provides
-from taskgraph.evidence import Evidence
-from taskgraph.subtask import BoundSubtask, Subtask
+from resources.reading.catalog import load_applications, load_resource_categories
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.subtask import BoundSubtask, Subtask
 
 pytestmark = [pytest.mark.browser, pytest.mark.applications]
 

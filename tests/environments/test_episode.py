@@ -9,12 +9,12 @@ from environments.environment import Environment
 from environments.episode import record_steps, run_episode
 from environments.errors import AgentFailure, ApplicationStartFailed, EnvironmentBroken
 from environments.lookup import platform
-from environments.simulated.catalog_entries import simulated_applications
+from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Application
-from taskgraph.grounding import find_control
-from taskgraph.interaction import Action, ClickInput, KeyboardInput, Observation
-from taskgraph.subtask import BoundSubtask
-from taskgraph.trajectory import TrajectoryStep
+from taskgraph.records.grounding import find_control
+from taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Observation
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import TrajectoryStep
 
 NOTES = next(item for item in simulated_applications() if item.name == "simulated_notes")
 INSTANCE = BoundSubtask(

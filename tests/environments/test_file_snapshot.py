@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from environments.file_snapshot import TEXT_LIMIT, FileSnapshots
-from taskgraph.evidence import FileState
+from environments.evidence.file_snapshot import TEXT_LIMIT, FileSnapshots
+from taskgraph.records.evidence import FileState
 
 
 @pytest.fixture

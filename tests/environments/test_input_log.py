@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from environments.errors import ActionInvalid
-from environments.input_log import InputLog, require_control, under_pointer
-from taskgraph.interaction import (
+from environments.evidence.input_log import InputLog, require_control, under_pointer
+from taskgraph.records.interaction import (
     ClickInput,
     Control,
     DragInput,

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from environments.errors import InstallationFailed
-from environments.installation import (
+from environments.installing.applications import (
     InstallationResult,
     install_applications,
     installed_place,
     is_installed,
     missing_for_start,
 )
-from environments.machine_commands import CommandRunner
+from environments.installing.machine_commands import CommandRunner
 from resources.applications import Application, Installation
 
 CATALOGUE = Path(__file__).parent / "catalogue"

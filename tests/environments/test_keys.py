@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from environments.errors import ActionInvalid
 from environments.keys import parse_keys
-from taskgraph.interaction import escape_keys
-from taskgraph.keys import KeyPress, runs
+from taskgraph.records.interaction import escape_keys
+from taskgraph.records.keys import KeyPress, runs
 
 
 def chords(keys: str) -> list[str]:

@@ -19,10 +19,12 @@ def test_an_unknown_name_is_refused_with_the_known_and_the_nearest() -> None:
 
 
 def test_looking_up_a_platform_does_not_import_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("environments.platforms.web_browser")]:
+    for name in [
+        name for name in sys.modules if name.startswith("environments.platforms.web_browser.platform")
+    ]:
         monkeypatch.delitem(sys.modules, name)
     platform("simulated")
-    assert "environments.platforms.web_browser" not in sys.modules
+    assert "environments.platforms.web_browser.platform" not in sys.modules
 
 
 def test_the_browser_driver_is_not_imported_before_an_environment_is_made() -> None:

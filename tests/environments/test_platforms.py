@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from environments.environment import Environment
 from environments.errors import ActionInvalid, BrowserMissing
 from environments.lookup import platform, platform_names
-from environments.simulated.catalog_entries import simulated_applications
+from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Application, Fixture, Launch
-from taskgraph.interaction import ClickInput, KeyboardInput, WaitInput
+from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 
 PAGE = """<!doctype html><title>{title}</title><button onclick="document.title='pressed'">Press</button>
 <label>Field <input></label>"""

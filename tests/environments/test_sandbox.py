@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from environments.reaper import MARK, marked_processes
-from environments.sandbox import PERSONAL_FOLDERS, Sandbox
-from environments.simulated.catalog_entries import simulated_applications
+from environments.machines.reaper import MARK, marked_processes
+from environments.machines.sandbox import PERSONAL_FOLDERS, Sandbox
+from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Fixture
 
 HOLDER = """
 import subprocess, sys, time
 from pathlib import Path
-from environments.sandbox import Sandbox
+from environments.machines.sandbox import Sandbox
 sandbox = Sandbox(Path(sys.argv[1])); sandbox.clear()
 other = Path(sys.argv[1], "beside"); other.mkdir(); sandbox.also_remove(other)
 subprocess.Popen(["sh", "-c", "setsid sleep 1000 & sleep 1000"], env=sandbox.process_environment(), start_new_session=True)
@@ -30,8 +30,8 @@ time.sleep(1000)
 BROWSER_HOLDER = """
 import asyncio, sys
 from pathlib import Path
-from environments.web.settings import WebBrowserSettings
-from environments.web.web_environment import WebEnvironment
+from environments.platforms.web_browser.settings import WebBrowserSettings
+from environments.platforms.web_browser.environment import WebEnvironment
 from resources.applications import Application, Launch
 folder = Path(sys.argv[1]); (folder / "site").mkdir(); (folder / "site" / "index.html").write_text("<p>Hello</p>")
 page = Application(name="page", title="Page", category="Office", version="1", licence="MIT", description="x", manual="x",

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from pydantic_monty import MontyError
 
-from evaluators_api.evidence_view import view
-from evaluators_api.recorder import CallRecorder
-from evaluators_api.registry import Scene
-from evaluators_api.sandbox import EvaluationSandbox, SandboxSettings
-from evaluators_api.static_analysis import Analysis, analyse
-from taskgraph.evidence import Evidence, FileState
+from evaluators_api.checks.registry import Scene
+from evaluators_api.evidence.evidence_view import view
+from evaluators_api.interpreter.recorder import CallRecorder
+from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from evaluators_api.interpreter.static_analysis import Analysis, analyse
+from taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.attacks import ATTACKS
 
 EVIDENCE = Evidence(step=0, files=(FileState(path="b.csv", size=1, sha256="0" * 64, text="x"),))

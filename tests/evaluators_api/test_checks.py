@@ -4,13 +4,13 @@ import re
 
 import pytest
 
+from evaluators_api.checks.registry import LONGEST_ARGUMENT, Scene, checks
 from evaluators_api.errors import CheckMisused, CheckUnavailable
-from evaluators_api.evidence_view import EvidenceView, view
+from evaluators_api.evidence.evidence_view import EvidenceView, view
 from evaluators_api.reference import checks_reference, signature, type_stubs
-from evaluators_api.registry import LONGEST_ARGUMENT, Scene, checks
 from resources.applications import ControlQuery
-from taskgraph.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.interaction import Control, Rectangle, Screenshot
+from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 PLACE = Rectangle(left=0, top=0, right=9, bottom=9)
 PAPER = {

@@ -8,9 +8,9 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from evaluators_api.errors import CheckUnavailable
-from evaluators_api.ocr import ScreenReader, available_engine, texts_of_words
-from evaluators_api.text_matching import read_in_picture
-from taskgraph.interaction import Screenshot
+from evaluators_api.evidence.ocr import ScreenReader, available_engine, texts_of_words
+from evaluators_api.evidence.text_matching import read_in_picture
+from taskgraph.records.interaction import Screenshot
 
 
 def picture(*texts: tuple[int, int, str]) -> Screenshot:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from evaluators_api.errors import SandboxUnavailable
-from evaluators_api.sandbox import EvaluationSandbox, SandboxSettings
-from evaluators_api.worker_isolation import bubblewrap_works
+from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from evaluators_api.interpreter.worker_isolation import bubblewrap_works
 from resources.applications import ControlQuery
-from taskgraph.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.interaction import Control, Rectangle, Screenshot
+from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 EVIDENCE = Evidence(
     step=3,

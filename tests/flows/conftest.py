@@ -28,7 +28,7 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """Run the command line; returns exit code, standard output and standard error."""
-    from flows.cli import main
+    from cli.main import main
 
     def invoke(*arguments: object) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as ended:

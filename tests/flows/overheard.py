@@ -8,8 +8,8 @@ import flows.wiring
 from flows.settings import Settings
 from model_clients.asking import RoleModels
 from model_clients.conversation import first_request
-from model_clients.local_server.behaviour import WireCall
 from model_clients.lookup import create_client
+from tests.servers.models.behaviour import WireCall
 
 
 class OverheardAnswers:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import main
-from model_clients.ledger import Ledger
-from model_clients.ledger_transfer import export_ledger, import_ledger
+from cli.main import main
+from model_clients.ledger.ledger import Ledger
+from model_clients.ledger.transfer import export_ledger, import_ledger
 from warehouse.store import Warehouse
 
 SMALL = [

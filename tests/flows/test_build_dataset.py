@@ -7,7 +7,7 @@ import pytest
 
 from flows.settings import Settings, load_settings
 from flows.summary import RunSummary
-from taskgraph.task import Task
+from taskgraph.records.task import Task
 from warehouse.store import Warehouse
 
 

@@ -13,15 +13,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from flows.command_errors import CommandError
-from flows.commands.calls import register
-from model_clients.call_records import CallRecord
+from cli.commands.calls import register
+from flows.errors import CommandError
 from model_clients.conversation import first_request
-from model_clients.ledger import Ledger
+from model_clients.ledger.call_records import CallRecord
+from model_clients.ledger.ledger import Ledger
 from model_clients.messages import ModelReply
 from model_clients.roles import ModelRole
 from tests.model_clients.requests import PlainPrompt, Verdict
-from warehouse.extensions import load
+from warehouse.storage.extensions import load
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from environments.agent import Decision
-from flows.command_errors import CommandError
+from flows.errors import CommandError
 from flows.settings import Settings, load_settings
-from taskgraph.agent_run import AgentRun
-from taskgraph.trajectory import Trajectory
-from warehouse.selection import Selection
+from taskgraph.records.agent_run import AgentRun
+from taskgraph.records.trajectory import Trajectory
+from warehouse.sets.selection import Selection
 from warehouse.store import Warehouse
 
 HARDEST_FIRST = Selection(where="node_count >= 3", size=3)
@@ -103,7 +103,7 @@ def test_a_selection_without_tasks_is_told(data: Path) -> None:
 
 
 def test_the_command_names_what_is_allowed() -> None:
-    command = [sys.executable, "-m", "flows.cli", "evaluate", "--instructions", "middle"]
+    command = [sys.executable, "-m", "cli.main", "evaluate", "--instructions", "middle"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
     assert "--instructions is 'middle'; it is high or low." in done.stderr

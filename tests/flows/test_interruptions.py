@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.command_errors import INTERRUPTED, TERMINATED, CommandError
+from flows.errors import INTERRUPTED, TERMINATED, CommandError
 from flows.interruptions import interruptible
 
 
@@ -77,7 +77,7 @@ def test_a_build_ends_with_one_line_and_goes_on_later(name: str, exit_code: int,
         *(
             sys.executable,
             "-m",
-            "flows.cli",
+            "cli.main",
             "build",
             "--quiet",
             "--set=simulated=true",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from environments import confinement
+from environments.machines import bubblewrap as confinement
 from flows.settings import Settings, load_settings
 from flows.summary import RunSummary, why_unconfined
 from flows.wiring import create_environment, sandbox_settings

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from resources.applications import ResourceDeclaration
-from taskgraph.evaluation_function import EvaluationFunction
-from taskgraph.subtask import Subtask
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.subtask import Subtask
 from warehouse.store import Warehouse
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import main
+from cli.main import main
 from tests.flows.test_calls_command import fill
 
 STAGES = ["exploration", "trajectories", "evaluation_functions", "intents", "instructions", "validation"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.command_errors import CommandError
+from flows.errors import CommandError
 from flows.log_setup import prepare_prefect
 from flows.prefect_server import prefect_server
 

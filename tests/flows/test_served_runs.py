@@ -16,11 +16,11 @@ from pydantic import JsonValue
 
 from flows.settings import Settings, load_settings
 from flows.summary import RunSummary
-from model_clients.ledger import Ledger
-from model_clients.ledger_transfer import export_ledger
-from model_clients.local_server.behaviour import Behaviour, RandomScript
-from model_clients.local_server.server import LocalModelServer
+from model_clients.ledger.ledger import Ledger
+from model_clients.ledger.transfer import export_ledger
 from tests.flows.overheard import OverheardAnswers
+from tests.servers.models.behaviour import Behaviour, RandomScript
+from tests.servers.models.server import LocalModelServer
 from warehouse.store import Warehouse
 
 KEY = "sk-test-51b7c04e9f2d8a63"

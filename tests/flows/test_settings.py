@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.command_errors import CommandError
+from flows.errors import CommandError
 from flows.settings import load_settings
 
 

@@ -6,14 +6,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from flows.cli import create_app
-from flows.command_errors import CommandError
+from cli.main import create_app
+from flows.errors import CommandError
 from flows.evidence_folder import read_evidence_folder, write_evidence_folder
 from resources.applications import ResourceDeclaration
-from taskgraph.evaluation_function import EvalResult, Evaluation, EvaluationFunction, VerificationRound
-from taskgraph.interaction import Screenshot
-from taskgraph.subtask import Subtask
-from taskgraph.trajectory import Trajectory
+from taskgraph.records.evaluation_function import (
+    EvalResult,
+    Evaluation,
+    EvaluationFunction,
+    VerificationRound,
+)
+from taskgraph.records.interaction import Screenshot
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import message_sent, note_written, page_opened, text_copied
 from warehouse.store import Warehouse
 
@@ -154,8 +159,8 @@ def test_one_stored_function_is_saved_and_found_the_same_from_its_files(
 
 
 def test_kills_per_family_are_one_query(warehouse: str) -> None:
-    from evaluators_api.sandbox import EvaluationSandbox
-    from synthesis.negatives import build_negatives, examine
+    from evaluators_api.interpreter.sandbox import EvaluationSandbox
+    from synthesis.examination.examination import build_negatives, examine
     from tests.synthesis.recordings import written_instance
 
     with EvaluationSandbox() as sandbox:

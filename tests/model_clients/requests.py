@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from model_clients.conversation import first_request
-from model_clients.local_server.behaviour import WireCall
 from model_clients.messages import ModelRequest
 from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
 from resources.record import Record
-from taskgraph.interaction import Screenshot
+from taskgraph.records.interaction import Screenshot
+from tests.servers.models.behaviour import WireCall
 
 KEY_VARIABLE = "TASKLOOM_TEST_KEY"
 KEY = "sk-test-7c1f0e5b9d2a4836"

@@ -17,12 +17,12 @@ from model_clients.errors import (
     ReplyRefused,
     ReplyUnavailable,
 )
-from model_clients.ledger import Ledger
-from model_clients.local_server.behaviour import Behaviour, Script, WireCall, always, in_turn
-from model_clients.local_server.server import LocalModelServer
+from model_clients.ledger.ledger import Ledger
 from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings, ModelPrices
 from tests.model_clients.requests import PlainPrompt, Verdict, call_settings, model_at, verdict_about
+from tests.servers.models.behaviour import Behaviour, Script, WireCall, always, in_turn
+from tests.servers.models.server import LocalModelServer
 
 
 @pytest.fixture

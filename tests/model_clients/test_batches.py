@@ -11,12 +11,12 @@ import pytest
 
 from model_clients.asking import RoleModels
 from model_clients.errors import BatchPending, ReplyUnavailable
-from model_clients.ledger import Ledger
-from model_clients.local_server.behaviour import Behaviour, Script, WireCall, always
-from model_clients.local_server.server import LocalModelServer
+from model_clients.ledger.ledger import Ledger
 from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings, ModelPrices
 from tests.model_clients.requests import PlainPrompt, Verdict, call_settings, model_at, verdict_about
+from tests.servers.models.behaviour import Behaviour, Script, WireCall, always
+from tests.servers.models.server import LocalModelServer
 
 PROVIDERS = [("openai", "responses"), ("openai", "chat_completions"), ("anthropic", "")]
 FAST = {"gather_seconds": 0.02, "poll_seconds": 0.01}

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_clients.budget import Amount, Budget, parse_budget
 from model_clients.errors import BudgetExhausted, BudgetInvalid
+from model_clients.ledger.budget import Amount, Budget, parse_budget
+from model_clients.ledger.prices import cost_of, highest_amount, price_table, prices_of
 from model_clients.messages import TokenUsage
-from model_clients.prices import cost_of, highest_amount, price_table, prices_of
 from model_clients.settings import ModelPrices, ModelSettings
 from tests.model_clients.virtual_time import run_in_virtual_time
 

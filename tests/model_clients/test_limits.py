@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_clients.circuits import Circuit
 from model_clients.errors import (
     ConnectionLost,
     ModelClientError,
@@ -16,9 +15,10 @@ from model_clients.errors import (
     ProviderOverloaded,
     RateLimited,
 )
-from model_clients.limits import CallLimiter, Priority
-from model_clients.rate_buckets import RateBucket
-from model_clients.rate_reports import Allowance, RateReport
+from model_clients.limits.circuits import Circuit
+from model_clients.limits.limiter import CallLimiter, Priority
+from model_clients.limits.rate_buckets import RateBucket
+from model_clients.limits.rate_reports import Allowance, RateReport
 from model_clients.settings import LimitSettings, RetrySettings
 from tests.model_clients.virtual_time import run_in_virtual_time
 

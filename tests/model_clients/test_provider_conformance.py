@@ -21,13 +21,13 @@ from model_clients.errors import (
     RequestRejected,
     UnknownProvider,
 )
-from model_clients.local_server.behaviour import Behaviour, Script, always, in_turn
-from model_clients.local_server.server import LocalModelServer
 from model_clients.lookup import create_client, protocols, provider_names
 from model_clients.messages import ModelReply
 from model_clients.settings import ModelSettings
-from taskgraph.interaction import Screenshot
+from taskgraph.records.interaction import Screenshot
 from tests.model_clients.requests import KEY, Verdict, model_at, request_for, verdict_about
+from tests.servers.models.behaviour import Behaviour, Script, always, in_turn
+from tests.servers.models.server import LocalModelServer
 
 VARIANTS = [(name, protocol) for name in provider_names() for protocol in protocols(name)]
 

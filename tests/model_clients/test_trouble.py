@@ -18,10 +18,8 @@ import pytest
 
 from model_clients.asking import RoleModels
 from model_clients.errors import CallFailed
-from model_clients.ledger import Ledger
-from model_clients.ledger_transfer import export_ledger
-from model_clients.local_server.behaviour import Behaviour, RandomScript
-from model_clients.local_server.server import LocalModelServer
+from model_clients.ledger.ledger import Ledger
+from model_clients.ledger.transfer import export_ledger
 from model_clients.roles import ModelRole
 from tests.model_clients.requests import (
     KEY,
@@ -32,6 +30,8 @@ from tests.model_clients.requests import (
     model_at,
     verdict_about,
 )
+from tests.servers.models.behaviour import Behaviour, RandomScript
+from tests.servers.models.server import LocalModelServer
 
 TROUBLE = (
     (0.03, Behaviour("status", status=429, headers={"retry-after": "0.02"}, message=f"slow down, {KEY}")),
@@ -108,7 +108,7 @@ CHILD = """
 import asyncio, sys
 from pathlib import Path
 from model_clients.asking import RoleModels
-from model_clients.ledger import Ledger
+from model_clients.ledger.ledger import Ledger
 from model_clients.roles import ModelRole
 from tests.model_clients.requests import PlainPrompt, Verdict, call_settings, model_at
 

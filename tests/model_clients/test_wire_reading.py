@@ -12,11 +12,11 @@ from pydantic import Field
 
 from model_clients.conversation import parse_reply
 from model_clients.errors import ReplyInvalid
-from model_clients.local_server.examples import example_of
-from model_clients.rate_reports import read_rate_report
-from model_clients.reply_schemas import strict_schema
+from model_clients.limits.rate_reports import read_rate_report
+from model_clients.wire.reply_schemas import strict_schema
 from resources.record import Record
 from tests.model_clients.requests import Verdict
+from tests.servers.models.examples import example_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

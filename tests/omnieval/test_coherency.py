@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from omnieval.coherency import executed_coherency, require_possible
 from omnieval.errors import SequenceImpossible
-from taskgraph.interference import orders_of
+from taskgraph.measures.interference import orders_of
 from tests.taskgraph.small_graphs import graphs, shaped
 from tests.taskgraph.test_interference import destructive_graphs, succeeds
 

@@ -7,9 +7,9 @@ import pytest
 from omnieval.errors import EvaluationEnded
 from omnieval.graph_evaluator import GraphEvaluator, NodeState
 from omnieval.reports import report
-from synthesis.composing.request import CompositionRequest
-from synthesis.composition import compose
-from taskgraph.evaluation_function import EvalResult, Evaluation
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from taskgraph.records.evaluation_function import EvalResult, Evaluation
 from tests.synthesis.compositions import chain_pool
 from tests.taskgraph.small_graphs import shaped
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from omnieval.errors import SequenceImpossible
 from omnieval.metrics import coverage_rate, logical_consistency, score_of
-from taskgraph.graph import TaskGraph
-from taskgraph.interference import orders_of
+from taskgraph.measures.interference import orders_of
+from taskgraph.records.graph import TaskGraph
 from tests.taskgraph.small_graphs import clipboard, file, graphs, is_order, linked, node, shaped
 
 DIAMOND = shaped((0, 0b1, 0b1, 0b110), "aabb")

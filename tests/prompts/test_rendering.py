@@ -11,7 +11,7 @@ from prompts.inputs import (
     TrajectoryInput,
 )
 from prompts.rendering import render, template_hash, template_names, template_variables
-from taskgraph.interaction import Screenshot
+from taskgraph.records.interaction import Screenshot
 
 INPUTS = sorted(
     (

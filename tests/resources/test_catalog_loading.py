@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from resources.assets import content_of
-from resources.catalog_loading import (
+from resources.errors import CatalogEntryInvalid, UnknownCatalogEntry
+from resources.reading.catalog import (
     load_application,
     load_application_categories,
     load_applications,
@@ -18,7 +19,6 @@ from resources.catalog_loading import (
     load_resource_categories,
     load_scenarios,
 )
-from resources.errors import CatalogEntryInvalid, UnknownCatalogEntry
 
 ENTRY = """\
 name: notepad

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resources.applications import ControlQuery, WorkedStep
-from resources.catalog_shorthand import expand_resource, expand_step
+from resources.reading.catalog_shorthand import expand_resource, expand_step
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.catalog_loading import load_application_categories, load_scenarios
+from resources.reading.catalog import load_application_categories, load_scenarios
 from resources.scenarios import scenario_of
 
 

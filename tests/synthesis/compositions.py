@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from synthesis.composing.request import CompositionRequest
-from synthesis.composition import compose
-from taskgraph.task import Intent
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from taskgraph.records.task import Intent
 from tests.taskgraph.small_graphs import file, node
 
 

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.synthetic_pool import synthetic_pool
-from evaluators_api.sandbox import EvaluationSandbox
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 
 
 @pytest.fixture(scope="session")

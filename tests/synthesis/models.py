@@ -15,7 +15,7 @@ from model_clients.offline.client import OfflineClient
 from model_clients.offline.mistakes import InjectedMistake, MistakeSource, read_mark
 from model_clients.roles import ModelRole
 from resources.applications import Application
-from resources.catalog_loading import load_goal_wordings
+from resources.reading.catalog import load_goal_wordings
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class TestModels:
         self.calls: dict[ModelRole, list[AnsweredCall]] = defaultdict(list)
 
     async def ask(self, role, prompt, reply_type, **purpose):
-        """As `synthesis.seams.Models` has it."""
+        """As `synthesis.ports.Models` has it."""
         request = first_request(role, prompt, reply_type, **{"attempt": 0, **purpose})
         mistakes: tuple[InjectedMistake, ...] = ()
         if self.scripted.get(role):

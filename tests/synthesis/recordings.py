@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from resources.applications import ControlQuery
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from taskgraph.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.interaction import Action, ClickInput, Control, KeyboardInput, Rectangle, Screenshot
-from taskgraph.subtask import BoundSubtask, instance_id
-from taskgraph.trajectory import Trajectory, TrajectoryStep
+from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Rectangle, Screenshot
+from taskgraph.records.subtask import BoundSubtask, instance_id
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 PLACE = Rectangle(left=0, top=0, right=100, bottom=20)
 BUTTONS = ("New", "Save", "Save As", "Send", "Close")

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 
 from environments.environment import Environment
 from environments.lookup import platform
-from environments.simulated.catalog_entries import simulated_applications
-from evaluators_api.sandbox import EvaluationSandbox
+from environments.platforms.simulated.catalog_entries import simulated_applications
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.applications import Application
-from resources.catalog_loading import load_resource_categories
-from synthesis.cross_verification import CrossVerifier, Verification, VerificationSettings
-from synthesis.exploration import Exploration, ExplorationSettings, explore_application
-from synthesis.performances import Stage
-from synthesis.seams import Models
-from synthesis.trajectories import TrajectorySettings, plain_picture
-from synthesis.verification_pool import VerificationPool
-from taskgraph.provenance import Provenance
+from resources.reading.catalog import load_resource_categories
+from synthesis.cross_verification.cross_verification import CrossVerifier, Verification, VerificationSettings
+from synthesis.cross_verification.performances import Stage
+from synthesis.cross_verification.verification_pool import VerificationPool
+from synthesis.exploration.exploration import Exploration, ExplorationSettings, explore_application
+from synthesis.ports import Models
+from synthesis.trajectories.trajectories import TrajectorySettings, plain_picture
+from taskgraph.records.provenance import Provenance
 
 PROVENANCE = Provenance(run_id="test")
 CATEGORIES = load_resource_categories()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from synthesis.composing.binding import fixtures_at_reset
-from synthesis.composing.request import CompositionRequest
-from synthesis.composition import compose
-from synthesis.intents import PooledSubtask
-from taskgraph.subtask import Subtask
-from taskgraph.task import Intent, Task
+from synthesis.composition.binding import fixtures_at_reset
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from synthesis.intents.intents import PooledSubtask
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Intent, Task
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
 
 TITLES = {name: application.title for name, application in APPLICATIONS.items()}

@@ -1,7 +1,7 @@
 from resources.applications import ControlQuery
-from synthesis.agreement import agreeing, route
-from taskgraph.evidence import InputEvent
-from taskgraph.interaction import ClickInput, KeyboardInput, WaitInput
+from synthesis.cross_verification.agreement import agreeing, route
+from taskgraph.records.evidence import InputEvent
+from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 from tests.synthesis.recordings import file, recording
 
 SAVED = {"files": (file("Documents/a.txt", "hello"),)}

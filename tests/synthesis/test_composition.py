@@ -6,14 +6,14 @@ from collections import Counter
 
 import pytest
 
-from resources.catalog_loading import load_capabilities
-from synthesis.composing.request import CompositionRequest, Quota
-from synthesis.composition import compose
-from taskgraph.capabilities import constraint_of
-from taskgraph.cells import LevelConstraint
-from taskgraph.complexity import cell_of, complexity_of
-from taskgraph.interference import orders_of
-from taskgraph.ranges import MeasureRanges
+from resources.reading.catalog import load_capabilities
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest, Quota
+from taskgraph.measures.capabilities import constraint_of
+from taskgraph.measures.cells import LevelConstraint
+from taskgraph.measures.complexity import cell_of, complexity_of
+from taskgraph.measures.interference import orders_of
+from taskgraph.measures.ranges import MeasureRanges
 from tests.synthesis.compositions import composed
 
 

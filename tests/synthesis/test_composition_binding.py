@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from resources.applications import ResourceDeclaration
-from resources.catalog_loading import load_resource_categories
 from resources.instances import Resource, bind_resource
-from synthesis.composing.binding import bind_pool
-from synthesis.composing.compiled_pool import compile_pool
-from synthesis.composing.request import CompositionRequest
-from synthesis.composition import compose
-from taskgraph.subtask import Subtask
+from resources.reading.catalog import load_resource_categories
+from synthesis.composition.binding import bind_pool
+from synthesis.composition.compiled_pool import compile_pool
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from taskgraph.records.subtask import Subtask
 from tests.taskgraph.small_graphs import clipboard, file, node
 
 CATEGORIES = load_resource_categories()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 
-from taskgraph.task import Intent
+from taskgraph.records.task import Intent
 from tests.synthesis.compositions import chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskgraph.errors import GraphInvalid
-from taskgraph.task import Intent
+from taskgraph.records.task import Intent
 from tests.synthesis.compositions import composed
 from tests.taskgraph.small_graphs import clipboard, file, is_order, linked, node
 

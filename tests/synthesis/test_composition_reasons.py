@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from synthesis.composing.building import TaskBuilder
-from synthesis.composing.compiled_pool import compile_pool
-from synthesis.composing.composer import Composer
-from synthesis.composing.request import CompositionRequest, Quota
-from taskgraph.cells import LevelConstraint
+from synthesis.composition.building import TaskBuilder
+from synthesis.composition.compiled_pool import compile_pool
+from synthesis.composition.composer import Composer
+from synthesis.composition.request import CompositionRequest, Quota
 from taskgraph.errors import GraphTooLarge
-from taskgraph.provenance import Provenance
-from taskgraph.ranges import MeasureRanges
+from taskgraph.measures.cells import LevelConstraint
+from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.records.provenance import Provenance
 from tests.synthesis.compositions import chain_pool, composed
 
 

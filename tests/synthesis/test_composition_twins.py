@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from synthesis.composing.twins import permuted_orders
-from taskgraph.cells import LevelConstraint
-from taskgraph.interference import orders_of
-from taskgraph.ranges import MeasureRanges
-from taskgraph.task import Intent
+from synthesis.composition.twins import permuted_orders
+from taskgraph.measures.cells import LevelConstraint
+from taskgraph.measures.interference import orders_of
+from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.records.task import Intent
 from tests.synthesis.compositions import chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 

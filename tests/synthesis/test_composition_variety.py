@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from math import comb
 
-from synthesis.composing.compiled_pool import compile_pool
-from synthesis.composing.request import CompositionRequest
-from synthesis.composing.variety import Store, Variety
-from synthesis.composition import compose
-from taskgraph.bitmasks import mask_of
-from taskgraph.task import Intent
+from synthesis.composition.compiled_pool import compile_pool
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from synthesis.composition.variety import Store, Variety
+from taskgraph.measures.bitmasks import mask_of
+from taskgraph.records.task import Intent
 from tests.taskgraph.small_graphs import file, node
 
 

@@ -1,9 +1,9 @@
 """Negatives are made from recordings, and only where the work is truly not done."""
 
-from synthesis.counterfactuals import build_negatives
-from synthesis.state_comparison import describe_changes, is_volatile, lasting_state
-from synthesis.unfinished_work import unfinished_steps
-from taskgraph.evidence import FileState
+from synthesis.examination.counterfactuals import build_negatives
+from synthesis.examination.state_comparison import describe_changes, is_volatile, lasting_state
+from synthesis.examination.unfinished_work import unfinished_steps
+from taskgraph.records.evidence import FileState
 from tests.synthesis.recordings import (
     click,
     control,

@@ -2,7 +2,7 @@ import pytest
 
 from model_clients.replies import ActorReply, EvaluationFunctionReply
 from model_clients.roles import ModelRole
-from synthesis.cross_verification import VerificationSettings
+from synthesis.cross_verification.cross_verification import VerificationSettings
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 

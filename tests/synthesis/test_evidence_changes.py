@@ -1,6 +1,6 @@
-from synthesis.evidence_changes import observed_change
-from taskgraph.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.interaction import Control, Rectangle
+from synthesis.evaluation_functions.evidence_changes import observed_change
+from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskgraph.records.interaction import Control, Rectangle
 
 
 def file(path: str, text: str) -> FileState:

@@ -4,7 +4,7 @@ from environments.errors import ApplicationStartFailed
 from model_clients.replies import ExplorationReply, NamedValue, ProposedSubtask
 from model_clients.roles import ModelRole
 from resources.applications import ResourceDeclaration
-from synthesis.exploration import ExplorationSettings
+from synthesis.exploration.exploration import ExplorationSettings
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 

@@ -7,8 +7,8 @@ import pytest
 
 from model_clients.replies import EvaluationFunctionReply, ExplorationReply, InstructionReply
 from model_clients.roles import ModelRole
-from synthesis.exploration import ExplorationSettings
-from synthesis.validation import ValidationSettings, validate_task
+from synthesis.exploration.exploration import ExplorationSettings
+from synthesis.validation.validation import ValidationSettings, validate_task
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, PROVENANCE, World
 from tests.synthesis.task_samples import TITLES, sample_tasks

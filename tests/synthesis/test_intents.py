@@ -1,7 +1,7 @@
 from model_clients.replies import IntentsReply, ProposedIntent
 from model_clients.roles import ModelRole
-from resources.catalog_loading import load_scenarios
-from synthesis.intents import IntentSettings, extract_intents, linked_pairs
+from resources.reading.catalog import load_scenarios
+from synthesis.intents.intents import IntentSettings, extract_intents, linked_pairs
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import pooled_subtasks

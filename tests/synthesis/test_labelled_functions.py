@@ -3,7 +3,7 @@
 from benchmarks.function_templates import labelled_functions
 from benchmarks.labelled_functions import LEAST_FLAWED, judge
 from benchmarks.recordings import simulated_recordings
-from evaluators_api.sandbox import EvaluationSandbox
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 
 RECORDINGS = simulated_recordings()
 

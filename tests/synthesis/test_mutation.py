@@ -5,7 +5,7 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synthesis.mutation import MOST_MUTANTS, mutants, route_dependence
+from synthesis.examination.mutation import MOST_MUTANTS, mutants, route_dependence
 
 SOURCE = """```python
 def evaluate_agent_task_completion(a):

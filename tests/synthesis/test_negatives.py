@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from evaluators_api.sandbox import EvaluationSandbox
-from synthesis.negatives import (
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from synthesis.examination.examination import (
     Negative,
     NegativeThresholds,
     build_negatives,
@@ -13,7 +13,7 @@ from synthesis.negatives import (
     feedback,
     unacceptable,
 )
-from taskgraph.evaluation_function import FamilyKills, FunctionQuality
+from taskgraph.records.evaluation_function import FamilyKills, FunctionQuality
 from tests.synthesis.recordings import message_sent, note_written, page_opened, text_copied, written_instance
 
 POSITIVE = note_written()

@@ -5,12 +5,12 @@ from typing import Any, cast
 import pytest
 
 from resources.applications import ControlQuery
-from synthesis.overlooked_controls import doubt, last_clause_head, overlooked
-from synthesis.performances import Performances
-from synthesis.preparation import Prelude
-from taskgraph.evidence import InputEvent
-from taskgraph.interaction import ClickInput
-from taskgraph.subtask import BoundSubtask
+from synthesis.cross_verification.overlooked_controls import doubt, last_clause_head, overlooked
+from synthesis.cross_verification.performances import Performances
+from synthesis.trajectories.setup_trajectories import Prelude
+from taskgraph.records.evidence import InputEvent
+from taskgraph.records.interaction import ClickInput
+from taskgraph.records.subtask import BoundSubtask
 from tests.synthesis.recordings import recording
 
 

@@ -4,10 +4,10 @@ from environments.errors import EnvironmentBroken
 from environments.lookup import platform
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from synthesis.preparation import Prelude, PreparedEnvironment, made_files, since
-from synthesis.reperformance import perform_again
-from taskgraph.evidence import Evidence, InputEvent
-from taskgraph.subtask import BoundSubtask
+from synthesis.trajectories.reperformance import perform_again
+from synthesis.trajectories.setup_trajectories import Prelude, PreparedEnvironment, made_files, since
+from taskgraph.records.evidence import Evidence, InputEvent
+from taskgraph.records.subtask import BoundSubtask
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 

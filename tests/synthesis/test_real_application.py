@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from environments.environment import Environment
-from environments.installation import is_installed
+from environments.installing.applications import is_installed
 from environments.lookup import platform
-from resources.catalog_loading import load_applications
+from resources.reading.catalog import load_applications
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import World
 

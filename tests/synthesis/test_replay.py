@@ -1,12 +1,12 @@
 import pytest
 
-from synthesis.composing.binding import fixtures_at_reset
-from synthesis.composing.request import CompositionRequest
-from synthesis.composition import compose
+from synthesis.composition.binding import fixtures_at_reset
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.errors import StageInputInvalid
-from synthesis.replay import Replayer, ReplaySettings, spread_orders
-from synthesis.verified_subtasks import VerifiedSubtask
-from taskgraph.task import Intent, Task
+from synthesis.replay.replay import Replayer, ReplaySettings, spread_orders
+from taskgraph.records.task import Intent, Task
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES, PROVENANCE, World
 

@@ -2,11 +2,11 @@ import pytest
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from synthesis.resource_evidence import contradictions
-from taskgraph.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.interaction import Control, Rectangle
-from taskgraph.subtask import BoundSubtask
-from taskgraph.trajectory import Trajectory
+from synthesis.cross_verification.resource_evidence import contradictions
+from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskgraph.records.interaction import Control, Rectangle
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory
 
 
 def file(path: str, text: str = "x") -> FileState:

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from model_clients.replies import DependenciesReply, DependencyPair, InstructionReply
 from model_clients.roles import ModelRole
-from synthesis.instructions import in_order
-from synthesis.literal_checks import literal_problems
-from synthesis.validation import ValidationSettings, closure, compare_orders, validate_task
+from synthesis.instructions.instructions import in_order
+from synthesis.instructions.literal_checks import literal_problems
+from synthesis.validation.validation import ValidationSettings, closure, compare_orders, validate_task
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import TITLES, sample_tasks

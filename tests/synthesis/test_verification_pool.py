@@ -5,11 +5,11 @@ import pytest
 
 from model_clients.errors import BatchPending
 from resources.categories import ResourceKind
-from synthesis.preparation import Prelude
-from synthesis.verification_pool import VerificationPool
-from synthesis.verified_subtasks import VerifiedSubtask
-from taskgraph.evaluation_function import EvaluationFunction
-from taskgraph.subtask import Subtask
+from synthesis.cross_verification.verification_pool import VerificationPool
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.trajectories.setup_trajectories import Prelude
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.subtask import Subtask
 from tests.synthesis.recordings import recording
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
 from tests.synthesis.task_samples import pooled_subtasks

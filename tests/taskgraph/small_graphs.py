@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from taskgraph.graph import Dependency, TaskGraph
-from taskgraph.subtask import BoundSubtask
+from taskgraph.records.graph import Dependency, TaskGraph
+from taskgraph.records.subtask import BoundSubtask
 
 
 def every_graph(size: int) -> Iterator[tuple[int, ...]]:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.bitmasks import (
+from taskgraph.errors import GraphInvalid, GraphTooLarge
+from taskgraph.measures.bitmasks import (
     ancestors,
     augment,
     bits,
@@ -25,7 +26,6 @@ from taskgraph.bitmasks import (
     topological_order,
     transitive_reduction,
 )
-from taskgraph.errors import GraphInvalid, GraphTooLarge
 from tests.taskgraph.small_graphs import every_graph, graphs, is_order
 
 

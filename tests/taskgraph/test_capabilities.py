@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from resources.catalog_loading import load_capabilities
-from taskgraph.capabilities import capabilities_met, constraint_of
-from taskgraph.cells import possible_cells
+from resources.reading.catalog import load_capabilities
+from taskgraph.measures.capabilities import capabilities_met, constraint_of
+from taskgraph.measures.cells import possible_cells
 
 ALL = load_capabilities()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from taskgraph.cells import LevelConstraint, edge_bounds, possible_cells, why_impossible
-from taskgraph.complexity import LEVELS, cell_from_measures, shape_of
+from taskgraph.measures.cells import LevelConstraint, edge_bounds, possible_cells, why_impossible
+from taskgraph.measures.complexity import LEVELS, cell_from_measures, shape_of
 from tests.taskgraph.small_graphs import every_graph
 
 

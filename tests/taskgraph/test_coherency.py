@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.coherency import coherency_score, maximum_coherency, maximum_coherency_of
 from taskgraph.errors import GraphTooLarge
+from taskgraph.measures.coherency import coherency_score, maximum_coherency, maximum_coherency_of
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, shaped
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.complexity import (
+from taskgraph.errors import GraphTooLarge
+from taskgraph.measures.complexity import (
     DIMENSIONS,
     LEVELS,
     cell_from_measures,
@@ -18,7 +19,6 @@ from taskgraph.complexity import (
     level,
     shape_of,
 )
-from taskgraph.errors import GraphTooLarge
 from tests.taskgraph.small_graphs import graphs, node, shaped
 
 
@@ -90,6 +90,6 @@ def test_an_empty_graph_measures_nothing():
 
 
 def test_a_single_subtask_is_easy_in_every_dimension():
-    from taskgraph.graph import TaskGraph
+    from taskgraph.records.graph import TaskGraph
 
     assert set(cell_of(complexity_of(TaskGraph(nodes=(node("only"),))))) == {"easy"}

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.coherency import coherency_score, maximum_coherency_of
-from taskgraph.interference import clash_of, interference, orders_of, successful_table, threats_of
-from taskgraph.orders import count_orders
+from taskgraph.measures.coherency import coherency_score, maximum_coherency_of
+from taskgraph.measures.interference import clash_of, interference, orders_of, successful_table, threats_of
+from taskgraph.measures.orders import count_orders
 from tests.taskgraph.small_graphs import brute_orders, clipboard, file, is_order, linked, node, shaped
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from taskgraph.errors import GraphTooLarge
-from taskgraph.orders import OrderTable, count_orders, list_orders, sample_orders
+from taskgraph.measures.orders import OrderTable, count_orders, list_orders, sample_orders
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs
 from tests.taskgraph.test_bitmasks import as_networkx
 

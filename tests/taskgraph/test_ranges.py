@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from taskgraph.cells import LevelConstraint, contradiction_in, possible_cells
-from taskgraph.complexity import DIMENSIONS, LEVELS, cell_from_measures, level, shape_of
-from taskgraph.ranges import MeasureRanges
+from taskgraph.measures.cells import LevelConstraint, contradiction_in, possible_cells
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS, cell_from_measures, level, shape_of
+from taskgraph.measures.ranges import MeasureRanges
 from tests.taskgraph.small_graphs import every_graph
 
 

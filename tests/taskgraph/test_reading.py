@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.catalog_loading import load_resource_categories
 from resources.categories import ResourceKind
 from resources.instances import Resource
+from resources.reading.catalog import load_resource_categories
 from taskgraph.errors import GraphInvalid, TaskGraphError
-from taskgraph.graph import Dependency, TaskGraph
-from taskgraph.interference import orders_of
-from taskgraph.reading import read_task_graph, require_single_producers
+from taskgraph.measures.interference import orders_of
+from taskgraph.reading.task_graphs import read_task_graph, require_single_producers
+from taskgraph.records.graph import Dependency, TaskGraph
 from tests.taskgraph.small_graphs import file, linked, node, shaped
 
 CATEGORIES = load_resource_categories()

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.coherency import maximum_coherency, maximum_coherency_of
-from taskgraph.interference import successful_table, threats_of
-from taskgraph.orders import OrderTable
-from taskgraph.symmetry import Symmetry
+from taskgraph.measures.coherency import maximum_coherency, maximum_coherency_of
+from taskgraph.measures.interference import successful_table, threats_of
+from taskgraph.measures.orders import OrderTable
+from taskgraph.measures.symmetry import Symmetry
 from tests.taskgraph.small_graphs import clipboard, file, linked, node
 
 

@@ -14,9 +14,9 @@ from resources.applications import (
 )
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from taskgraph.complexity import DIMENSIONS
-from taskgraph.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.interaction import (
+from taskgraph.measures.complexity import DIMENSIONS
+from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,
@@ -27,10 +27,10 @@ from taskgraph.interaction import (
     WaitInput,
     WheelMouseInput,
 )
-from taskgraph.provenance import Provenance
-from taskgraph.subtask import BoundSubtask, Subtask, instance_id
-from taskgraph.task import Complexity
-from taskgraph.trajectory import Trajectory, TrajectoryStep
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
+from taskgraph.records.task import Complexity
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from warehouse.schema import TABLE_NAMED
 
 SOURCE = """def evaluate_agent_task_completion(csv_path: str) -> EvalResult:

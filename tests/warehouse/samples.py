@@ -10,7 +10,7 @@ from resources.applications import (
     WorkedStep,
 )
 from resources.record import Record
-from taskgraph.evaluation_function import (
+from taskgraph.records.evaluation_function import (
     CheckCall,
     EvalResult,
     Evaluation,
@@ -19,11 +19,11 @@ from taskgraph.evaluation_function import (
     FunctionQuality,
     VerificationRound,
 )
-from taskgraph.graph import Dependency, TaskGraph
-from taskgraph.interaction import (
+from taskgraph.records.graph import Dependency, TaskGraph
+from taskgraph.records.interaction import (
     ClickInput,
 )
-from taskgraph.task import Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
+from taskgraph.records.task import Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
 from tests.warehouse.sample_parts import MADE, SOURCE, complexity, file_resource, node, subtask, trajectory
 from warehouse.records import ModelCallRecord, RunRecord
 

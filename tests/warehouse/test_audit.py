@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taskgraph.task import Task
+from taskgraph.records.task import Task
 from tests.warehouse import foreign
 from tests.warehouse.samples import records
-from warehouse.audit import Finding, audit_records, audit_warehouse
-from warehouse.importing import read_import
+from warehouse.importing.audit import Finding, audit_records, audit_warehouse
+from warehouse.importing.importing import read_import
 from warehouse.store import Warehouse
 
 

@@ -4,12 +4,12 @@ import pyarrow as pa
 import pytest
 
 from benchmarks.warehouse import synthetic
-from taskgraph.task import Task
+from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.samples import records
-from warehouse.bulk import write_task_columns, write_tasks
 from warehouse.errors import RowInvalid
 from warehouse.schema import TABLE_NAMED
+from warehouse.storage.bulk import write_task_columns, write_tasks
 from warehouse.store import Warehouse
 
 ROWS = next(synthetic(200))

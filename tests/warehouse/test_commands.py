@@ -10,8 +10,8 @@ import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner, Result
 
-from flows.cli import create_app
-from flows.sql_shell import Completer, answer_line
+from cli.main import create_app
+from cli.sql_shell import Completer, answer_line
 from tests.warehouse import foreign
 from warehouse.store import Warehouse
 

@@ -7,14 +7,14 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from taskgraph.task import Intent, Task
-from taskgraph.trajectory import Trajectory
-from warehouse import database, evolution
+from taskgraph.records.task import Intent, Task
+from taskgraph.records.trajectory import Trajectory
 from warehouse.errors import WarehouseTooNew
-from warehouse.locations import parse_location
 from warehouse.queries import named_queries
 from warehouse.records import ImportedItem
 from warehouse.schema import SCHEMA_VERSION, TABLES
+from warehouse.storage import database, evolution
+from warehouse.storage.locations import parse_location
 from warehouse.store import Warehouse
 from warehouse.views import views
 

@@ -11,19 +11,19 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.graph import TaskGraph
-from taskgraph.subtask import BoundSubtask, Subtask
-from taskgraph.task import Task
-from taskgraph.trajectory import Trajectory
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import Trajectory
 from tests.warehouse.sample_parts import trajectory
 from tests.warehouse.samples import records
 from warehouse.errors import ExportRefused, QueryFailed, SelectionInvalid, UnknownFormat
-from warehouse.exported_actions import points_of, pyautogui_statements, scaled, unscaled
-from warehouse.exporting import MANIFEST, ExportOptions, Manifest, export
-from warehouse.file_names import id_of_name, safe_name
-from warehouse.importing import run_import
+from warehouse.exporting.exported_actions import points_of, pyautogui_statements, scaled, unscaled
+from warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
+from warehouse.exporting.file_names import id_of_name, safe_name
+from warehouse.importing.importing import run_import
 from warehouse.lookup import export_formats
-from warehouse.selection import CellQuota, Selection
+from warehouse.sets.selection import CellQuota, Selection
 from warehouse.store import Warehouse
 
 OWN_FORMATS = [name for name in export_formats() if name not in ("crab", "taskbench")]

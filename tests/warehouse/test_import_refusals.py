@@ -12,7 +12,7 @@ import pytest
 
 from tests.warehouse import foreign
 from warehouse.errors import ImportRefused, UnknownFormat
-from warehouse.importing import run_import
+from warehouse.importing.importing import run_import
 from warehouse.store import Warehouse
 
 REMOVED = "<left out>"

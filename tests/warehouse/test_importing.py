@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.subtask import Subtask
-from taskgraph.task import Rejection, Task
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Rejection, Task
 from tests.warehouse import foreign
-from warehouse.application_aliases import canonical_application
-from warehouse.exporting import MANIFEST, export
-from warehouse.importing import read_import, run_import
+from warehouse.exporting.application_aliases import canonical_application
+from warehouse.exporting.exporting import MANIFEST, export
+from warehouse.importing.importing import read_import, run_import
 from warehouse.records import ImportedItem
 from warehouse.store import Warehouse
 

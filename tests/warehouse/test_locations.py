@@ -5,10 +5,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from warehouse import extensions
 from warehouse.errors import WarehouseUnavailable
-from warehouse.locations import parse_location
-from warehouse.storage_access import reason_of, storage_access, without_secrets
+from warehouse.storage import extensions
+from warehouse.storage.locations import parse_location
+from warehouse.storage.storage_access import reason_of, storage_access, without_secrets
 
 
 def test_a_path_is_a_local_folder(tmp_path: Path) -> None:

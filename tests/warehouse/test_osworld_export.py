@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from resources.applications import Application, Fixture, Launch, Preparation
-from taskgraph.task import Task
+from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
-from warehouse.exporting import export
-from warehouse.osworld_conditions import Condition, Inexpressible, conditions_of
-from warehouse.osworld_setup import setup
+from warehouse.exporting.exporting import export
+from warehouse.exporting.osworld_conditions import Condition, Inexpressible, conditions_of
+from warehouse.exporting.osworld_setup import setup
 from warehouse.store import Warehouse
 
 LISTED = """def evaluate_agent_task_completion(old: str, new: str) -> EvalResult:

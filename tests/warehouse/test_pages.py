@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from tests.warehouse.samples import records
-from warehouse import extensions
 from warehouse.data_model_page import page
+from warehouse.storage import extensions
 from warehouse.store import Warehouse
 
 DOCS = Path(__file__).parents[2] / "docs"

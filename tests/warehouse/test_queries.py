@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.task import Task
+from taskgraph.records.task import Task
 from tests.warehouse import foreign
 from warehouse.errors import QueryFailed, UnknownQuery
-from warehouse.importing import run_import
+from warehouse.importing.importing import run_import
 from warehouse.queries import named_queries, named_query
 from warehouse.store import Warehouse
 from warehouse.views import views

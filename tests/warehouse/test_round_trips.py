@@ -13,16 +13,16 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from taskgraph.subtask import Subtask
-from taskgraph.task import Rejection, Task
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Rejection, Task
 from tests.warehouse import foreign
 from tests.warehouse.generated import crab_tasks, datasets, osworld_tasks, taskbench_tasks
-from warehouse.exporting import MANIFEST, export
-from warehouse.field_codecs import Shared
-from warehouse.importing import read_import, run_import
-from warehouse.rows import decode_record
+from warehouse.exporting.exporting import MANIFEST, export
+from warehouse.importing.importing import read_import, run_import
 from warehouse.schema import TABLE_NAMED
-from warehouse.selection import Selection
+from warehouse.sets.selection import Selection
+from warehouse.storage.field_codecs import Shared
+from warehouse.storage.rows import decode_record
 from warehouse.store import Warehouse
 
 NUMBERS = itertools.count()

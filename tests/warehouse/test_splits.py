@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.task import Task
+from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
-from warehouse.dividing import SPLITS, apportion, divide
 from warehouse.errors import SelectionInvalid
-from warehouse.splits import leakage, resembling
+from warehouse.sets.dividing import SPLITS, apportion, divide
+from warehouse.sets.splits import leakage, resembling
 
 KEYS = st.dictionaries(
     st.integers(0, 200).map(lambda number: f"task-{number}"),

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from resources.record import Record
-from taskgraph.graph import TaskGraph
-from taskgraph.task import Intent, Task
-from taskgraph.trajectory import Trajectory
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.task import Intent, Task
+from taskgraph.records.trajectory import Trajectory
 from tests.warehouse.sample_parts import SCREENS, trajectory
 from tests.warehouse.samples import records
-from warehouse.blobs import ScreenshotFolder
 from warehouse.errors import (
     QueryFailed,
     QueryRefused,
@@ -21,6 +20,7 @@ from warehouse.errors import (
     WarehouseUnavailable,
 )
 from warehouse.records import RunRecord
+from warehouse.storage.blobs import ScreenshotFolder
 from warehouse.store import Warehouse
 
 

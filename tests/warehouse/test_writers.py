@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.warehouse_kills import run
-from taskgraph.task import Intent
+from taskgraph.records.task import Intent
 from warehouse.errors import WarehouseUnavailable
 from warehouse.store import Warehouse
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from warehouse.errors import ExportRefused
-from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
-from warehouse.originals import originals
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from warehouse.importing.originals import originals
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

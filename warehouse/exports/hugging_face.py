@@ -15,16 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from resources.record import Record
-from taskgraph.evaluation_function import EvaluationFunction
-from taskgraph.subtask import Subtask
-from taskgraph.task import Task
-from warehouse.dataset_card import STEPS, write_card
-from warehouse.dialogues import recordings
-from warehouse.exported_actions import paper_action, points_of
-from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource
-from warehouse.field_codecs import Shared
-from warehouse.rows import encode_record
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Task
+from warehouse.exporting.dataset_card import STEPS, write_card
+from warehouse.exporting.dialogues import recordings
+from warehouse.exporting.exported_actions import paper_action, points_of
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
 from warehouse.schema import TABLE_OF_RECORD
+from warehouse.storage.field_codecs import Shared
+from warehouse.storage.rows import encode_record
 
 _ROWS_PER_GROUP = 20_000
 _STEPS_PER_FILE = 2_000

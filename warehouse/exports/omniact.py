@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from taskgraph.trajectory import TrajectoryStep
-from warehouse.action_words import in_words
-from warehouse.dialogues import recordings
-from warehouse.exported_actions import pyautogui_statements
-from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
-from warehouse.file_names import safe_name
+from taskgraph.records.trajectory import TrajectoryStep
+from warehouse.exporting.action_words import in_words
+from warehouse.exporting.dialogues import recordings
+from warehouse.exporting.exported_actions import pyautogui_statements
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
+from warehouse.exporting.file_names import safe_name
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

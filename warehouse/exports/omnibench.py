@@ -12,9 +12,16 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json, write_lines
-from warehouse.file_names import safe_name
-from warehouse.paper_format import (
+from warehouse.exporting.exporting import (
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    Refused,
+    write_json,
+    write_lines,
+)
+from warehouse.exporting.file_names import safe_name
+from warehouse.exporting.paper_format import (
     evaluation_source,
     subtask_fields,
     task_fields,

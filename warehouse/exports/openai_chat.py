@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from warehouse.dialogues import Dialogue, dialogues, system_text
-from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, write_lines
-from warehouse.pictures import write_picture
+from warehouse.exporting.dialogues import Dialogue, dialogues, system_text
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_lines
+from warehouse.exporting.pictures import write_picture
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

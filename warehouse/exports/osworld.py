@@ -12,13 +12,13 @@ from pathlib import Path
 
 import networkx
 
-from taskgraph.subtask import BoundSubtask
-from taskgraph.task import Task
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Task
 from warehouse.errors import ExportRefused
-from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
-from warehouse.file_names import safe_name
-from warehouse.osworld_conditions import Condition, Inexpressible, conditions_of
-from warehouse.osworld_setup import HOME, setup
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
+from warehouse.exporting.file_names import safe_name
+from warehouse.exporting.osworld_conditions import Condition, Inexpressible, conditions_of
+from warehouse.exporting.osworld_setup import HOME, setup
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.dialogues import Dialogue, dialogues, system_text, without_marks
-from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
-from warehouse.pictures import write_picture
+from warehouse.exporting.dialogues import Dialogue, dialogues, system_text, without_marks
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from warehouse.exporting.pictures import write_picture
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

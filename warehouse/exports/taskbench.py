@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from warehouse.errors import ExportRefused
-from warehouse.exporting import ExportOptions, ExportOutcome, ExportSource, write_json, write_lines
-from warehouse.originals import file_items, originals
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json, write_lines
+from warehouse.importing.originals import file_items, originals
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

@@ -15,12 +15,12 @@ from pydantic import JsonValue
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from resources.record import Record
-from taskgraph.graph import Dependency
-from taskgraph.subtask import BoundSubtask
-from warehouse.application_aliases import UNKNOWN_CATEGORY
+from taskgraph.records.graph import Dependency
+from taskgraph.records.subtask import BoundSubtask
 from warehouse.errors import ImportRefused
-from warehouse.import_fields import Fields, json_files, kind_of, read_object
-from warehouse.imported_tasks import build_task
+from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
+from warehouse.importing.import_fields import Fields, json_files, kind_of, read_object
+from warehouse.importing.imported_tasks import build_task
 from warehouse.records import ImportedItem
 
 

@@ -21,17 +21,17 @@ from resources.applications import ResourceDeclaration
 from resources.instances import Resource
 from resources.record import Record
 from taskgraph.errors import ParameterInvalid
-from taskgraph.evaluation_function import ENTRY_POINT, EvaluationFunction
-from taskgraph.graph import Dependency
-from taskgraph.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
-from taskgraph.task import Task
-from warehouse.application_aliases import canonical_application
+from taskgraph.records.evaluation_function import ENTRY_POINT, EvaluationFunction
+from taskgraph.records.graph import Dependency
+from taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
+from taskgraph.records.task import Task
 from warehouse.errors import ImportRefused
-from warehouse.file_names import id_of_name
-from warehouse.import_fields import Fields, kind_of, read_json, read_lines, read_object
-from warehouse.imported_tasks import IMPORTED, build_task, guessed_resource
-from warehouse.imported_trajectories import read_task_trajectory, read_trajectory
-from warehouse.paper_format import EVALUATION_HEADER, node_names, subtask_fields, task_fields
+from warehouse.exporting.application_aliases import canonical_application
+from warehouse.exporting.file_names import id_of_name
+from warehouse.exporting.paper_format import EVALUATION_HEADER, node_names, subtask_fields, task_fields
+from warehouse.importing.import_fields import Fields, kind_of, read_json, read_lines, read_object
+from warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
+from warehouse.importing.imported_trajectories import read_task_trajectory, read_trajectory
 
 R = TypeVar("R", bound=Record)
 

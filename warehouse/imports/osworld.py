@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from resources.record import Record
-from taskgraph.subtask import BoundSubtask
-from warehouse.application_aliases import canonical_application
+from taskgraph.records.subtask import BoundSubtask
 from warehouse.errors import ImportRefused
-from warehouse.import_fields import Fields, json_files, kind_of, read_object
-from warehouse.imported_tasks import build_task
+from warehouse.exporting.application_aliases import canonical_application
+from warehouse.importing.import_fields import Fields, json_files, kind_of, read_object
+from warehouse.importing.imported_tasks import build_task
 from warehouse.records import ImportedItem
 
 _INDEX_FILES = frozenset(

@@ -18,13 +18,13 @@ from pydantic import JsonValue
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from resources.record import Record
-from taskgraph.graph import Dependency
-from taskgraph.subtask import BoundSubtask
-from taskgraph.task import Rejection
-from warehouse.application_aliases import UNKNOWN_CATEGORY
+from taskgraph.records.graph import Dependency
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Rejection
 from warehouse.errors import ImportRefused
-from warehouse.import_fields import Fields, json_files, kind_of, parse_json, read_lines, read_object
-from warehouse.imported_tasks import IMPORTED, build_task
+from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
+from warehouse.importing.import_fields import Fields, json_files, kind_of, parse_json, read_lines, read_object
+from warehouse.importing.imported_tasks import IMPORTED, build_task
 from warehouse.records import ImportedItem
 
 _REFERENCE = re.compile(r"<node-(\d+)>")

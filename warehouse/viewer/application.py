@@ -17,9 +17,9 @@ from warehouse.errors import (
     WarehouseError,
 )
 from warehouse.store import Warehouse
-from warehouse.viewer import dataset_pages, sql_page, subtask_pages, task_pages
 from warehouse.viewer.local_only import LocalOnly
 from warehouse.viewer.package_files import ASSETS, asset
+from warehouse.viewer.pages import dataset_pages, sql_page, subtask_pages, task_pages
 from warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
 from warehouse.viewer.website import Site
 

@@ -12,12 +12,12 @@ from PIL import Image
 from environments.environment import Environment
 from environments.errors import ApplicationUnavailable
 from environments.lookup import platform
-from environments.simulated.catalog_entries import simulated_applications
+from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Application, ExampleSubtask
-from resources.catalog_loading import load_application_categories, load_resource_categories
-from taskgraph.grounding import find_control
-from taskgraph.interaction import Action, ClickInput, KeyboardInput, Observation, escape_keys
-from taskgraph.subtask import fill
+from resources.reading.catalog import load_application_categories, load_resource_categories
+from taskgraph.records.grounding import find_control
+from taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Observation, escape_keys
+from taskgraph.records.subtask import fill
 
 APPLICATIONS = {application.name: application for application in simulated_applications()}
 SUBTASKS = [

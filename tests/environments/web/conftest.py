@@ -9,11 +9,11 @@ import pytest
 import pytest_asyncio
 
 from environments.errors import BrowserMissing
-from environments.sandbox import Sandbox
-from environments.web.settings import WebBrowserSettings
-from environments.web.web_environment import WebEnvironment
+from environments.machines.sandbox import Sandbox
+from environments.platforms.web_browser.environment import WebEnvironment
+from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application, Fixture, Launch
-from taskgraph.interaction import Action, ClickInput, Control, KeyboardInput, Observation
+from taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Observation
 
 FIXTURES = (
     Fixture(category="text_path", value="Documents/a.txt", content="hello"),

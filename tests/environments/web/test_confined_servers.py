@@ -17,19 +17,19 @@ from pathlib import Path
 
 import pytest
 
-from environments.confinement import bubblewrap_works, confined_command
 from environments.errors import ApplicationStartFailed, ApplicationUnavailable
-from environments.sandbox import Sandbox
-from environments.web.application_server import ApplicationServer, Confinement
-from environments.web.hosting import Hosting
-from environments.web.settings import WebBrowserSettings
+from environments.machines.bubblewrap import bubblewrap_works, confined_command
+from environments.machines.sandbox import Sandbox
+from environments.platforms.web_browser.servers.application_server import ApplicationServer, Confinement
+from environments.platforms.web_browser.servers.hosting import Hosting
+from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application
 from tests.environments.web.test_servers import application, get
 
 with_bubblewrap = pytest.mark.skipif(
     not bubblewrap_works(), reason="bubblewrap does not work on this machine"
 )
-RELAY = files("environments.web").joinpath("relay.py").read_text()
+RELAY = files("environments.platforms.web_browser.servers").joinpath("relay.py").read_text()
 # What a server can do that nobody wants: reach other servers of the machine and other machines, write, read, look around.
 CURIOUS = """
 import http.server, json, os, pathlib, socket, sys
@@ -180,7 +180,7 @@ def test_homes_are_hidden_except_for_what_is_needed(tmp_path: Path, monkeypatch:
 async def test_bubblewrap_that_is_demanded_and_missing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("environments.confinement.bubblewrap_works", lambda: False)
+    monkeypatch.setattr("environments.machines.bubblewrap.bubblewrap_works", lambda: False)
     served: Application = application("sleep", "100")
     for isolation, message in (
         ("bubblewrap", "bubblewrap .* is not installed"),

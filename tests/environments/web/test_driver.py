@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from environments.errors import BrowserMissing
-from environments.sandbox import Sandbox
-from environments.web.browser import BrowserProcess
-from environments.web.driver import SharedDriver
-from environments.web.settings import WebBrowserSettings
+from environments.machines.sandbox import Sandbox
+from environments.platforms.web_browser.browser import BrowserProcess
+from environments.platforms.web_browser.driver import SharedDriver
+from environments.platforms.web_browser.settings import WebBrowserSettings
 
 pytestmark = pytest.mark.browser
 

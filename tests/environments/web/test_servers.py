@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from environments.errors import ApplicationStartFailed
-from environments.web.application_server import ApplicationServer
-from environments.web.static_server import StaticServer
+from environments.platforms.web_browser.servers.application_server import ApplicationServer
+from environments.platforms.web_browser.servers.static_server import StaticServer
 from resources.applications import Application, Launch
 
 SERVER = """

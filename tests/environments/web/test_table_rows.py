@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resources.applications import ControlQuery
-from taskgraph.grounding import find_control
+from taskgraph.records.grounding import find_control
 from tests.environments.web.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

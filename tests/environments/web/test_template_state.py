@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 from environments.errors import ApplicationUnavailable
-from environments.sandbox import Sandbox
-from environments.web.template_state import fill_placeholders, lay_state, prepared_state
+from environments.machines.sandbox import Sandbox
+from environments.platforms.web_browser.servers.template_state import (
+    fill_placeholders,
+    lay_state,
+    prepared_state,
+)
 from resources.applications import Application, Preparation
 
 COUNT = "import pathlib, sys; path = pathlib.Path(sys.argv[1]); path.open('a').write('x')"

@@ -10,7 +10,7 @@ from PIL import Image
 from environments.errors import (
     ActionInvalid,
 )
-from taskgraph.interaction import ClickInput, DragInput, WaitInput, WheelMouseInput
+from taskgraph.records.interaction import ClickInput, DragInput, WaitInput, WheelMouseInput
 from tests.environments.web.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

@@ -16,11 +16,11 @@ from environments.errors import (
     BrowserMissing,
     EnvironmentBroken,
 )
-from environments.reaper import MARK, marked_processes
-from environments.web.settings import WebBrowserSettings
-from environments.web.web_environment import WebEnvironment
+from environments.machines.reaper import MARK, marked_processes
+from environments.platforms.web_browser.environment import WebEnvironment
+from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application, Installation, Launch
-from taskgraph.interaction import KeyboardInput, WaitInput
+from taskgraph.records.interaction import KeyboardInput, WaitInput
 from tests.environments.web.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

@@ -15,16 +15,15 @@ from pyarrow.fs import FileSelector, S3FileSystem
 from typer.testing import CliRunner
 
 from benchmarks.warehouse_kills import run as run_kills
-from flows.cli import create_app
+from cli.main import create_app
 from resources.record import Record
-from taskgraph.task import Intent, Task
-from taskgraph.trajectory import Trajectory
+from taskgraph.records.task import Intent, Task
+from taskgraph.records.trajectory import Trajectory
 from tests.warehouse.remote.conftest import BUCKET, KEY, SECRET, Places
 from tests.warehouse.remote.services import PASSWORD, Postgres
 from tests.warehouse.sample_parts import SCREENS
 from tests.warehouse.samples import records
 from tests.warehouse.test_guard import CHANGING, LEAVING
-from warehouse import database, extensions, object_storage
 from warehouse.errors import (
     QueryFailed,
     QueryRefused,
@@ -33,10 +32,11 @@ from warehouse.errors import (
     WarehouseError,
     WarehouseUnavailable,
 )
-from warehouse.exporting import export
-from warehouse.locations import parse_location
+from warehouse.exporting.exporting import export
 from warehouse.records import DatasetVersion
 from warehouse.schema import SCHEMA_VERSION, TABLE_OF_RECORD
+from warehouse.storage import database, extensions, object_storage
+from warehouse.storage.locations import parse_location
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application
 

@@ -7,8 +7,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from resources.record import Record
-from taskgraph.interaction import Screenshot
-from taskgraph.task import Replay, Task
+from taskgraph.records.interaction import Screenshot
+from taskgraph.records.task import Replay, Task
 from tests.warehouse.sample_parts import SCREENS
 from tests.warehouse.samples import records
 from warehouse.store import Warehouse

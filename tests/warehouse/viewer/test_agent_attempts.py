@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.agent_run import AgentRun, CompletedSubtask
-from taskgraph.provenance import Provenance
-from taskgraph.task import Task
-from taskgraph.trajectory import Trajectory
+from taskgraph.records.agent_run import AgentRun, CompletedSubtask
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import Trajectory
 from tests.warehouse.viewer.conftest import HOSTILE, client_of
 from warehouse.store import Warehouse
-from warehouse.viewer.agent_attempts import agent_figures
-from warehouse.viewer.report import write_report
+from warehouse.viewer.pages.agent_attempts import agent_figures
+from warehouse.viewer.reports.report import write_report
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from environments.browser_finding import find_browser
 from environments.errors import BrowserMissing
+from environments.installing.browser_finding import find_browser
 from tests.warehouse.sample_parts import bare_tasks
-from warehouse.bulk import write_task_columns
+from warehouse.storage.bulk import write_task_columns
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application
 from warehouse.viewer.server import LOOPBACK, listen

@@ -5,7 +5,7 @@ from fastapi.testclient import TestClient
 
 from warehouse.errors import QueryFailed
 from warehouse.store import Warehouse
-from warehouse.viewer.sql_page import ask
+from warehouse.viewer.pages.sql_page import ask
 
 
 def test_labels_with_numbers_are_drawn_as_bars(sampled: Warehouse) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from taskgraph.graph import TaskGraph
-from taskgraph.task import Task
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.task import Task
 from tests.warehouse import foreign
 from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.viewer.conftest import client_of
-from warehouse.bulk import write_task_columns
-from warehouse.importing import run_import
+from warehouse.importing.importing import run_import
+from warehouse.storage.bulk import write_task_columns
 from warehouse.store import Warehouse
 
 STORED = Path(__file__).parents[1] / "stored"

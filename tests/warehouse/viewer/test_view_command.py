@@ -13,7 +13,7 @@ from warehouse.viewer.server import LOOPBACK, listen
 
 def view(*arguments: str, warehouse: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "flows.cli", "view", *arguments],
+        [sys.executable, "-m", "cli.main", "view", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from taskgraph.task import Task
+from taskgraph.records.task import Task
 from tests.warehouse.samples import records
-from warehouse.action_words import keys_in_words
-from warehouse.viewer.task_words import title_of
+from warehouse.exporting.action_words import keys_in_words
+from warehouse.viewer.pages.task_words import title_of
 
 
 @pytest.mark.parametrize(

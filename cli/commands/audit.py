@@ -1,0 +1,69 @@
+"""`taskloom audit`: faults in stored or foreign tasks, with an exit code for continuous integration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.errors import NEGATIVE_ANSWER, CommandError
+
+_WORST = {"error": ("error",), "warning": ("error", "warning"), "note": ("error", "warning", "note")}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("audit")(audit)
+
+
+def audit(
+    path: Annotated[Path | None, typer.Argument(help="Files to look at without importing them.")] = None,
+    format_name: Annotated[str, typer.Option("--format", help="Their import format.")] = "",
+    where: Annotated[str, typer.Option(help="SQL condition on the stored tasks to look at.")] = "",
+    fail_on: Annotated[
+        str, typer.Option(help="Least severity that fails: error, warning or note.")
+    ] = "error",
+    limit: Annotated[int, typer.Option(min=1, help="Findings shown at most.")] = 50,
+    version: Annotated[
+        str | None, typer.Option(help="Dataset version; the present state by default.")
+    ] = None,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
+) -> None:
+    """Look for faults: placeholders, values the instruction leaves out or contradicts, duplicates, unknown metrics.
+
+    Ends with exit code 1 when something of the severity of --fail-on or worse was found.
+    """
+    if fail_on not in _WORST:
+        raise CommandError(f"--fail-on takes error, warning or note, not {fail_on!r}.")
+    if path is not None and not format_name:
+        raise CommandError("--format says how to read the files.")
+    from cli.answer_printing import print_json, print_table
+    from flows.settings import load_settings
+    from warehouse.importing.audit import audit_records, audit_warehouse
+    from warehouse.importing.importing import read_import
+    from warehouse.store import Warehouse
+
+    if path is not None:
+        findings = audit_records(read_import(format_name, path))
+    else:
+        location = load_settings(warehouse=warehouse).warehouse_location
+        with Warehouse(location, read_only=True, version=version) as opened:
+            findings = audit_warehouse(opened, where)
+    if as_json:
+        print_json([found.model_dump() for found in findings])
+    else:
+        rows = [
+            (found.severity, found.file, found.item_id, found.field, found.message)
+            for found in findings[:limit]
+        ]
+        if rows:
+            print_table(("severity", "file", "item", "field", "message"), rows)
+        counts = Counter(f"{found.severity} {found.check}" for found in findings)
+        for name, count in sorted(counts.items()):
+            typer.echo(f"{count} × {name}", err=True)
+        typer.echo(f"{len(findings)} findings", err=True)
+    if any(found.severity in _WORST[fail_on] for found in findings):
+        raise typer.Exit(NEGATIVE_ANSWER)

@@ -1,0 +1,76 @@
+"""`taskloom build`, `explore` and `compose`: runs that make records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cli.run_options import RunOptions, with_run_options
+from flows.interruptions import interruptible
+
+if TYPE_CHECKING:
+    from flows.settings import Settings
+
+TasksOption = Annotated[int | None, typer.Option(help="Tasks to compose.", min=1)]
+
+FlowName = Literal["build_dataset", "explore_applications", "verify_subtasks", "compose_tasks"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("build")(with_run_options(build))
+    app.command("explore")(with_run_options(explore))
+    app.command("compose")(with_run_options(compose))
+
+
+def build(options: RunOptions, tasks: TasksOption = None) -> None:
+    """Explore, verify, compose, validate, replay, and publish a dataset version.
+
+    Everything finished is kept: the same command goes on after an interruption, and adds to the pool later.
+    Exit codes: 0 a version was published, 1 nothing came through, 3 the budget is used up, 4 something is missing,
+    5 requests were written to a file and wait for replies.
+    """
+    run_flow("build_dataset", options, options.load(*_count(tasks)))
+
+
+def explore(options: RunOptions) -> None:
+    """Explore applications: propose subtasks and keep those that are well formed."""
+    run_flow("explore_applications", options, options.load())
+
+
+def compose(options: RunOptions, tasks: TasksOption = None) -> None:
+    """Compose tasks from the verified subtasks of the warehouse, and write, validate and replay them."""
+    run_flow("compose_tasks", options, options.load(*_count(tasks)))
+
+
+def _count(tasks: int | None) -> list[str]:
+    return [] if tasks is None else [f"composition.count={tasks}"]
+
+
+def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
+    """Run the flow (or print its plan) and print the summary."""
+    if options.dry_run:
+        from flows.planning import plan_run
+
+        plan = plan_run(settings, flow)
+        typer.echo(plan.model_dump_json(indent=2) if options.as_json else plan.describe())
+        return
+
+    from flows.wiring import choose_applications
+
+    choose_applications(settings)
+
+    import asyncio
+    from importlib import import_module
+
+    from flows.log_setup import prepare_prefect, quiet_libraries
+    from flows.prefect_server import prefect_server
+
+    prepare_prefect(settings.data)
+    with interruptible("what is finished is kept, and the same command goes on."), prefect_server():
+        module = import_module(f"flows.{flow}")
+        quiet_libraries()
+        summary = asyncio.run(getattr(module, flow)(settings=settings, quiet=options.quiet))
+    typer.echo(summary.model_dump_json(indent=2) if options.as_json else summary.describe())
+    raise typer.Exit(summary.exit_code)

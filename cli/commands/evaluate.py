@@ -1,0 +1,79 @@
+"""`taskloom evaluate`: an agent attempts tasks and is scored by the graph (section 4.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.answer_printing import print_records
+from cli.run_options import RunOptions, with_run_options
+from flows.errors import CommandError
+from flows.interruptions import interruptible
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("evaluate")(with_run_options(evaluate))
+
+
+def evaluate(
+    options: RunOptions,
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="`module:factory` of your agent; `model` for the actor model of the settings; `recorded` for the"
+            " verified trajectories, the upper bound."
+        ),
+    ] = "model",
+    size: Annotated[int, typer.Option(min=1, help="Tasks at most.")] = 20,
+    where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
+    level: Annotated[str, typer.Option(help="Levels, such as dependency=hard,branch=easy.")] = "",
+    capability: Annotated[str, typer.Option(help="Capability of Table 12 that every task must test.")] = "",
+    patience: Annotated[
+        int, typer.Option(min=1, help="Steps without any completed subtask after which a task has failed.")
+    ] = 20,
+    instructions: Annotated[str, typer.Option(help="high (whole tasks) or low (subtasks).")] = "high",
+) -> None:
+    """Let an agent attempt validated tasks in real environments, and score what it completed.
+
+    Prints success rate, coverage rate and logical consistency, over all, per capability and per level. Every
+    attempt is kept in the table `agent_runs`, its recording in `trajectories`.
+    """
+    import asyncio
+
+    from flows.log_setup import prepare_prefect, quiet_libraries
+    from flows.prefect_server import prefect_server
+    from warehouse.sets.selection import Selection, parse_levels
+
+    if instructions not in ("high", "low"):
+        raise CommandError(f"--instructions is {instructions!r}; it is high or low.")
+    settings = options.load()
+    selection = Selection(
+        where=where,
+        levels=parse_levels(level),
+        capability=capability,
+        size=size,
+        seed=settings.seed,
+    )
+    prepare_prefect(settings.data)
+    with interruptible("attempts that ended are kept."), prefect_server():
+        from flows.evaluate_agent import evaluate_agent
+
+        quiet_libraries()
+        report = asyncio.run(
+            evaluate_agent(
+                agent,
+                selection,
+                "high" if instructions == "high" else "low",
+                patience,
+                settings=settings,
+                quiet=options.quiet,
+            )
+        )
+    if options.as_json:
+        typer.echo(report.model_dump_json(indent=2))
+        return
+    print_records([row.model_dump() for row in report.rows], as_json=False)
+    for line in report.remarks:
+        typer.echo(line)

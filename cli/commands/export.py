@@ -1,0 +1,196 @@
+"""`taskloom export`: test sets and training sets in the formats of the field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.errors import NEGATIVE_ANSWER, CommandError
+
+if TYPE_CHECKING:
+    from warehouse.exporting.exporting import Manifest
+    from warehouse.sets.dividing import SplitName
+    from warehouse.sets.selection import Shortfall
+    from warehouse.sets.splits import LeakageReport
+
+_SHOWN = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("export")(export)
+
+
+def export(
+    format_name: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="Export format; --list names them.")
+    ] = "",
+    out: Annotated[Path | None, typer.Option(help="Folder to make; it must not exist.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
+    where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
+    level: Annotated[str, typer.Option(help="Levels, such as dependency=hard,branch=easy.")] = "",
+    cell: Annotated[
+        list[str] | None, typer.Option(help="Quota, such as dependency=hard,branch=hard:50; may be repeated.")
+    ] = None,
+    capability: Annotated[str, typer.Option(help="Capability of Table 12 that every task must test.")] = "",
+    preset: Annotated[str, typer.Option(help="Reading of Table 12: repaired or as_printed.")] = "repaired",
+    scenario: Annotated[str, typer.Option(help="Scenario of every task.")] = "",
+    application: Annotated[
+        list[str] | None, typer.Option(help="Application that every task uses; of several, at least one.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(min=1, help="Tasks at most.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw and of the sets.")] = 0,
+    split: Annotated[
+        str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
+    ] = "",
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(help="Text file, one instruction per line: tasks that resemble one are left out."),
+    ] = None,
+    coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
+    granularity: Annotated[str, typer.Option(help="step or trajectory.")] = "step",
+    instructions: Annotated[str, typer.Option(help="low (subtasks) or high (whole tasks).")] = "low",
+    licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
+    version: Annotated[
+        str | None, typer.Option(help="Dataset version; the present state by default.")
+    ] = None,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+) -> None:
+    """Export tasks with everything that belongs to them. The folder is complete or absent.
+
+    With --split, sets share no subtask template, resource value, intent or instruction; tasks that would connect two
+    are left out. Ends with exit code 1 when fewer tasks were found than wanted; what was found is exported.
+    """
+    if show_list:
+        _list_formats(as_json)
+        return
+    if not format_name:
+        raise CommandError("name the format to write; `taskloom export --list` describes them.")
+    if out is None:
+        raise CommandError("--out names the folder to make.")
+    from pydantic import ValidationError
+
+    from flows.settings import describe_problems, load_settings
+    from warehouse.exporting.exporting import ExportOptions
+    from warehouse.exporting.exporting import export as run_export
+    from warehouse.sets.selection import Selection, parse_levels, parse_quota
+    from warehouse.store import Warehouse
+
+    try:
+        selection = Selection.model_validate(
+            {
+                "where": where,
+                "levels": parse_levels(level),
+                "cells": tuple(parse_quota(text) for text in cell or ()),
+                "capability": capability,
+                "preset": preset,
+                "scenario": scenario,
+                "applications": tuple(application or ()),
+                "size": size,
+                "seed": seed,
+            }
+        )
+        options = ExportOptions.model_validate(
+            {
+                "coordinates": coordinates,
+                "granularity": granularity,
+                "instruction_level": instructions,
+                "licence": licence,
+            }
+        )
+    except ValidationError as error:
+        raise CommandError(describe_problems(error).strip()) from None
+    settings = load_settings(warehouse=warehouse)
+    with Warehouse(settings.warehouse_location, read_only=True, version=version) as opened:
+        manifest = run_export(
+            opened,
+            format_name,
+            out,
+            selection,
+            options,
+            shares=_shares(split) if split else None,
+            named_lists=_named_lists(against or []),
+        )
+    _print(manifest, out, as_json)
+    if manifest.shortfalls:
+        raise typer.Exit(NEGATIVE_ANSWER)
+
+
+def _shares(text: str) -> dict[SplitName, float]:
+    from warehouse.sets.dividing import SPLITS
+
+    shares: dict[SplitName, float] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        known = next((item for item in SPLITS if item == name.strip()), None)
+        try:
+            share = float(value)
+        except ValueError:
+            raise CommandError(f"--split takes NAME=SHARE, not {part!r}.") from None
+        if known is None:
+            raise CommandError(f"there is no set {name!r}; known: {', '.join(SPLITS)}.")
+        if known in shares:
+            raise CommandError(f"--split names the set {known!r} twice.")
+        shares[known] = share
+    return shares
+
+
+def _named_lists(files: list[Path]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for file in files:
+        try:
+            found[str(file)] = file.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"cannot read {file}: {error}") from None
+    return found
+
+
+def _print(manifest: Manifest, out: Path, as_json: bool) -> None:
+    if as_json:
+        typer.echo(manifest.model_dump_json(indent=2))
+        return
+    for kind, count in manifest.outcome.counts.items():
+        typer.echo(f"{kind}: {count}")
+    reasons: dict[str, int] = {}
+    for item in manifest.outcome.refused:
+        reasons[item.reason] = reasons.get(item.reason, 0) + 1
+    for reason, count in sorted(reasons.items(), key=lambda pair: -pair[1]):
+        typer.echo(f"refused {count}: {reason}")
+    for shortfall in manifest.shortfalls:
+        typer.echo(_shortfall(shortfall))
+    for note in manifest.outcome.notes:
+        typer.echo(f"note: {note}")
+    if manifest.leakage is not None:
+        _print_leakage(manifest.leakage)
+    typer.echo(f"written to {out}")
+
+
+def _shortfall(shortfall: Shortfall) -> str:
+    cell = ",".join(f"{dimension}={level}" for dimension, level in shortfall.levels.items())
+    place = " ".join(part for part in (shortfall.split, cell) if part)
+    return f"short{f' of {place}' if place else ''}: wanted {shortfall.wanted}, found {shortfall.found}"
+
+
+def _print_leakage(report: LeakageReport) -> None:
+    typer.echo(f"sets: {', '.join(f'{name} {size}' for name, size in report.sizes.items())}")
+    if report.left_out:
+        typer.echo(f"left out {report.left_out} that would connect two sets")
+    for leak in report.removed[:_SHOWN]:
+        typer.echo(f"left out {leak.value}: it resembles {leak.found_in[1]}")
+    if len(report.removed) > _SHOWN:
+        typer.echo(
+            f"left out {len(report.removed) - _SHOWN} more that resemble others; the manifest names them"
+        )
+    checked = ", ".join(f"{count} {kind}s" for kind, count in report.checked.items())
+    typer.echo(f"leaks: {len(report.leaks)} (compared {checked})")
+
+
+def _list_formats(as_json: bool) -> None:
+    import warehouse.exports
+    from cli.answer_printing import print_records
+    from warehouse.lookup import described
+
+    print_records(described(warehouse.exports), as_json)

@@ -1,0 +1,155 @@
+"""`taskloom graph`: measure and draw a task graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.errors import CommandError
+
+if TYPE_CHECKING:
+    from taskgraph.records.graph import TaskGraph
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("graph")(graph)
+
+
+def graph(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input.",
+            show_default=False,
+        ),
+    ],
+    subtasks: Annotated[
+        Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write the drawing to this SVG file.")] = None,
+    graphml: Annotated[Path | None, typer.Option(help="Write the graph to this GraphML file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print a task graph's five complexity dimensions, its orders, its capabilities, and a drawing of it.
+
+    Ids are any text, UUIDs or not. A disconnected graph is sound, and its components are counted. Refused, with the
+    items named: no subtasks, more than 30, an id that stands twice, an edge to an unknown subtask or to itself, a cycle,
+    an unknown resource category, two producers of one resource, and text that cannot be printed. A note says where edges
+    and resources do not agree.
+    """
+    import json
+
+    from cli.graph_files import graph_in
+    from taskgraph.drawing.lanes import draw_text
+    from taskgraph.drawing.svg import draw_svg
+
+    found = graph_in(file, subtasks)
+    facts = measures(found)
+    try:
+        if svg is not None:
+            svg.write_text(draw_svg(found), encoding="utf-8")
+        if graphml is not None:
+            import networkx
+
+            networkx.write_graphml(found.to_networkx(), graphml)
+    except OSError as error:
+        raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
+    if as_json:
+        typer.echo(json.dumps(facts | {"drawing": draw_text(found)}, indent=2, ensure_ascii=False))
+        return
+    typer.echo(draw_text(found) + "\n")
+    typer.echo(_table(facts))
+
+
+def measures(found: TaskGraph) -> dict[str, object]:
+    """All that `taskloom graph` says of a graph, ready for JSON."""
+    from resources.reading.catalog import load_capabilities
+    from synthesis.composition.building import describe_clash
+    from taskgraph.errors import GraphTooLarge
+    from taskgraph.measures.capabilities import capabilities_met
+    from taskgraph.measures.coherency import maximum_coherency_of
+    from taskgraph.measures.complexity import cell_of, complexity_of
+    from taskgraph.measures.interference import clash_of, orders_of
+
+    complexity = complexity_of(found)
+    notes = notes_on(found)
+    orders, maximum = None, None
+    try:
+        orders = orders_of(found, cap=1)
+        if all(node.application for node in found.nodes):
+            maximum = maximum_coherency_of(found)
+    except GraphTooLarge as error:
+        notes.append(str(error))
+    capabilities = load_capabilities()
+    cell = cell_of(complexity)
+    return {
+        "subtasks": [node.instance_id for node in found.nodes],
+        "edges": [list(pair) for pair in found.pairs],
+        "complexity": complexity.model_dump(),
+        "orders": orders.count if orders else None,
+        "successful_orders": orders.successful_count if orders else None,
+        "first_successful_order": [
+            found.nodes[index].instance_id
+            for order in (orders.successful[:1] if orders else ())
+            for index in order
+        ],
+        "clash": describe_clash(clash_of(found)) if orders and not orders.successful_count else "",
+        "maximum_coherency": maximum,
+        "notes": notes,
+        "capabilities": {
+            "repaired": list(capabilities_met(cell, capabilities, "repaired")),
+            "as_printed": list(capabilities_met(cell, capabilities, "as_printed")),
+        },
+    }
+
+
+def notes_on(found: TaskGraph) -> list[str]:
+    """What a reader of the measures should know about the graph they are of."""
+    from taskgraph.measures.inconsistencies import inconsistencies_of
+
+    notes = list(inconsistencies_of(found))
+    if not all(node.application for node in found.nodes):
+        notes.append("some applications are not given: knowledge says little and coherency is undefined")
+    return notes
+
+
+def _table(facts: dict[str, object]) -> str:
+    complexity, capabilities = facts["complexity"], facts["capabilities"]
+    assert isinstance(complexity, dict)
+    assert isinstance(capabilities, dict)
+    rows = [
+        ("dependency", _counted(complexity["edges"], "edge"), complexity["dependency_level"]),
+        ("instruction", _counted(complexity["nodes"], "subtask"), complexity["instruction_level"]),
+        (
+            "knowledge",
+            _counted(complexity["application_categories"], "application category", "application categories"),
+            complexity["knowledge_level"],
+        ),
+        ("hierarchy", f"depth {complexity['depth']}", complexity["hierarchy_level"]),
+        ("branch", f"width {complexity['width']}", complexity["branch_level"]),
+        ("largest layer", str(complexity["largest_layer"]), ""),
+        ("components", str(complexity["components"]), ""),
+        ("orders", _known(facts["orders"], "not counted"), ""),
+        ("successful orders", _known(facts["successful_orders"], "not counted"), ""),
+        ("clash", str(facts["clash"]), ""),
+        ("maximum coherency", _known(facts["maximum_coherency"]), ""),
+        ("capabilities (repaired)", ", ".join(capabilities["repaired"]) or "none", ""),
+        ("capabilities (as printed)", ", ".join(capabilities["as_printed"]) or "none", ""),
+    ]
+    notes = facts["notes"]
+    assert isinstance(notes, list)
+    rows += [("note", note, "") for note in notes]
+    return "\n".join(
+        f"{name:26}{value}{'  ' + level if level else ''}" for name, value, level in rows if value
+    )
+
+
+def _known(value: object, otherwise: str = "undefined") -> str:
+    return otherwise if value is None else str(value)
+
+
+def _counted(number: int, one: str, several: str = "") -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"

@@ -1,0 +1,70 @@
+"""`taskloom import`: other people's tasks in, all of them or none."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.errors import CommandError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("import")(import_data)
+
+
+def import_data(
+    format_name: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="Import format; --list names them.")
+    ] = "",
+    path: Annotated[Path | None, typer.Argument(help="File or folder to import.")] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Import tasks. A file that breaks its format is refused with file, field and reason, and nothing is stored."""
+    if show_list:
+        _list_formats(as_json)
+        return
+    if not format_name:
+        raise CommandError("name the format to read; `taskloom import --list` describes them.")
+    if path is None:
+        raise CommandError("name the file or folder to import.")
+    from flows.settings import load_settings
+    from warehouse.importing.importing import read_import, store_import
+    from warehouse.store import Warehouse
+
+    records = read_import(format_name, path)
+    if dry_run:
+        kinds = Counter(type(record).__name__ for record in records)
+        if as_json:
+            typer.echo(json.dumps({"records": dict(sorted(kinds.items())), "stored": False}, indent=2))
+        else:
+            typer.echo(f"{kinds.total()} records are in order; nothing was stored.")
+        return
+    with Warehouse(load_settings(warehouse=warehouse).warehouse_location) as opened:
+        summary = store_import(opened, format_name, records)
+    if as_json:
+        typer.echo(summary.model_dump_json(indent=2))
+        return
+    for table, count in summary.counts.items():
+        typer.echo(f"{table}: {count}")
+    if summary.infeasible:
+        typer.echo(f"infeasible by declaration: {summary.infeasible}")
+    for rejection in summary.rejected[:20]:
+        typer.echo(f"rejected: {rejection.message}")
+    if len(summary.rejected) > 20:
+        typer.echo(f"… and {len(summary.rejected) - 20} more; `taskloom sql rejections` counts them")
+
+
+def _list_formats(as_json: bool) -> None:
+    import warehouse.imports
+    from cli.answer_printing import print_records
+    from warehouse.lookup import described
+
+    print_records(described(warehouse.imports), as_json)

@@ -1,0 +1,157 @@
+"""`taskloom plan`: how many tasks of wanted levels the pool can supply, and what to explore for more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.errors import NEGATIVE_ANSWER, CommandError
+
+if TYPE_CHECKING:
+    from synthesis.composition.request import CompositionAccount, Quota
+    from taskgraph.measures.ranges import MeasureRanges
+    from taskgraph.records.subtask import Subtask
+    from taskgraph.records.task import Intent
+
+_VERIFIED = "subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("plan")(plan)
+
+
+def plan(
+    want: Annotated[
+        str | None,
+        typer.Option(
+            help="Levels or ranges of values, such as hierarchy=hard,branch=medium|hard,instruction=6..8.",
+            show_default=False,
+        ),
+    ] = None,
+    capability: Annotated[
+        list[str] | None,
+        typer.Option(help="A capability of Table 12, such as long_range_planning. Repeatable."),
+    ] = None,
+    preset: Annotated[str, typer.Option(help="Reading of Table 12: repaired or as_printed.")] = "repaired",
+    cells: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV table with the columns dependency, instruction, knowledge, hierarchy, branch and count.",
+            show_default=False,
+        ),
+    ] = None,
+    count: Annotated[int, typer.Option(help="Tasks wanted (per capability).", min=1)] = 1000,
+    maximum_size: Annotated[int, typer.Option(help="Most subtasks of a task.", min=1, max=30)] = 9,
+    maximum_components: Annotated[int, typer.Option(help="Most components of a task.", min=1, max=30)] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of all choices.")] = 0,
+    unify: Annotated[
+        bool,
+        typer.Option(
+            help="Count tasks, too, in which parameters take values that other subtasks write or need."
+            " Such parameter sets must be verified before tasks are made of them."
+        ),
+    ] = False,
+    pool: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON lines of subtask records instead of the warehouse's pool.", show_default=False
+        ),
+    ] = None,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print how many tasks of wanted levels the pool can supply, the bottleneck, and what to explore next.
+
+    Without --want, --capability and --cells the plan is for an even spread over all cells. The exit code is 1 when the
+    pool cannot supply what is wanted.
+    """
+    from flows.composition_planning import (
+        plan_composition,
+        quotas_from_table,
+        quotas_of_capabilities,
+        wish_of,
+    )
+
+    if sum([want is not None, bool(capability), cells is not None]) > 1:
+        raise CommandError("give one of --want, --capability and --cells.")
+    quotas: tuple[Quota, ...] = ()
+    ranges: MeasureRanges | None = None
+    if want is not None:
+        quota, ranges = wish_of(want, count)
+        quotas = (quota,)
+    elif capability:
+        quotas = quotas_of_capabilities(capability, preset, count)
+    elif cells is not None:
+        quotas = quotas_from_table(cells)
+    subtasks, intents, name = _pool(pool, warehouse)
+    if not subtasks:
+        raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
+    account = plan_composition(
+        subtasks,
+        intents,
+        quotas,
+        count=count,
+        maximum_size=maximum_size,
+        maximum_components=maximum_components,
+        seed=seed,
+        ranges=ranges,
+        unify=unify,
+    )
+    typer.echo(
+        account.model_dump_json(indent=2)
+        if as_json
+        else _described(account, f"{len(subtasks)} {name}, {len(intents)} intents")
+    )
+    if account.shortfalls:
+        raise typer.Exit(NEGATIVE_ANSWER)
+
+
+def _pool(file: Path | None, warehouse: str | None) -> tuple[list[Subtask], list[Intent], str]:
+    """Subtasks and intents that a run would compose from, and what to call the subtasks."""
+    if file is not None:
+        from flows.composition_planning import subtasks_in
+
+        return subtasks_in(file), [], "subtasks"
+    from flows.settings import load_settings
+    from taskgraph.records.subtask import Subtask
+    from taskgraph.records.task import Intent
+    from warehouse.store import Warehouse
+
+    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+        verified = list(opened.read(Subtask, _VERIFIED))
+        subtasks = verified or list(opened.read(Subtask))
+        present = {subtask.subtask_id for subtask in subtasks}
+        intents = [intent for intent in opened.read(Intent) if present.issuperset(intent.subtask_ids)]
+        return subtasks, intents, "verified subtasks" if verified else "subtasks, none verified"
+
+
+def _described(account: CompositionAccount, pool: str) -> str:
+    lines = [
+        f"pool              {pool}",
+        f"wanted            {account.wanted} tasks",
+        f"can be supplied   {account.composed}{'' if account.shortfalls else ' or more'}",
+        f"cells             {len(account.per_cell)} (dependency/instruction/knowledge/hierarchy/branch)",
+        *(f"  {cell:42}{number:>7}" for cell, number in account.per_cell.items()),
+    ]
+    if account.without_successful_order:
+        lines.append(
+            f"left out          {account.without_successful_order} groups without a successful order,"
+            f" such as: {account.example_clash}"
+        )
+    if account.uncountable:
+        lines.append(
+            f"left out          {account.uncountable} groups with too many orders to be counted exactly"
+        )
+    for item in account.shortfalls:
+        lines += [
+            f"missing           {item.missing} of {item.wanted} ({item.kind.replace('_', ' ')})",
+            f"  reason          {item.reason}",
+        ]
+        if item.bottleneck:
+            lines.append(f"  explore next    {item.bottleneck}")
+        if item.nearest:
+            lines.append(f"  nearest cell    {'/'.join(item.nearest)}, which the pool reaches")
+    return "\n".join(lines)

@@ -1,0 +1,36 @@
+"""`taskloom report`: one self-contained HTML page about a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.errors import CommandError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("report")(report)
+
+
+def report(
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
+    version: Annotated[
+        str | None, typer.Option(help="Dataset version; the present state by default.")
+    ] = None,
+    sample: Annotated[int, typer.Option(help="Tasks shown in full.", min=0, max=200)] = 8,
+    seed: Annotated[int, typer.Option(help="Seed of their choice.")] = 0,
+    data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
+) -> None:
+    """Write a report: funnel, complexity, scenarios, and sampled tasks with graph, subtasks and screenshots."""
+    from flows.settings import load_settings
+    from warehouse.store import Warehouse
+    from warehouse.viewer.reports.report import write_report
+
+    settings = load_settings(data=data)
+    if out.is_dir():
+        raise CommandError(f"{out} is a folder; name a file, such as {out / 'report.html'}.")
+    with Warehouse(settings.warehouse_location, read_only=True, version=version) as store:
+        typer.echo(str(write_report(store, out, sample=sample, seed=seed)))

@@ -1,0 +1,87 @@
+"""`taskloom score`: score an execution sequence on a task graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.errors import CommandError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("score")(score)
+
+
+def score(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input.",
+            show_default=False,
+        ),
+    ],
+    completed: Annotated[
+        str,
+        typer.Option(
+            help="Ids of the completed subtasks in order, separated by commas, or as a JSON list; empty for none.",
+            show_default=False,
+        ),
+    ],
+    subtasks: Annotated[
+        Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print coverage rate and logical consistency (section 4.1) of the completed subtasks."""
+    import json
+
+    from cli.commands.graph import notes_on
+    from cli.graph_files import graph_in
+    from omnieval.errors import SequenceImpossible
+    from omnieval.metrics import score_of
+    from taskgraph.measures.coherency import maximum_coherency_of
+
+    graph = graph_in(file, subtasks)
+    sequence = _sequence(completed)
+    try:
+        found = score_of(graph, sequence)
+    except SequenceImpossible as error:
+        raise CommandError(str(error)) from None
+    notes = notes_on(graph)
+    if as_json:
+        typer.echo(json.dumps(found.model_dump() | {"notes": notes}, indent=2, ensure_ascii=False))
+        return
+    why = ""
+    if not all(node.application for node in graph.nodes):
+        why = "applications are not given"
+    elif maximum_coherency_of(graph) is None:
+        why = "no order of the task is successful"
+    consistency = (
+        f"undefined ({why or 'no two subtasks of one application can be neighbours'})"
+        if found.logical_consistency is None
+        else f"{found.logical_consistency:.4f}"
+    )
+    typer.echo(f"{'coverage rate':22}{found.coverage_rate:.4f}")
+    typer.echo(f"{'logical consistency':22}{consistency}")
+    if not why:
+        typer.echo(f"{'coherency score':22}{found.coherency_score} of at most {found.maximum_coherency}")
+    typer.echo(f"{'completed':22}{len(sequence)} of {len(graph.nodes)} subtasks")
+    for note in notes:
+        typer.echo(f"{'note':22}{note}")
+
+
+def _sequence(completed: str) -> list[str]:
+    """The ids in `completed`: a JSON list, or separated by commas."""
+    import json
+
+    if completed.lstrip().startswith("["):
+        try:
+            listed = json.loads(completed)
+        except ValueError:
+            listed = None
+        if isinstance(listed, list) and all(type(name) in (str, int) for name in listed):
+            return [str(name) for name in listed]
+    return [name.strip() for name in completed.split(",") if name.strip()]

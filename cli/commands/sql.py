@@ -1,0 +1,114 @@
+"""`taskloom sql`: ask the warehouse, by SQL or by the name of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.errors import CommandError
+
+if TYPE_CHECKING:
+    from warehouse.querying.query_result import QueryResult
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("sql")(sql)
+
+
+def sql(
+    query: Annotated[
+        str,
+        typer.Argument(help="One SELECT, or the name of a query; nothing opens a shell.", show_default=False),
+    ] = "",
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="NAME=VALUE, used as $NAME; may be repeated.")
+    ] = None,
+    show_list: Annotated[bool, typer.Option("--list", help="List the named queries.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    parquet: Annotated[Path | None, typer.Option(help="Write the answer to this Parquet file.")] = None,
+    version: Annotated[
+        str | None, typer.Option(help="Ask this dataset version, not the present state.")
+    ] = None,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+) -> None:
+    """Ask the warehouse. A query can read everything in it, and cannot change or leave it."""
+    from flows.settings import load_settings
+    from warehouse.queries import named_queries
+
+    if show_list:
+        _list_queries(as_json)
+        return
+    if as_json + as_csv + (parquet is not None) > 1:
+        raise CommandError("give one of --json, --csv and --parquet.")
+    settings = load_settings(warehouse=warehouse)
+    from warehouse.store import Warehouse
+
+    with Warehouse(settings.warehouse_location, read_only=True, version=version) as opened:
+        if not query:
+            from cli.sql_shell import run_shell
+
+            run_shell(opened, settings.data / "sql_history")
+            return
+        given = _parameters(param or [])
+        if query in named_queries() or query.replace("_", "").isalnum():
+            from warehouse.queries import named_query
+
+            named = named_query(query)
+            answer = opened.query(named.sql, named.bind(given))
+        else:
+            answer = opened.query(query, given)
+    _print(answer, as_json, as_csv, parquet)
+
+
+def _list_queries(as_json: bool) -> None:
+    from cli.answer_printing import print_records
+    from warehouse.queries import named_queries
+
+    print_records(
+        [
+            {
+                "name": query.name,
+                "parameters": ", ".join(
+                    item.name if item.default is None else f"{item.name}={item.default}"
+                    for item in query.parameters
+                ),
+                "description": query.description,
+            }
+            for query in named_queries().values()
+        ],
+        as_json,
+    )
+
+
+def _parameters(given: Iterable[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise CommandError(f"--param takes NAME=VALUE, not {text!r}.")
+        found[name] = value
+    return found
+
+
+def _print(answer: QueryResult, as_json: bool, as_csv: bool, parquet: Path | None) -> None:
+    from cli.answer_printing import print_json, print_table
+
+    if parquet is not None:
+        answer.write_parquet(parquet)
+        typer.echo(f"{_rows(answer)} written to {parquet}", err=True)
+    elif as_json:
+        print_json(answer.as_dicts())
+    elif as_csv:
+        typer.echo(answer.to_csv(), nl=False)
+    else:
+        print_table(answer.columns, answer.rows())
+        typer.echo(_rows(answer), err=True)
+
+
+def _rows(answer: QueryResult) -> str:
+    return "1 row" if answer.row_count == 1 else f"{answer.row_count} rows"

@@ -1,0 +1,168 @@
+"""`taskloom verify`: the verification stage; or evaluation functions examined again, from recorded evidence alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.run_options import RunOptions, with_run_options
+from flows.errors import NEGATIVE_ANSWER, CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flows.examination import Examined
+    from flows.settings import Settings
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("verify")(with_run_options(verify))
+
+
+def verify(
+    options: RunOptions,
+    function: Annotated[
+        Path | None, typer.Option(help="Examine the evaluation function in this file; needs --evidence.")
+    ] = None,
+    evidence: Annotated[
+        Path | None, typer.Option(help="Folder with positive.json and further recordings.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Examine all accepted functions of the warehouse again.")
+    ] = False,
+    subtask: Annotated[str, typer.Option(help="Examine the accepted function of this subtask again.")] = "",
+    save: Annotated[
+        Path | None, typer.Option(help="With --subtask: write function and evidence into this new folder.")
+    ] = None,
+    version: Annotated[
+        str | None, typer.Option(help="Dataset version; the present state by default.")
+    ] = None,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+) -> None:
+    """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser or model.
+
+    An examination prints the kill matrix: of each family of wrong work, how much the function recognises. It ends with
+    exit code 1 when a function is not acceptable.
+    """
+    chosen = [
+        name for name, given in (("--function", function), ("--all", every), ("--subtask", subtask)) if given
+    ]
+    if len(chosen) > 1:
+        raise CommandError(f"{' and '.join(chosen)} exclude each other.")
+    if (function is None) != (evidence is None):
+        raise CommandError("--function and --evidence belong together.")
+    if save is not None and not subtask:
+        raise CommandError("--save needs --subtask.")
+    loaded = options.load(warehouse=warehouse)
+    if not chosen:
+        from cli.commands.build import run_flow
+
+        run_flow("verify_subtasks", options, loaded)
+    elif function is not None and evidence is not None:
+        _print([_examine_file(loaded, function, evidence)], options.as_json, in_full=True)
+    else:
+        examined = _examine_stored(loaded, version, subtask, save, options.quiet)
+        _print(examined, options.as_json, in_full=bool(subtask))
+
+
+def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examined:
+    from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+    from flows.evidence_folder import read_evidence_folder
+    from flows.examination import examine_file
+    from resources.reading.catalog import load_resource_categories
+
+    folder = read_evidence_folder(evidence)
+    with EvaluationSandbox(SandboxSettings(isolation=settings.isolation)) as sandbox:
+        return examine_file(
+            function,
+            folder,
+            sandbox,
+            settings.verification.thresholds,
+            load_resource_categories(settings.catalog),
+        )
+
+
+def _examine_stored(
+    settings: Settings, version: str | None, subtask: str, save: Path | None, quiet: bool
+) -> list[Examined]:
+    from evaluators_api.interpreter.sandbox import EvaluationSandbox
+    from flows.evidence_folder import write_evidence_folder
+    from flows.examination import examine_stored, stored_functions
+    from flows.wiring import sandbox_settings
+    from resources.reading.catalog import load_resource_categories
+    from warehouse.store import Warehouse
+
+    categories = load_resource_categories(settings.catalog)
+    examined: list[Examined] = []
+    with (
+        Warehouse(settings.warehouse_location, read_only=True, version=version) as store,
+        EvaluationSandbox(sandbox_settings(settings)) as sandbox,
+    ):
+        for stored in stored_functions(store, subtask, pictures=save is not None):
+            if save is not None and not examined:
+                write_evidence_folder(
+                    save, stored.positive, stored.others, stored.subtask, stored.function.source
+                )
+            examined.append(examine_stored(stored, sandbox, settings.verification.thresholds, categories))
+            if not quiet and len(examined) % 50 == 0:
+                typer.echo(f"{len(examined)} functions examined", err=True)
+    if not examined:
+        where = f"of the subtask {subtask!r}" if subtask else "at all"
+        raise CommandError(
+            f"The warehouse {settings.warehouse_location} holds no accepted evaluation function {where}."
+        )
+    return examined
+
+
+def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> None:
+    from cli.answer_printing import print_json, print_table
+
+    rejected = [item for item in examined if not item.acceptable]
+    if as_json:
+        print_json([item.model_dump(mode="json") for item in examined])
+    elif in_full:
+        for item in examined:
+            _print_matrix(item)
+    else:
+        rows = [
+            (
+                item.subtask_id,
+                sum(kills.total for kills in item.quality.families),
+                sum(kills.killed for kills in item.quality.families),
+                item.quality.mutation_score,
+                item.quality.route_dependence,
+                "yes" if item.acceptable else item.reasons[0],
+            )
+            for item in examined
+        ]
+        print_table(
+            ("subtask", "negatives", "killed", "mutation score", "route dependence", "acceptable"), rows
+        )
+        typer.echo(f"{len(examined) - len(rejected)} of {len(examined)} functions are acceptable", err=True)
+    if rejected:
+        raise typer.Exit(NEGATIVE_ANSWER)
+
+
+def _print_matrix(item: Examined) -> None:
+    from cli.answer_printing import print_table
+
+    quality = item.quality
+    rows: list[tuple[object, ...]] = [
+        ("positive", 1, int(quality.passes_positive), 0, quality.positive_message)
+    ]
+    rows += [
+        (kills.family, kills.total, kills.killed, kills.excused, "; ".join(kills.survivors))
+        for kills in quality.families
+    ]
+    print_table(("family", "pieces", "judged rightly", "excused", "wrongly judged"), rows)
+    score = "none" if quality.mutation_score is None else f"{quality.mutation_score:.0%}"
+    typer.echo(
+        f"\nmutants told apart: {score} ({quality.mutants_killed} of {quality.mutants});"
+        f" checks of the route: {quality.route_dependence:.0%}"
+    )
+    for check in quality.untested_checks:
+        typer.echo(f"no evidence tests: {check}")
+    typer.echo("acceptable" if item.acceptable else f"\n{item.feedback}")

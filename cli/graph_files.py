@@ -1,0 +1,104 @@
+"""Reading a task graph from a user's file, and what the catalogue knows about its applications."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+
+from flows.errors import CommandError
+from taskgraph.errors import TaskGraphError
+from taskgraph.reading.task_graphs import CategoryOf, read_task_graph
+from taskgraph.records.graph import TaskGraph
+
+_MOST_BYTES = 16 << 20
+
+
+def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
+    """The task graph in a JSON file, in any of the three forms; `-` reads standard input.
+
+    Args:
+        file: The file; a list of one object, as `taskloom sql --json` prints it, counts as that object.
+        subtasks: For the paper's task metadata: a file with the list of its subtasks' metadata.
+
+    Raises:
+        CommandError: the file cannot be read, is no JSON, or holds no sound task graph.
+    """
+    from resources.reading.catalog import load_resource_categories
+
+    document = _json_in(file)
+    if isinstance(document, list):
+        if len(document) != 1:
+            raise CommandError(f"{file} is a list of {len(document)}; give one task graph.")
+        document = document[0]
+    if subtasks is not None:
+        if not isinstance(document, Mapping):
+            raise CommandError(f"{file}: --subtasks goes with a JSON object, the paper's task metadata.")
+        document = {**document, "subtasks": _json_in(subtasks)}
+    try:
+        return read_task_graph(document, load_resource_categories(), application_categories())
+    except TaskGraphError as error:
+        raise CommandError(f"{file}: {error}") from None
+
+
+def application_categories() -> CategoryOf:
+    """Names the category of an application, by its name or title, from the catalogue and the paper's Table 11.
+
+    An application that neither knows is a category of its own.
+    """
+    from resources.reading.catalog import load_applications, load_paper_applications
+
+    printed = {
+        name.casefold(): row.category for row in load_paper_applications() for name in row.applications
+    }
+
+    @cache
+    def own() -> dict[str, str]:
+        applications = load_applications().items()
+        names = {name.casefold(): application.category for name, application in applications}
+        return names | {application.title.casefold(): application.category for _, application in applications}
+
+    return lambda name: printed.get(name.casefold()) or own().get(name.casefold(), name)
+
+
+def _json_in(file: Path) -> object:
+    piped = str(file) == "-"
+    name = "standard input" if piped else str(file)
+    if piped and sys.stdin is None:
+        raise CommandError("there is no standard input; name a file.")
+    try:
+        with nullcontext(sys.stdin.buffer) if piped else file.open("rb") as opened:
+            content = opened.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise CommandError(
+                f"{name} is larger than {_MOST_BYTES >> 20} MiB, which no task graph of up to 30 subtasks needs."
+            )
+        text = content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise CommandError(f"{name} cannot be read: {reason}.") from None
+    try:
+        return json.loads(
+            text, strict=False, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
+        )
+    except RecursionError:
+        raise CommandError(f"{name} is nested too deeply for a task graph.") from None
+    except ValueError as error:
+        raise CommandError(f"{name} is no JSON: {error}.") from None
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The object, unless a key stands twice in it: the first value would be lost without a word."""
+    found: dict[str, object] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:80]!r} stands twice in one object")
+        found[key] = value
+    return found
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON value")

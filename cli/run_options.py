@@ -1,0 +1,137 @@
+"""The options that every command which starts a run has, declared once."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_type_hints
+
+import typer
+
+from flows.errors import CommandError
+
+if TYPE_CHECKING:
+    from flows.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the user said about a run; each field is an option of the command line."""
+
+    settings: Annotated[
+        Path | None, typer.Option("--settings", help="Settings file; taskloom.yaml here, where there is one.")
+    ] = None
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="One setting, such as composition.count=500. Repeatable."
+        ),
+    ] = None
+    data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None
+    applications: Annotated[
+        str, typer.Option(help="Applications to use, separated by commas; all installed ones by default.")
+    ] = ""
+    seed: Annotated[int | None, typer.Option(help="Seed of every random choice.")] = None
+    budget: Annotated[
+        str, typer.Option(help="What the run may spend, such as 25usd or 2Mtok; it stops cleanly before.")
+    ] = ""
+    offline_mistakes: Annotated[
+        float | None,
+        typer.Option(help="Share of its answers in which the offline provider errs on purpose, 0 to 1."),
+    ] = None
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay", help="Answer every model call from the ledger; a missing reply is an error."
+        ),
+    ] = False
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch", help="Calls that need no live screen go through the provider's batches, at half price."
+        ),
+    ] = False
+    batch_out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write such calls to this file (OpenAI's JSON lines) instead, for others to answer."
+        ),
+    ] = None
+    batch_in: Annotated[Path | None, typer.Option(help="File of replies to calls written before.")] = None
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Print the plan with expected model calls, tokens and cost by stage, and change nothing.",
+        ),
+    ] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+
+    def load(self, *more: str, warehouse: str | None = None) -> Settings:
+        """The settings these options lead to; `more` are further assignments of the command.
+
+        Raises:
+            CommandError: options that exclude each other, or settings that are not valid.
+        """
+        from flows.settings import load_settings
+
+        if self.batch and self.batch_out is not None:
+            raise CommandError(
+                "--batch and --batch-out exclude each other: calls are either handed to the provider's batches"
+                " or written to a file."
+            )
+        names = [name.strip() for name in self.applications.split(",") if name.strip()]
+        given = [
+            *(["models.batch={}"] if self.batch else []),
+            *(self.assignments or ()),
+            *more,
+            *([f"applications=[{', '.join(names)}]"] if names else []),
+            *([f"models.budget={self.budget}"] if self.budget else []),
+            *(["models.replay=true"] if self.replay else []),
+            *([f"models.batch_out={json.dumps(str(self.batch_out))}"] if self.batch_out is not None else []),
+            *([f"models.batch_in={json.dumps(str(self.batch_in))}"] if self.batch_in is not None else []),
+        ]
+        return load_settings(
+            self.settings,
+            assignments=given,
+            data=self.data,
+            seed=self.seed,
+            offline_mistakes=self.offline_mistakes,
+            warehouse=warehouse,
+        )
+
+
+def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give `command`, whose first parameter takes `RunOptions`, all their options on the command line.
+
+    The command's own options come first in its help.
+    """
+    hints = get_type_hints(RunOptions, include_extras=True)
+    shared = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in dataclasses.fields(RunOptions)
+    ]
+    own_hints = get_type_hints(command, include_extras=True)
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=own_hints[name])
+        for name, parameter in list(inspect.signature(command).parameters.items())[1:]
+    ]
+
+    @functools.wraps(command)
+    def run(**given: object) -> None:
+        options = {parameter.name: given.pop(parameter.name) for parameter in shared}
+        command(RunOptions(**options), **given)  # type: ignore[arg-type]
+
+    del run.__wrapped__
+    parameters = [*own, *shared]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run

@@ -1,0 +1,115 @@
+"""The files of a sandbox home as evidence; a file that did not change is not read again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from environments.evidence.sqlite_text import is_database, render_database
+from environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskgraph.records.evidence import FileState
+
+TEXT_LIMIT = 64 * 1024
+"""Bytes of text kept per file."""
+
+_LEFT_OUT = frozenset({".git", "node_modules", "__pycache__", ".cache", ".ipynb_checkpoints"})
+_COMPANIONS = ("-wal", "-shm", "-journal")
+_MOST_FILES = 3000
+_HOME_SHOWN_AS = "~"
+
+_Stamp = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class FileSnapshots:
+    """Takes snapshots of one home, remembering what it read."""
+
+    home: Path
+    """The sandbox home."""
+    _known: dict[str, tuple[tuple[_Stamp, ...], FileState]] = field(default_factory=dict)
+
+    def take(self) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
+        """All files and directories under the home, by path; blocks while changed files are read.
+
+        Hidden entries of the home itself are left out, except the folder with the states of applications; so are
+        version control stores and caches anywhere. The path of the home is written `~` in texts, because it differs
+        between environments.
+        """
+        states: list[FileState] = []
+        directories: list[str] = []
+        seen: dict[str, tuple[tuple[_Stamp, ...], FileState]] = {}
+        pending = [""]
+        while pending and len(states) < _MOST_FILES:
+            folder = pending.pop()
+            for entry in _entries(self.home / folder):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.name in _LEFT_OUT or (
+                    not folder and entry.name[0] == "." and entry.name != APPLICATIONS_FOLDER
+                ):
+                    continue
+                try:
+                    if entry.is_dir(follow_symlinks=False):
+                        directories.append(path)
+                        pending.append(path)
+                    elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(_COMPANIONS):
+                        seen[path] = self._state(path, entry)
+                        states.append(seen[path][1])
+                except OSError:
+                    continue
+        self._known = seen
+        return tuple(sorted(states, key=lambda state: state.path)), tuple(sorted(directories))
+
+    def _state(self, path: str, entry: os.DirEntry[str]) -> tuple[tuple[_Stamp, ...], FileState]:
+        stamps = tuple(_stamps(Path(entry.path)))
+        known = self._known.get(path)
+        if known is not None and known[0] == stamps:
+            return known
+        return stamps, self._read(path, Path(entry.path))
+
+    def _read(self, path: str, file: Path) -> FileState:
+        content = file.read_bytes()
+        sha256 = hashlib.sha256(content).hexdigest()
+        text: str | None
+        if is_database(content):
+            text = render_database(file, TEXT_LIMIT)
+            truncated = text is not None and len(text) >= TEXT_LIMIT
+        else:
+            text = _as_text(content[: TEXT_LIMIT + 4])
+            truncated = text is not None and len(content) > TEXT_LIMIT
+        if text is not None:
+            text = text.replace(str(self.home), _HOME_SHOWN_AS)[:TEXT_LIMIT]
+        return FileState(path=path, size=len(content), sha256=sha256, text=text, truncated=truncated)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _stamps(file: Path) -> list[_Stamp]:
+    """What changes when a file, or the log beside a database, changes."""
+    stamps = []
+    for path in (file, file.with_name(file.name + "-wal")):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        stamps.append((status.st_mtime_ns, status.st_size, status.st_ino))
+    return stamps
+
+
+def _as_text(content: bytes) -> str | None:
+    if b"\0" in content:
+        return None
+    for cut in range(4):
+        try:
+            return content[: len(content) - cut].decode()
+        except UnicodeDecodeError as error:
+            if error.end < len(content) - cut:
+                return None
+    return None

@@ -1,0 +1,273 @@
+"""Installing applications of the catalogue, each in a place of its own, so that their dependencies cannot clash."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from environments.errors import EnvironmentFailure, InstallationFailed
+from environments.installing.machine_commands import CommandRunner
+from environments.installing.node_finding import find_node, install_node
+from environments.installing.python_packages import install_python_packages, unpack_wheel
+from environments.installing.system_packages import install_packages, missing_packages
+from resources.applications import Application
+from resources.assets import ASSET_PREFIX, content_of
+from resources.errors import CatalogError
+from resources.record import Record
+
+SMALLEST_FREE_BYTES = 400_000_000
+"""Free disk space below which no installation is begun, unless the caller says otherwise."""
+
+_STAMP = "installed.json"
+_STAMP_FORMAT = 1
+
+
+class InstallationResult(Record):
+    """What became of installing one application."""
+
+    application: str
+    """Name of the application."""
+    outcome: Literal["installed", "skipped", "failed"]
+    """`skipped` means that it was there already."""
+    reason: str = ""
+    """Why it failed."""
+    seconds: float = 0.0
+    """How long it took, waiting for the lock left out."""
+    size_bytes: int = 0
+    """Disk space of its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledPlace:
+    """Where an application's files are; the values of the placeholders `install`, `venv` and `node`."""
+
+    install: Path
+    """Folder of the application."""
+
+    @property
+    def venv(self) -> Path:
+        """Its Python environment."""
+        return self.install / "venv"
+
+
+class _InstallationStamp(Record):
+    """Written last, so that a place without it is half-finished."""
+
+    recipe: str
+    size_bytes: int
+
+
+def installed_place(application: Application, data_folder: Path) -> InstalledPlace:
+    """The place of `application` under `data_folder`, installed or not."""
+    return InstalledPlace(data_folder.absolute() / "applications" / application.name)
+
+
+def is_installed(application: Application, data_folder: Path) -> bool:
+    """Whether `application` is completely installed by the recipe the catalogue has now, and its Python still exists."""
+    place = installed_place(application, data_folder)
+    stamp = _read_stamp(place.install)
+    if stamp is None or stamp.recipe != _recipe_hash(application):
+        return False
+    return not application.installation.pip or (place.venv / "bin" / "python").exists()
+
+
+def missing_for_start(application: Application, data_folder: Path) -> str:
+    """What `application` still needs before it can be started, for people to read; empty when nothing is missing."""
+    if not is_installed(application, data_folder):
+        return f"{application.title} is not installed; run: taskloom install --only {application.name}"
+    packages = missing_packages(application.installation.apt)
+    if packages:
+        return f"{application.title} needs the system packages {', '.join(packages)}."
+    if application.installation.npm and find_node(data_folder) is None:
+        return f"{application.title} needs Node, which is gone from this machine; run: taskloom install"
+    return ""
+
+
+def install_applications(
+    applications: Sequence[Application],
+    data_folder: Path,
+    *,
+    on_start: Callable[[str], None] = lambda name: None,
+    on_result: Callable[[InstallationResult], None] = lambda result: None,
+    on_wait: Callable[[], None] = lambda: None,
+    at_once: int = 2,
+    smallest_free_bytes: int = SMALLEST_FREE_BYTES,
+) -> list[InstallationResult]:
+    """Install `applications` into `data_folder`, `at_once` at a time, and say what became of each.
+
+    Guarantees that an application that is there is skipped, that a half-finished one is made anew, that a failing
+    one does not keep the others from being installed, and that two processes never install into one folder at the
+    same time: the second calls `on_wait` and waits. Results come in the order of
+    `applications`.
+
+    Raises:
+        InstallationFailed: the data folder cannot be written.
+    """
+    with _locked(data_folder, on_wait) as descriptor:
+        runner = CommandRunner((descriptor,))
+
+        def install(application: Application) -> InstallationResult:
+            result = _install_or_skip(application, data_folder, runner, on_start, smallest_free_bytes)
+            on_result(result)
+            return result
+
+        with ThreadPoolExecutor(at_once, thread_name_prefix="install") as pool:
+            futures = [pool.submit(install, application) for application in applications]
+            try:
+                return [future.result() for future in futures]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                runner.stop()
+                raise
+
+
+def _install_or_skip(
+    application: Application,
+    data_folder: Path,
+    runner: CommandRunner,
+    on_start: Callable[[str], None],
+    smallest_free_bytes: int,
+) -> InstallationResult:
+    place = installed_place(application, data_folder)
+    started = time.monotonic()
+    try:
+        if not missing_for_start(application, data_folder):
+            stamp = _read_stamp(place.install)
+            size = stamp.size_bytes if stamp else 0
+            return InstallationResult(application=application.name, outcome="skipped", size_bytes=size)
+        on_start(application.name)
+        _check_free_space(data_folder, smallest_free_bytes)
+        size = _install(application, place, data_folder, runner)
+    except (EnvironmentFailure, CatalogError, OSError, zipfile.BadZipFile) as error:
+        return InstallationResult(
+            application=application.name,
+            outcome="failed",
+            reason=_reason(error),
+            seconds=time.monotonic() - started,
+        )
+    return InstallationResult(
+        application=application.name,
+        outcome="installed",
+        seconds=time.monotonic() - started,
+        size_bytes=size,
+    )
+
+
+def _install(
+    application: Application,
+    place: InstalledPlace,
+    data_folder: Path,
+    runner: CommandRunner,
+) -> int:
+    recipe = application.installation
+    if place.install.exists():
+        shutil.rmtree(place.install)
+    place.install.mkdir(parents=True)
+    install_packages(recipe.apt, runner)
+    if recipe.pip:
+        install_python_packages(place.venv, recipe.pip, runner)
+    for package in recipe.unpacked_wheels:
+        unpack_wheel(place.install / "wheels", package, runner)
+    if recipe.npm:
+        node = install_node(data_folder, runner)
+        (place.install / "package.json").write_text('{"private": true}\n', encoding="utf-8")
+        node.run_npm(["install", "--save-exact", *recipe.npm], place.install, runner)
+    _assemble_site(application, place.install)
+    size = _size_of(place.install)
+    stamp = _InstallationStamp(recipe=_recipe_hash(application), size_bytes=size)
+    unfinished = place.install / f".{_STAMP}"
+    unfinished.write_text(stamp.model_dump_json(), encoding="utf-8")
+    unfinished.replace(place.install / _STAMP)
+    return size
+
+
+def _assemble_site(application: Application, install_folder: Path) -> None:
+    root = install_folder / "site"
+    for target_name, source_name in application.installation.site.items():
+        target = root / target_name
+        if not target.resolve().is_relative_to(root.resolve()):
+            raise InstallationFailed(f"The site path {target_name!r} leads out of the site's folder.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source_name.startswith(ASSET_PREFIX):
+            target.write_bytes(content_of(source_name, application))
+            continue
+        source = install_folder / source_name
+        if source.is_dir():
+            shutil.copytree(source, target, dirs_exist_ok=True)
+        elif source.is_file():
+            shutil.copyfile(source, target)
+        else:
+            raise InstallationFailed(f"The site's source {source_name!r} is not in the installed packages.")
+
+
+def _recipe_hash(application: Application) -> str:
+    """The hash of everything that decides what is installed, the content of assets included.
+
+    Raises:
+        UnknownCatalogEntry: an asset does not exist.
+    """
+    content = application.installation.model_dump(mode="json") | {"stamp_format": _STAMP_FORMAT}
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    for source in sorted(application.installation.site.values()):
+        if source.startswith(ASSET_PREFIX):
+            digest.update(hashlib.sha256(content_of(source, application)).digest())
+    return digest.hexdigest()
+
+
+def _read_stamp(install_folder: Path) -> _InstallationStamp | None:
+    try:
+        return _InstallationStamp.model_validate_json((install_folder / _STAMP).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _check_free_space(data_folder: Path, smallest: int) -> None:
+    free = shutil.disk_usage(data_folder).free
+    if free < smallest:
+        raise InstallationFailed(
+            f"Only {free // 1_000_000} MB are free for {data_folder}; at least {smallest // 1_000_000} MB"
+            " are needed. Free some space and install again."
+        )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}: {error.filename or 'no file named'}"
+    return str(error)
+
+
+def _size_of(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+
+
+@contextlib.contextmanager
+def _locked(data_folder: Path, on_wait: Callable[[], None]) -> Iterator[int]:
+    """Hold the data folder's installation lock; yields its descriptor, which programs inherit."""
+    folder = data_folder.absolute() / "applications"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise InstallationFailed(
+            f"The data folder {data_folder} cannot be written: {error.strerror}. Choose another one with --data."
+        ) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)

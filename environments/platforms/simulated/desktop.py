@@ -1,0 +1,170 @@
+"""The simulated environment: applications over real files in a sandbox home, without a browser."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from environments.errors import ActionInvalid, ApplicationUnavailable, EnvironmentBroken
+from environments.evidence.file_snapshot import FileSnapshots
+from environments.evidence.input_log import InputLog, require_control, under_pointer
+from environments.keys import parse_keys
+from environments.machines.sandbox import Sandbox
+from environments.platforms.simulated.applications import APPLICATIONS, SimulatedApplication
+from environments.platforms.simulated.drawing import draw, place_of
+from resources.applications import Application
+from resources.record import Record
+from taskgraph.records.evidence import ClipboardState, Evidence
+from taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Observation, Screenshot
+from taskgraph.records.keys import KeyPress, runs
+
+_BAR = "TaskBarButton"
+_PARENTS = {"Button": ("Tools", "ToolBar"), "ListItem": ("Files", "List"), _BAR: ("Task bar", "ToolBar")}
+
+
+class SimulatedSettings(Record):
+    """Settings of the platform `simulated`."""
+
+    pictures: bool = True
+    """Whether screenshots are drawn; without, they are known by a hash, have no bytes, and steps are much faster."""
+    temporary_folder: Path | None = None
+    """Where sandbox homes are made; None is the system's folder for temporary files."""
+
+
+class SimulatedEnvironment:
+    """A desktop of simulated applications; every record made with it says so."""
+
+    platform = "simulated"
+    simulated = True
+
+    def __init__(self, settings: SimulatedSettings) -> None:
+        """Make a closed environment."""
+        self._settings = settings
+        self._sandbox: Sandbox | None = None
+        self._files: FileSnapshots | None = None
+        self._seen: Observation | None = None
+        self._open: dict[str, SimulatedApplication] = {}
+        self._titles: dict[str, str] = {}
+        self._clipboard: list[str] = []
+        self._front, self._focus, self._all_selected = "", "", False
+        self._log, self._pointer = InputLog(), (-1.0, -1.0)
+
+    async def reset(
+        self, applications: Sequence[Application], *, without: Collection[str] = ()
+    ) -> Observation:
+        """Return to the clean state of `applications`; see the protocol."""
+        unknown = [item.name for item in applications if item.name not in APPLICATIONS]
+        if unknown or not applications:
+            raise ApplicationUnavailable(f"Not simulated: {unknown}; simulated: {', '.join(APPLICATIONS)}.")
+        if self._sandbox is None:
+            self._sandbox = Sandbox(self._settings.temporary_folder)
+            self._files = FileSnapshots(self._sandbox.home)
+        self._sandbox.clear()
+        self._sandbox.lay_fixtures(applications, without)
+        self._clipboard, self._pointer, self._log = [], (-1.0, -1.0), InputLog()
+        home, clipboard = self._sandbox.home, self._clipboard
+        self._open = {item.name: APPLICATIONS[item.name](home, clipboard) for item in applications}
+        self._titles = {item.name: item.title for item in applications}
+        return await self.bring_to_front(applications[0].name)
+
+    async def observe(self) -> Observation:
+        """The screen now."""
+        if self._front not in self._open:
+            raise EnvironmentBroken("The environment must be reset before there is anything to see.")
+        items = [*self._open[self._front].view(), *((_BAR, title, "") for title in self._titles.values())]
+        controls = tuple(self._control(position, *item) for position, item in enumerate(items))
+        known_by = hashlib.sha256(repr((items, self._focus)).encode()).hexdigest()
+        screenshot = Screenshot.of(draw(controls)) if self._settings.pictures else Screenshot(sha256=known_by)
+        self._seen = Observation(screenshot=screenshot, controls=controls, active_application=self._front)
+        return self._seen
+
+    async def act(self, action: Action) -> Observation:
+        """Carry out `action` and observe; turning the wheel, dragging and waiting change nothing here."""
+        self._log.step += 1
+        if self._seen is None:
+            raise EnvironmentBroken("The environment must be reset before anything can be done in it.")
+        controls = self._seen.controls
+        label = "" if action.operation == "wait" else action.control_label
+        target = require_control(controls, label) if label else None
+        if target is None and isinstance(action, KeyboardInput):
+            target = next((control for control in controls if control.focused), None)
+        presses = parse_keys(action.keys) if isinstance(action, KeyboardInput) else ()
+        self._log.note(action, target, controls, self._front)
+        if target is not None:
+            self._pointer = target.rectangle.center
+            if isinstance(action, ClickInput) or (presses and not target.focused):
+                self._click(target)
+        for part in runs(presses):
+            self._type(part)
+        return await self.observe()
+
+    async def bring_to_front(self, application: str) -> Observation:
+        """Put an application of the last reset in front."""
+        if application not in self._open:
+            known = ", ".join(self._open)
+            raise ActionInvalid(f"No application {application!r} was started; started: {known}.")
+        self._front, self._focus, self._all_selected = application, "", False
+        return await self.observe()
+
+    async def evidence(self) -> Evidence:
+        """Everything the checks may read, as of the last look."""
+        if self._seen is None or self._files is None:
+            raise EnvironmentBroken("The environment must be reset before there is evidence.")
+        files, directories = self._files.take()
+        return Evidence(
+            step=self._log.step,
+            inputs=self._log.events,
+            screenshot=self._seen.screenshot,
+            controls=self._seen.controls,
+            text_under_cursor=under_pointer(self._seen.controls, self._pointer),
+            clipboard=ClipboardState(text="".join(self._clipboard) or None),
+            files=files,
+            directories=directories,
+            active_application=self._front,
+            window_title=self._titles[self._front],
+        )
+
+    async def close(self) -> None:
+        """Remove every file of this environment. May be called twice."""
+        sandbox, self._sandbox, self._front, self._seen = self._sandbox, None, "", None
+        if sandbox is not None:
+            sandbox.close()
+
+    def _control(self, position: int, control_type: str, text: str, value: str) -> Control:
+        parent = _PARENTS.get(control_type, ("", ""))
+        return Control(
+            label=str(position + 1),
+            text=text,
+            control_type=control_type,
+            parent_text=parent[0],
+            parent_type=parent[1],
+            rectangle=place_of(position),
+            value=value,
+            focused=control_type == "Edit" and text == self._focus,
+            application="environment" if control_type == _BAR else self._front,
+        )
+
+    def _click(self, target: Control) -> None:
+        self._focus, self._all_selected = target.text if target.control_type == "Edit" else "", False
+        if target.control_type == _BAR:
+            self._front = next(name for name, title in self._titles.items() if title == target.text)
+        else:
+            self._open[self._front].click(target.control_type, target.text)
+
+    def _type(self, part: str | KeyPress) -> None:
+        application, chord = self._open[self._front], part.chord if isinstance(part, KeyPress) else ""
+        if chord == "ctrl+s":
+            application.click("Button", "Save")
+        elif chord == "ctrl+a":
+            self._all_selected = True
+        elif chord in ("ctrl+c", "ctrl+x") and self._all_selected:
+            self._clipboard[:] = [application.texts.get(self._focus, "")]
+        written = {"ctrl+v": "".join(self._clipboard), "enter": "\n"}
+        written |= dict.fromkeys(("backspace", "delete", "ctrl+x"), "")
+        if self._focus and (isinstance(part, str) or chord in written):
+            kept = "" if self._all_selected else application.texts[self._focus]
+            if chord in ("backspace", "delete"):
+                kept = kept[:-1]
+            application.texts[self._focus] = kept + (part if isinstance(part, str) else written[chord])
+            self._all_selected = False

@@ -1,0 +1,17 @@
+"""Small applications over real files, without a browser: for tests and benchmarks, never for datasets."""
+
+from __future__ import annotations
+
+from environments.environment import Environment
+from environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
+from resources.record import Record
+
+
+def settings(values: dict[str, object]) -> SimulatedSettings:
+    """The settings of this platform from plain values."""
+    return SimulatedSettings.model_validate(values)
+
+
+def create(settings: Record) -> Environment:
+    """A closed environment."""
+    return SimulatedEnvironment(SimulatedSettings.model_validate(settings, from_attributes=True))

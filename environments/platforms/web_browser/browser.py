@@ -1,0 +1,161 @@
+"""The browser process of one environment, shut off from every other machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext
+from playwright.async_api import Error as BrowserError
+
+from environments.errors import BrowserMissing, EnvironmentBroken
+from environments.installing.browser_finding import BrowserInstallation, find_browser
+from environments.machines import reaper
+from environments.machines.sandbox import Sandbox
+from environments.platforms.web_browser.driver import SharedDriver
+from environments.platforms.web_browser.pages.task_bar import HEIGHT
+from environments.platforms.web_browser.settings import WebBrowserSettings
+
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-pings",
+    "--mute-audio",
+    "--autoplay-policy=no-user-gesture-required",
+    "--force-color-profile=srgb",
+    "--font-render-hinting=none",
+    "--disable-lcd-text",
+    "--disable-dev-shm-usage",
+    # Names and numbers of other machines lead nowhere, for the browser's own services as for pages.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE *.localhost , EXCLUDE 127.0.0.1",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+_PROFILE = b"--user-data-dir="
+_PROFILE_IN_LOG = re.compile(r"--user-data-dir=(\S+/playwright_chromiumdev_profile-\w+)")
+_WITHOUT_NATIVE_DIALOGS = """
+for (const name of ['showSaveFilePicker', 'showOpenFilePicker', 'showDirectoryPicker']) { try { delete window[name]; } catch (_) {} }
+try { Object.defineProperty(window, 'print', {value: () => {}, configurable: true}); } catch (_) {}
+"""
+
+
+class BrowserProcess:
+    """One browser process; its clipboard belongs to one environment."""
+
+    def __init__(self, driver: SharedDriver, browser: Browser, settings: WebBrowserSettings) -> None:
+        """Use `BrowserProcess.start`."""
+        self._driver = driver
+        self._browser = browser
+        self._settings = settings
+
+    @classmethod
+    async def start(cls, settings: WebBrowserSettings, sandbox: Sandbox) -> BrowserProcess:
+        """Start the browser.
+
+        Raises:
+            BrowserMissing: there is no browser, or it does not start.
+        """
+        if settings.browser_executable is None:
+            installation = find_browser(settings.data_folder)
+        else:
+            installation = BrowserInstallation(settings.browser_executable)
+            if not os.access(installation.executable, os.X_OK):
+                raise BrowserMissing(
+                    f"The browser {str(installation.executable)!r} of the settings is no program that can be run."
+                    " Correct the path, or leave it out to have one found."
+                )
+        environment: dict[str, str | float | bool] = {
+            **os.environ,
+            **sandbox.mark,
+            **installation.environment,
+        }
+        downloads = sandbox.root / "downloads"
+        downloads.mkdir(exist_ok=True)
+        options: dict[str, Any] = {
+            "executable_path": installation.executable,
+            "args": list(_ARGUMENTS),
+            "env": environment,
+            "headless": settings.headless,
+            "downloads_path": downloads,
+            "traces_dir": downloads,
+            "chromium_sandbox": False,
+        }
+        while True:
+            driver = await SharedDriver.borrow()
+            try:
+                browser = await driver.playwright.chromium.launch(**options)
+            except asyncio.CancelledError:
+                await driver.give_back()
+                raise
+            except BrowserError as error:
+                await driver.give_back(broken=True)
+                if driver.launched:  # it worked before, so it may be the driver that died
+                    continue
+                for folder in _PROFILE_IN_LOG.findall(error.message):
+                    sandbox.also_remove(Path(folder))
+                lines = [line for line in error.message.splitlines() if line.strip()]
+                raise BrowserMissing(
+                    f"The browser {str(installation.executable)!r} does not start: {' '.join(lines[:4])[:600]}"
+                ) from error
+            driver.launched += 1
+            break
+        for profile in await asyncio.to_thread(_profiles, sandbox):
+            sandbox.also_remove(profile)
+        return cls(driver, browser, settings)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the browser is still there."""
+        return self._browser.is_connected()
+
+    async def new_context(self) -> BrowserContext:
+        """A context with nothing in it: no cookies, no storage, no cache.
+
+        Raises:
+            EnvironmentBroken: the browser died.
+        """
+        settings = self._settings
+        try:
+            context = await self._browser.new_context(
+                viewport={"width": settings.screen_width, "height": settings.screen_height - HEIGHT},
+                device_scale_factor=1,
+                locale="en-US",
+                timezone_id="UTC",
+                permissions=["clipboard-read", "clipboard-write"],
+                accept_downloads=True,
+                service_workers="block",
+                reduced_motion="reduce",
+            )
+            await context.add_init_script(_WITHOUT_NATIVE_DIALOGS)
+        except BrowserError as error:
+            raise EnvironmentBroken(f"The browser died: {error.message.splitlines()[0]}") from error
+        context.set_default_timeout(settings.action_limit_seconds * 1000)
+        return context
+
+    async def close(self) -> None:
+        """End the browser; one that died already is no error."""
+        try:
+            await self._browser.close()
+        except (BrowserError, OSError):
+            await self._driver.give_back(broken=True)
+        else:
+            await self._driver.give_back()
+
+
+def _profiles(sandbox: Sandbox) -> set[Path]:
+    """Folders that the driver made for the profile of the browser just started; it cannot be told where to make them."""
+    found = set()
+    for process in reaper.marked_processes(f"{reaper.MARK}={sandbox.root}"):
+        try:
+            words = Path("/proc", str(process), "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        found |= {Path(os.fsdecode(word[len(_PROFILE) :])) for word in words if word.startswith(_PROFILE)}
+    return {folder for folder in found if folder.name.startswith("playwright")}

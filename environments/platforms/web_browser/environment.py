@@ -1,0 +1,357 @@
+"""The environment of the web browser platform."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Collection, Coroutine, Sequence
+from pathlib import PurePosixPath
+from typing import cast
+from urllib.parse import quote
+
+from playwright.async_api import Download, ElementHandle
+from playwright.async_api import Error as BrowserError
+
+from environments.errors import ActionInvalid, EnvironmentBroken
+from environments.evidence.file_snapshot import FileSnapshots
+from environments.evidence.input_log import InputLog, require_control, under_pointer
+from environments.keys import parse_keys
+from environments.machines.sandbox import Sandbox
+from environments.platforms.web_browser.browser import BrowserProcess
+from environments.platforms.web_browser.pages import inputs
+from environments.platforms.web_browser.pages.environment_page import EnvironmentPage
+from environments.platforms.web_browser.pages.screen import View, look_at
+from environments.platforms.web_browser.pages.tab import Tab, TabAsks
+from environments.platforms.web_browser.pages.tab_set import TabSet, page_title
+from environments.platforms.web_browser.pages.task_bar import HEIGHT, OWNER, TaskBarButton, lay_out
+from environments.platforms.web_browser.servers.hosting import Hosting
+from environments.platforms.web_browser.settings import WebBrowserSettings
+from resources.applications import Application
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.interaction import (
+    Action,
+    ClickInput,
+    Control,
+    DragInput,
+    KeyboardInput,
+    Observation,
+    WaitInput,
+    WheelMouseInput,
+)
+
+_MOST_LOOKS = 12
+_DROP_DOWN_AT = """([x, y]) => { let doc = document, e = null;
+  for (;;) { e = doc.elementFromPoint(x, y);
+    while (e && e.shadowRoot) { const inner = e.shadowRoot.elementFromPoint(x, y); if (!inner || inner === e) break; e = inner; }
+    if (!e || e.tagName !== 'IFRAME' || !e.contentDocument) return e && e.closest('select');
+    const r = e.getBoundingClientRect(); x -= r.left + e.clientLeft; y -= r.top + e.clientTop; doc = e.contentDocument; } }"""
+
+
+class WebEnvironment:
+    """Chromium with the applications of the last reset as tabs, in a sandbox of its own."""
+
+    platform = "web_browser"
+    simulated = False
+
+    def __init__(self, settings: WebBrowserSettings) -> None:
+        """Make a closed environment; nothing is started before the first reset."""
+        self._settings = settings
+        self._sandbox: Sandbox | None = None
+        self._browser: BrowserProcess | None = None
+        self._hosting: Hosting | None = None
+        self._own: EnvironmentPage | None = None
+        self._tabs: TabSet | None = None
+        self._files: FileSnapshots | None = None
+        self._view: View | None = None
+        self._log = InputLog()
+        self._blocked: dict[str, None] = {}
+        self._pointer: tuple[float, float] = (-1.0, -1.0)
+        self._behind = b""
+        self._lock = asyncio.Lock()
+
+    @property
+    def sandbox(self) -> Sandbox | None:
+        """The sandbox, from the first reset until it is closed."""
+        return self._sandbox
+
+    async def reset(
+        self, applications: Sequence[Application], *, without: Collection[str] = ()
+    ) -> Observation:
+        """Return to the clean state of `applications`, the first in front; see the protocol."""
+        if not applications:
+            raise ValueError("A reset needs at least one application.")
+        async with self._lock, _browser_errors():
+            self._log.clear()
+            self._blocked.clear()
+            self._pointer, self._view, self._behind = (-1.0, -1.0), None, b""
+            if self._sandbox is None:
+                self._sandbox = await asyncio.to_thread(Sandbox, self._settings.temporary_folder)
+                self._hosting = Hosting(self._settings, self._sandbox)
+                self._files = FileSnapshots(self._sandbox.home)
+            hosting = cast(Hosting, self._hosting)
+            if self._tabs is not None:
+                await self._tabs.close()
+                self._tabs = None
+            browser, own = await self._start_browser(self._sandbox, hosting.restart(applications, without))
+            await own.start_anew()
+            self._tabs = TabSet(
+                self._settings, browser, hosting, applications, self._save, self._note_blocked
+            )
+            await self._tabs.show(applications[0].name)
+            return await self._look()
+
+    async def observe(self) -> Observation:
+        """The screen and its controls now, once the page has settled."""
+        async with self._lock, _browser_errors():
+            return await self._look()
+
+    async def act(self, action: Action) -> Observation:
+        """Carry out `action` on the last observation, wait until the page settles and observe; see the protocol."""
+        async with self._lock, _browser_errors():
+            self._log.step += 1
+            view = self._view
+            if view is None or self._tabs is None:
+                raise EnvironmentBroken("The environment must be reset before anything can be done in it.")
+            target = self._target(action, view)
+            presses = parse_keys(action.keys) if isinstance(action, KeyboardInput) else ()
+            tab = self._tabs.front
+            front = tab.application
+            cast(Hosting, self._hosting).check(front)
+            window = self._own is not None and self._own.window is not None
+            if target is not None and target.label in view.commands:
+                if window:
+                    raise ActionInvalid(
+                        "A window of the environment is open; answer it before using the task bar."
+                    )
+                self._log.note(action, target, view.controls, front)
+                self._pointer = target.rectangle.center
+                if isinstance(action, ClickInput):
+                    await self._command(view.commands[target.label])
+                return await self._look()
+            self._log.note(action, target, view.controls, OWNER if window else front)
+            actor = self._own.tab if window and self._own is not None else tab
+            with contextlib.suppress(TabAsks):
+                if isinstance(action, ClickInput) and target is not None:
+                    if target.label in view.drop_downs and not window and action.button == "left":
+                        await self._open_drop_down(tab, target, view)
+                    else:
+                        point = self._point(target, view, action.position)
+                        await inputs.click(actor, point, action.button, double=action.double)
+                elif isinstance(action, WheelMouseInput):
+                    middle = (self._settings.screen_width / 2, (self._settings.screen_height - HEIGHT) / 2)
+                    point = self._point(target, view, None) if target is not None else middle
+                    await inputs.turn_wheel(actor, point, action.wheel_distance)
+                elif isinstance(action, DragInput) and target is not None:
+                    points = [target.rectangle.at(*fraction) for fraction in action.path]
+                    self._pointer = points[-1]
+                    await inputs.drag(actor, points)
+                elif isinstance(action, KeyboardInput):
+                    if target is not None and action.control_label and not target.focused:
+                        await inputs.click(actor, self._point(target, view, None), "left", double=False)
+                    await inputs.press_keys(actor, presses)
+                elif isinstance(action, WaitInput):
+                    await actor.doing(asyncio.sleep(action.seconds))
+            return await self._look()
+
+    async def bring_to_front(self, application: str) -> Observation:
+        """Put an application of the last reset in front, as a click on the task bar does."""
+        async with self._lock, _browser_errors():
+            tabs = self._tabs
+            if tabs is None or application not in tabs.applications:
+                known = ", ".join(tabs.applications) if tabs is not None else "none"
+                raise ActionInvalid(f"No application {application!r} was started; started: {known}.")
+            await tabs.show(application)
+            return await self._look()
+
+    async def evidence(self) -> Evidence:
+        """Everything the checks may read, as of the last look."""
+        async with self._lock, _browser_errors():
+            view, tabs, files, own = self._view, self._tabs, self._files, self._own
+            if view is None or tabs is None or files is None or own is None:
+                raise EnvironmentBroken("The environment must be reset before there is evidence.")
+            snapshot, clipboard, title = await asyncio.gather(
+                asyncio.to_thread(files.take), own.clipboard(), page_title(tabs.front)
+            )
+            return Evidence(
+                step=self._log.step,
+                inputs=self._log.events,
+                screenshot=view.screenshot,
+                controls=view.controls,
+                text_under_cursor=under_pointer(view.controls, self._pointer),
+                clipboard=clipboard,
+                files=snapshot[0],
+                directories=snapshot[1],
+                active_application=tabs.front.application,
+                window_title=own.window.title if own.window is not None else title,
+                url=self._address(tabs),
+                blocked_requests=tuple(self._blocked),
+            )
+
+    async def close(self) -> None:
+        """Stop every process and remove every file of this environment. May be called twice."""
+        async with self._lock:
+            browser, sandbox, hosting = self._browser, self._sandbox, self._hosting
+            self._browser = self._sandbox = self._hosting = self._tabs = self._own = self._view = None
+            try:
+                if browser is not None:
+                    await browser.close()
+                if hosting is not None:
+                    await hosting.close()
+            finally:
+                if sandbox is not None:
+                    await asyncio.to_thread(sandbox.close)
+
+    async def _start_browser(
+        self, sandbox: Sandbox, restart: Coroutine[None, None, None]
+    ) -> tuple[BrowserProcess, EnvironmentPage]:
+        """The running browser and the environment's page, started while `restart` brings the servers up."""
+        if self._browser is not None and self._own is not None and self._browser.is_running:
+            await restart
+            return self._browser, self._own
+        if self._browser is not None:
+            await self._browser.close()
+        starting = asyncio.ensure_future(BrowserProcess.start(self._settings, sandbox))
+        try:
+            await restart
+        finally:
+            self._browser = await starting
+        context = await self._browser.new_context()
+        tab = Tab(
+            await context.new_page(), OWNER, "The environment", self._settings, self._save, self._note_blocked
+        )
+        await tab.attach()
+        self._own = EnvironmentPage(tab, sandbox.home)
+        await self._own.open()
+        return self._browser, self._own
+
+    async def _look(self) -> Observation:
+        """Wait until the screen has settled, show what the environment must show, and look."""
+        tabs, own = self._tabs, self._own
+        if tabs is None or own is None:
+            raise EnvironmentBroken("The environment must be reset before there is anything to see.")
+        for _ in range(_MOST_LOOKS):
+            await tabs.arrived()
+            if own.window is not None and await own.take_answer() is None:
+                return await self._look_at(own.tab, OWNER, own.window.title)
+            tab = tabs.front
+            if tab.dialog is not None:
+                await own.ask(tab, tab.dialog, self._behind)
+                continue
+            try:
+                await tab.settle()
+                if tab.chooser is not None:
+                    await own.ask_for_file(tab, tab.chooser, await tab.capture())
+                    continue
+                await tabs.arrived()
+                if tabs.front is tab and tab.dialog is None:
+                    observation = await self._look_at(tab, tab.application, await page_title(tab))
+                    if tab.dialog is None and tab.chooser is None:
+                        return observation
+            except TabAsks:
+                continue
+            except EnvironmentBroken:
+                if not tab.page.is_closed() or tab.crashed:
+                    raise
+        raise EnvironmentBroken(f"The page of {tabs.front.title} asks questions without end.")
+
+    async def _look_at(self, tab: Tab, owner: str, title: str) -> Observation:
+        tabs = cast(TabSet, self._tabs)
+        size = (self._settings.screen_width, self._settings.screen_height)
+        buttons: tuple[TaskBarButton, ...] = lay_out(
+            await tabs.titles(), tabs.front_position, size, closable=tabs.front_is_extra
+        )
+        home = str(cast(Sandbox, self._sandbox).home)
+        passing = {home: "~", f":{cast(Hosting, self._hosting).port(tabs.front.application)}/": "/"}
+        self._view = view = await look_at(tab, owner, buttons, size, passing, self._view)
+        if owner != OWNER:
+            self._behind = view.page_picture
+        return Observation(
+            screenshot=view.screenshot,
+            controls=view.controls,
+            active_application=tabs.front.application,
+            window_title=title,
+            url=self._address(tabs),
+            screen_size=size,
+        )
+
+    def _address(self, tabs: TabSet) -> str:
+        """The address of the page in front, without port and without the place of this sandbox home."""
+        home = str(cast(Sandbox, self._sandbox).home)
+        return tabs.front.address().replace(home, "~").replace(quote(home, safe=""), "~")
+
+    def _target(self, action: Action, view: View) -> Control | None:
+        """The control that `action` is for, or the focused one for keys without a control.
+
+        Raises:
+            ActionInvalid: there is no such control.
+        """
+        if isinstance(action, WaitInput):
+            return None
+        if action.control_label:
+            return require_control(view.controls, action.control_label)
+        if isinstance(action, KeyboardInput):
+            return next((control for control in view.controls if control.focused), None)
+        return None
+
+    def _point(
+        self, target: Control, view: View, position: tuple[float, float] | None
+    ) -> tuple[float, float]:
+        """Where to click `target`: at `position` if given, else where it is known not to be covered."""
+        if position is not None:
+            self._pointer = target.rectangle.at(*position)
+        else:
+            self._pointer = view.points.get(target.label, target.rectangle.center)
+        return self._pointer
+
+    async def _command(self, command: str) -> None:
+        tabs = cast(TabSet, self._tabs)
+        page = tabs.front.page
+        with contextlib.suppress(TabAsks):
+            if command.startswith("tab:"):
+                await tabs.show_entry(int(command.removeprefix("tab:")))
+            elif command == "back":
+                await tabs.front.doing(page.go_back(wait_until="commit"))
+            elif command == "reload":
+                await tabs.front.doing(page.reload(wait_until="domcontentloaded"))
+            elif command == "close":
+                await tabs.close_front()
+
+    async def _open_drop_down(self, tab: Tab, target: Control, view: View) -> None:
+        point = list(self._point(target, view, None))
+        handle = await tab.doing(tab.page.evaluate_handle(_DROP_DOWN_AT, point))
+        field = handle.as_element()
+        if not isinstance(field, ElementHandle):
+            await inputs.click(tab, self._pointer, "left", double=False)
+            return
+        await tab.doing(field.focus())
+        await cast(EnvironmentPage, self._own).offer_options(tab, field, target.rectangle, self._behind)
+
+    async def _save(self, download: Download) -> None:
+        """Keep a download under its suggested name, with a number behind it where the name is taken."""
+        if self._sandbox is None:
+            return
+        name = PurePosixPath(download.suggested_filename.replace("\\", "/")).name.strip(". ") or "download"
+        folder = self._sandbox.home / "Downloads"
+        folder.mkdir(exist_ok=True)
+        path, number = folder / name, 0
+        while path.exists():
+            number += 1
+            path = folder / f"{PurePosixPath(name).stem} ({number}){PurePosixPath(name).suffix}"
+        path.touch()
+        try:
+            await download.save_as(path)
+        except BrowserError:
+            # A download that was cancelled, or led to another machine, leaves no file.
+            path.unlink(missing_ok=True)
+
+    def _note_blocked(self, address: str) -> None:
+        self._blocked[address] = None
+
+
+@contextlib.asynccontextmanager
+async def _browser_errors() -> AsyncIterator[None]:
+    """Turn what the browser driver raises into EnvironmentBroken."""
+    try:
+        yield
+    except BrowserError as error:
+        raise EnvironmentBroken(f"The browser failed: {error.message.splitlines()[0]}") from error

@@ -1,0 +1,173 @@
+"""Windows that the environment itself shows, because a headless browser shows none: file picker, questions, lists.
+
+They are drawn over a picture of the page they belong to, in a page of the environment's own, so that an agent sees
+and uses them like any other window. Their controls carry the application name `environment`.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from playwright.async_api import Dialog, ElementHandle, FileChooser, Route
+
+from environments.machines.sandbox import APPLICATIONS_FOLDER
+from environments.platforms.web_browser.pages.tab import Tab
+from taskgraph.records.evidence import ClipboardState
+from taskgraph.records.interaction import Rectangle
+
+ADDRESS = "http://environment.localhost/"
+"""Address of the environment's page: a secure origin, so that it may read the clipboard."""
+
+_MARKUP = files("environments.platforms.web_browser.pages").joinpath("environment_page.html").read_text()
+_LARGEST_LISTING = 2000
+_READ_CLIPBOARD = """async () => {
+  const state = {text: null, image: null};
+  let items;
+  try { items = await navigator.clipboard.read(); } catch (_) { return state; }
+  for (const item of items) for (const type of item.types) {
+    try {
+      if (type === 'text/plain') state.text = await (await item.getType(type)).text();
+      if (type.startsWith('image/') && state.image === null) {
+        const bytes = new Uint8Array(await (await item.getType(type)).arrayBuffer());
+        let text = ''; for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+        state.image = btoa(text);
+      }
+    } catch (_) { /* this representation cannot be read; another may */ }
+  }
+  return state;
+}"""
+_SET_CHOICE = """(select, index) => {
+  const setter = Object.getOwnPropertyDescriptor(HTMLSelectElement.prototype, 'selectedIndex').set;
+  if (select.selectedIndex === index) return;
+  setter.call(select, index);
+  select.dispatchEvent(new Event('input', {bubbles: true, composed: true}));
+  select.dispatchEvent(new Event('change', {bubbles: true}));
+}"""
+_LIST_OPTIONS = """select => [...select.options].map((option, index) => ({index, text: option.label || option.text, disabled: option.disabled,
+  selected: option.selected, hidden: option.hidden})).filter(option => !option.hidden)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The window that is open, and what its answer goes to."""
+
+    asker: Dialog | FileChooser | ElementHandle
+    """What waits for the answer."""
+    tab: Tab
+    """The tab it belongs to."""
+    title: str
+    """Title of the window."""
+
+
+class EnvironmentPage:
+    """The environment's own page, and the clipboard, which every page of the browser shares with it."""
+
+    def __init__(self, tab: Tab, home: Path) -> None:
+        """Show windows in `tab`, listing files under `home`."""
+        self.tab = tab
+        self.window: Window | None = None
+        self._home = home
+
+    async def open(self) -> None:
+        """Load the page."""
+        await self.tab.page.route(ADDRESS + "*", _serve)
+        await self.tab.page.goto(ADDRESS)
+
+    async def ask_for_file(self, tab: Tab, chooser: FileChooser, background: bytes) -> None:
+        """Show the file picker for `chooser`."""
+        self.window = Window(chooser, tab, "Open file")
+        argument = {"background": _as_address(background), "entries": self._entries(), "start": ""}
+        await self.tab.page.evaluate("argument => showPicker(argument)", argument)
+
+    async def ask(self, tab: Tab, dialog: Dialog, background: bytes) -> None:
+        """Show a question of the page: `alert`, `confirm`, `prompt` or `beforeunload`."""
+        title = "Leave page?" if dialog.type == "beforeunload" else f"{tab.title} says"
+        message = dialog.message or "Changes that you made may not be saved."
+        self.window = Window(dialog, tab, title)
+        argument = {
+            "background": _as_address(background),
+            "kind": dialog.type,
+            "message": message,
+            "value": dialog.default_value,
+            "title": title,
+        }
+        await self.tab.page.evaluate("argument => showQuestion(argument)", argument)
+
+    async def offer_options(
+        self, tab: Tab, field: ElementHandle, rectangle: Rectangle, background: bytes
+    ) -> None:
+        """Show the list of a drop-down field whose place is `rectangle`."""
+        self.window = Window(field, tab, "Options")
+        edges = [rectangle.left, rectangle.top, rectangle.right, rectangle.bottom]
+        options = await field.evaluate(_LIST_OPTIONS)
+        argument = {
+            "background": _as_address(background),
+            "options": options,
+            "rectangle": edges,
+            "title": "Options",
+        }
+        await self.tab.page.evaluate("argument => showOptions(argument)", argument)
+
+    async def take_answer(self) -> Tab | None:
+        """Pass the answer on if there is one; the tab that got it, or None while the window stays open."""
+        window = self.window
+        if window is None:
+            return None
+        answer = await self.tab.page.evaluate("() => takeAnswer()")
+        if answer is None:
+            return None
+        self.window = None
+        await self.tab.page.evaluate("() => clearPage()")
+        if isinstance(window.asker, FileChooser):
+            window.tab.chooser = None
+            if "file" in answer:
+                await window.asker.set_files(self._home / answer["file"])
+        elif isinstance(window.asker, Dialog):
+            window.tab.answered()
+            if answer["accepted"]:
+                await window.asker.accept(answer.get("text", ""))
+            else:
+                await window.asker.dismiss()
+        elif "index" in answer:
+            await window.asker.evaluate(_SET_CHOICE, answer["index"])
+        return window.tab
+
+    async def clipboard(self) -> ClipboardState:
+        """What the clipboard holds; an empty text counts as nothing."""
+        state = await self.tab.doing(self.tab.page.evaluate(_READ_CLIPBOARD))
+        image = base64.b64decode(state["image"]) if state["image"] else None
+        return ClipboardState(
+            text=state["text"] or None, image_sha256=hashlib.sha256(image).hexdigest() if image else None
+        )
+
+    async def start_anew(self) -> None:
+        """Close any window without an answer and empty the clipboard, as at a reset."""
+        self.window = None
+        await self.tab.page.evaluate("() => clearPage()")
+        await self.tab.page.evaluate("() => navigator.clipboard.writeText('')")
+
+    def _entries(self) -> list[dict[str, object]]:
+        found: list[dict[str, object]] = []
+        pending = [self._home]
+        while pending and len(found) < _LARGEST_LISTING:
+            folder = pending.pop(0)
+            inside = sorted(folder.iterdir(), key=lambda path: (not path.is_dir(), path.name.casefold()))
+            for path in inside:
+                if path.name.startswith(".") or path.name == APPLICATIONS_FOLDER:
+                    continue
+                found.append({"path": path.relative_to(self._home).as_posix(), "folder": path.is_dir()})
+                if path.is_dir() and not path.is_symlink():
+                    pending.append(path)
+        return found
+
+
+async def _serve(route: Route) -> None:
+    await route.fulfill(body=_MARKUP, content_type="text/html; charset=utf-8")
+
+
+def _as_address(picture: bytes) -> str:
+    return "data:image/png;base64," + base64.b64encode(picture).decode()

@@ -1,0 +1,222 @@
+"""One page of the browser: what it is waiting for, what it asks, and how it is looked at."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Frame, Page, Request, WebSocket
+from playwright.async_api import Error as BrowserError
+
+from environments.errors import EnvironmentBroken
+from environments.platforms.web_browser.settings import WebBrowserSettings
+
+_Result = TypeVar("_Result")
+_SETTLE = files("environments.platforms.web_browser.pages").joinpath("settle.js").read_text()
+_UNENDING = frozenset({"eventsource", "websocket", "media", "ping"})
+_SLOW_REQUEST_SECONDS = 1.5
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", ""})
+
+
+class TabAsks(Exception):
+    """The page asks a question, which stops everything in it until it is answered."""
+
+
+@dataclass(eq=False)
+class Tab:
+    """One page, the application it belongs to, and everything it currently wants."""
+
+    page: Page
+    """The page."""
+    application: str
+    """Name of the application."""
+    title: str
+    """Title of the application."""
+    settings: WebBrowserSettings
+    """Limits for settling."""
+    on_download: Callable[[Download], Awaitable[None]]
+    """Called with every download."""
+    on_blocked: Callable[[str], None]
+    """Called with every address outside the loopback interface."""
+    dialog: Dialog | None = None
+    """A question that waits for an answer."""
+    chooser: FileChooser | None = None
+    """A file chooser that waits for a file."""
+    announced: int = 0
+    """Windows that the page began to open and that have not arrived yet."""
+    crashed: bool = False
+    """Whether the page's process died."""
+    _protocol: CDPSession | None = None
+    _under_way: dict[Request, float] = field(default_factory=dict)
+    _downloads: set[asyncio.Task[None]] = field(default_factory=set)
+    _asked: asyncio.Event = field(default_factory=asyncio.Event)
+    _left_over: set[asyncio.Future[Any]] = field(default_factory=set)
+
+    async def attach(self) -> None:
+        """Begin to listen to the page."""
+        page = self.page
+        page.on("dialog", self._hear_dialog)
+        page.on("filechooser", self._hear_chooser)
+        page.on("download", self._hear_download)
+        page.on("request", self._hear_request)
+        page.on("requestfinished", self._forget_request)
+        page.on("requestfailed", self._forget_request)
+        page.on("websocket", self._hear_socket)
+        page.on("framenavigated", self._hear_navigation)
+        page.on("crash", self._hear_crash)
+        self._protocol = await page.context.new_cdp_session(page)
+        self._protocol.on("Page.windowOpen", self._hear_window)
+        await self._protocol.send("Page.enable")
+
+    async def doing(self, work: Awaitable[_Result], limit_seconds: float | None = None) -> _Result:
+        """The result of `work` on this page, which may take as long as the settings allow unless a limit is given.
+
+        Raises:
+            TabAsks: the page asked a question instead; the work goes on once it is answered.
+            EnvironmentBroken: the page crashed, was closed or did not answer in time.
+        """
+        limit = limit_seconds or self.settings.action_limit_seconds
+        task = asyncio.ensure_future(work)
+        task.add_done_callback(self._drop_left_over)
+        asked = asyncio.ensure_future(self._asked.wait())
+        try:
+            await asyncio.wait((task, asked), timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            if self.dialog is not None:
+                self._left_over.add(task)
+                raise TabAsks
+            raise EnvironmentBroken(f"The page of {self.title} did not answer within {limit:g} s.")
+        except BrowserError as error:
+            raise self._explain(error) from error
+        finally:
+            asked.cancel()
+            if task not in self._left_over:
+                task.cancel()
+
+    async def look(self, script: str, argument: object = None) -> object:
+        """The answer of a script run in the page, asked again when a navigation interrupts it."""
+        for _ in range(20):
+            try:
+                return await self.doing(self.page.evaluate(script, argument))
+            except EnvironmentBroken as error:
+                if self.crashed or self.page.is_closed() or not _is_interruption(error.__cause__):
+                    raise
+                await asyncio.sleep(0.03)
+        raise EnvironmentBroken(f"The page of {self.title} navigates without end.")
+
+    async def settle(self) -> None:
+        """Wait until the page stops changing and loading, within the limits of the settings.
+
+        Raises:
+            TabAsks: the page asks a question.
+            EnvironmentBroken: the page died.
+        """
+        settings = self.settings
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + settings.network_limit_seconds
+        argument = {"quiet": settings.quiet_milliseconds, "limit": settings.motion_limit_seconds * 1000}
+        while True:
+            await self.look(_SETTLE, argument)
+            if self._downloads:
+                await asyncio.wait(self._downloads, timeout=max(0.0, deadline - clock()))
+            if not self._is_loading() or clock() > deadline:
+                return
+            await asyncio.sleep(0.02)
+
+    async def capture(self) -> bytes:
+        """The page as a PNG picture."""
+        protocol = self._protocol
+        assert protocol is not None
+        answer = await self.doing(
+            protocol.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
+        )
+        return base64.b64decode(answer["data"])
+
+    async def forget_history(self) -> None:
+        """Make the page now shown the first, so that going back never leads to the blank page before it."""
+        if self._protocol is not None:
+            await self.doing(self._protocol.send("Page.resetNavigationHistory"))
+
+    def address(self) -> str:
+        """The page's address without scheme-less noise and without the port, which differs between resets."""
+        parts = urlsplit(self.page.url)
+        if parts.scheme not in ("http", "https"):
+            return self.page.url
+        return parts._replace(netloc=parts.hostname or "").geturl()
+
+    def answered(self) -> None:
+        """Forget the question, once it is answered."""
+        self.dialog = None
+        self._asked.clear()
+
+    def _is_loading(self) -> bool:
+        now = time.monotonic()
+        return any(now - started < _SLOW_REQUEST_SECONDS for started in self._under_way.values())
+
+    def _hear_dialog(self, dialog: Dialog) -> None:
+        self.dialog = dialog
+        self._asked.set()
+
+    def _hear_chooser(self, chooser: FileChooser) -> None:
+        self.chooser = chooser
+
+    def _hear_download(self, download: Download) -> None:
+        task = asyncio.ensure_future(self.on_download(download))
+        self._downloads.add(task)
+        task.add_done_callback(self._downloads.discard)
+
+    def _hear_request(self, request: Request) -> None:
+        if self._note_address(request.url) and request.resource_type not in _UNENDING:
+            self._under_way[request] = time.monotonic()
+
+    def _hear_socket(self, socket: WebSocket) -> None:
+        self._note_address(socket.url)
+
+    def _forget_request(self, request: Request) -> None:
+        self._under_way.pop(request, None)
+
+    def _hear_navigation(self, frame: Frame) -> None:
+        if frame.parent_frame is None:
+            self._under_way = {
+                request: at for request, at in self._under_way.items() if request.is_navigation_request()
+            }
+
+    def _hear_window(self, event: object) -> None:
+        self.announced += 1
+
+    def _hear_crash(self, page: Page) -> None:
+        self.crashed = True
+
+    def _note_address(self, url: str) -> bool:
+        """Whether the address is on this machine; others are reported."""
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https", "ws", "wss") and not is_loopback(parts.hostname or ""):
+            self.on_blocked(url)
+            return False
+        return True
+
+    def _drop_left_over(self, task: asyncio.Future[Any]) -> None:
+        self._left_over.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    def _explain(self, error: BrowserError) -> EnvironmentBroken:
+        state = "crashed" if self.crashed else "was closed" if self.page.is_closed() else "failed"
+        return EnvironmentBroken(f"The page of {self.title} {state}: {error.message.splitlines()[0]}")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name can only mean this machine."""
+    return host in _LOOPBACK or host.startswith("127.") or host.endswith(".localhost")
+
+
+def _is_interruption(error: BaseException | None) -> bool:
+    text = str(error)
+    return "context was destroyed" in text or "navigat" in text or "Cannot find context" in text

@@ -1,0 +1,240 @@
+"""The open tabs of one environment: an application's own page, opened when first shown, and the pages it opens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+
+from playwright.async_api import BrowserContext, Download, Page
+from playwright.async_api import Error as BrowserError
+
+from environments.errors import ApplicationStartFailed, EnvironmentBroken
+from environments.platforms.web_browser.browser import BrowserProcess
+from environments.platforms.web_browser.pages.screen import find_controls
+from environments.platforms.web_browser.pages.tab import Tab, TabAsks
+from environments.platforms.web_browser.servers.hosting import Hosting
+from environments.platforms.web_browser.settings import WebBrowserSettings
+from resources.applications import Application
+from taskgraph.text_folding import fold_label
+
+_STABLE_LOOKS = 2
+_STABLE_PAUSE_SECONDS = 0.1
+_RESTLESS_SECONDS = 5.0
+_ARRIVAL_SECONDS = 3.0
+
+
+class TabSet:
+    """Tabs of several applications, each with cookies and storage of its own, as on hosts of their own."""
+
+    def __init__(
+        self,
+        settings: WebBrowserSettings,
+        browser: BrowserProcess,
+        hosting: Hosting,
+        applications: Sequence[Application],
+        on_download: Callable[[Download], Awaitable[None]],
+        on_blocked: Callable[[str], None],
+    ) -> None:
+        """Hold tabs for `applications`, none of them open yet."""
+        self.applications = {application.name: application for application in applications}
+        self._settings = settings
+        self._browser = browser
+        self._hosting = hosting
+        self._on_download = on_download
+        self._on_blocked = on_blocked
+        self._tabs: dict[str, list[Tab]] = {name: [] for name in self.applications}
+        self._contexts: dict[str, BrowserContext] = {}
+        self._arriving: set[asyncio.Task[None]] = set()
+        self._arrival = asyncio.Event()
+        self._front: Tab | None = None
+
+    @property
+    def front(self) -> Tab:
+        """The tab in front.
+
+        Raises:
+            EnvironmentBroken: no tab is open.
+        """
+        if self._front is None:
+            raise EnvironmentBroken("No application is open.")
+        return self._front
+
+    @property
+    def entries(self) -> list[tuple[str, Tab | None]]:
+        """What the task bar shows, in order: every tab, and None for an application not opened yet."""
+        found: list[tuple[str, Tab | None]] = []
+        for name, tabs in self._tabs.items():
+            found += [(name, tab) for tab in tabs] or [(name, None)]
+        return found
+
+    async def titles(self) -> list[str]:
+        """Texts of the task bar: an application's title; for the pages it opened, the page's title after it."""
+        texts = []
+        for name, tab in self.entries:
+            title = self.applications[name].title
+            if tab is not None and tab is not self._tabs[name][0]:
+                title = f"{title}: {await page_title(tab) or 'page'}"
+            texts.append(title)
+        return texts
+
+    @property
+    def front_position(self) -> int:
+        """Position of the tab in front among the entries."""
+        return next(
+            (at for at, (_, tab) in enumerate(self.entries) if tab is not None and tab is self._front), -1
+        )
+
+    @property
+    def front_is_extra(self) -> bool:
+        """Whether the tab in front was opened by a page, so that it may be closed."""
+        return self._front is not None and self._front is not self._tabs[self._front.application][0]
+
+    async def show(self, application: str) -> None:
+        """Put the application's tab in front, opening it first if need be.
+
+        Raises:
+            ApplicationStartFailed: its page did not become ready in time.
+        """
+        tabs = self._tabs[application]
+        if not tabs:
+            await self._open(self.applications[application])
+        else:
+            self._front = tabs[-1] if self._front not in tabs else self._front
+            await self._raise_front()
+
+    async def show_entry(self, position: int) -> None:
+        """Put the entry at `position` of the task bar in front."""
+        name, tab = self.entries[position]
+        if tab is None:
+            await self.show(name)
+        else:
+            self._front = tab
+            await self._raise_front()
+
+    async def close_front(self) -> None:
+        """Close the tab in front, unless its page asks whether to leave.
+
+        Raises:
+            TabAsks: it asks.
+        """
+        tab = self.front
+        closed = asyncio.Event()
+        tab.page.once("close", lambda _: closed.set())
+        await tab.doing(tab.page.close(run_before_unload=True))
+        with contextlib.suppress(TimeoutError):
+            await tab.doing(asyncio.wait_for(closed.wait(), _ARRIVAL_SECONDS))
+
+    async def arrived(self) -> None:
+        """Wait until pages that are being opened are there; one that becomes a download instead is not waited for long."""
+        tabs = [tab for tabs in self._tabs.values() for tab in tabs]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_ARRIVAL_SECONDS):
+                while any(tab.announced for tab in tabs):
+                    self._arrival.clear()
+                    await self._arrival.wait()
+        for tab in tabs:
+            tab.announced = 0
+        while self._arriving:
+            await asyncio.wait(self._arriving)
+
+    async def close(self) -> None:
+        """Close every tab with all its cookies and storage."""
+        for task in self._arriving:
+            task.cancel()
+        contexts, self._contexts = self._contexts, {}
+        await asyncio.gather(*(context.close() for context in contexts.values()), return_exceptions=True)
+        self._front = None
+
+    async def _open(self, application: Application) -> None:
+        context = await self._browser.new_context()
+        self._contexts[application.name] = context
+        tab = await self._attach(application, await context.new_page())
+        try:
+            limit = application.launch.start_timeout_seconds
+            address = self._hosting.address(application)
+            opening = tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000)
+            await tab.doing(opening, limit)
+            await self._wait_until_ready(tab, application)
+            await tab.forget_history()
+        except TabAsks:
+            return
+        except EnvironmentBroken as error:
+            self._hosting.check(application.name)
+            raise ApplicationStartFailed(f"{application.title} did not open: {error}") from error
+
+    async def _attach(self, application: Application, page: Page) -> Tab:
+        tab = Tab(
+            page, application.name, application.title, self._settings, self._on_download, self._on_blocked
+        )
+        await tab.attach()
+        page.on("popup", lambda popup: self._arrive(application, tab, popup))
+        page.on("close", lambda _: self._leave(tab))
+        self._tabs[application.name].append(tab)
+        self._front = tab
+        return tab
+
+    def _arrive(self, application: Application, opener: Tab, page: Page) -> None:
+        opener.announced = max(0, opener.announced - 1)
+        self._arrival.set()
+        task = asyncio.ensure_future(self._welcome(application, page))
+        self._arriving.add(task)
+        task.add_done_callback(self._arriving.discard)
+
+    async def _welcome(self, application: Application, page: Page) -> None:
+        try:
+            await self._attach(application, page)
+        except BrowserError:
+            # A page that only started a download closes itself before it can be listened to.
+            return
+
+    def _leave(self, tab: Tab) -> None:
+        tabs = self._tabs[tab.application]
+        if tab in tabs:
+            tabs.remove(tab)
+        if self._front is tab:
+            self._front = tabs[-1] if tabs else None
+
+    async def _raise_front(self) -> None:
+        await self.front.page.bring_to_front()
+
+    async def _wait_until_ready(self, tab: Tab, application: Application) -> None:
+        """Wait for the ready text, or until the same kinds of controls are there at a few looks.
+
+        A page that has controls but never rests is taken as ready after a while.
+        """
+        clock = asyncio.get_running_loop().time
+        limit = application.launch.start_timeout_seconds
+        begun = clock()
+        wanted = fold_label(application.launch.ready_text)
+        last, equal = "", 0
+        while True:
+            await tab.settle()
+            found = await find_controls(tab)
+            if wanted and any(wanted in fold_label(item["text"] or item["value"]) for item in found):
+                return
+            kinds = " ".join(item["type"] for item in found)
+            equal = equal + 1 if kinds == last and found else 0
+            last = kinds
+            restless = found and clock() > begun + _RESTLESS_SECONDS
+            if not wanted and (equal >= _STABLE_LOOKS or restless):
+                return
+            if clock() > begun + limit:
+                self._hosting.check(application.name)
+                reason = (
+                    f"the text {application.launch.ready_text!r} did not appear" if wanted else "no controls"
+                )
+                raise ApplicationStartFailed(
+                    f"{application.title} was not ready within {limit:g} s: {reason}."
+                )
+            await asyncio.sleep(_STABLE_PAUSE_SECONDS)
+
+
+async def page_title(tab: Tab) -> str:
+    """The title of the tab's page; empty while the page cannot be asked."""
+    if tab.dialog is not None or tab.page.is_closed():
+        return ""
+    try:
+        return await tab.doing(tab.page.title())
+    except (TabAsks, EnvironmentBroken):
+        return ""

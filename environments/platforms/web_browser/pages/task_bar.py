@@ -1,0 +1,121 @@
+"""The task bar under the page, which the environment owns: one button per tab, and Back, Reload and Close."""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PIL import Image, ImageDraw, ImageFont
+
+from taskgraph.records.interaction import Control, Rectangle
+
+HEIGHT = 36
+"""Height of the task bar, in pixels."""
+BUTTON_TYPE = "TaskBarButton"
+"""Control type of its buttons."""
+OWNER = "environment"
+"""Application name of controls that the environment owns."""
+
+_BAR, _BUTTON, _ACTIVE, _TEXT, _DIM = "#1f2937", "#374151", "#2563c7", "#f3f4f6", "#9ca3af"
+_GAP, _FONT_SIZE, _WIDEST = 6, 13, 190
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBarButton:
+    """One button: what it says, what it does, where it is."""
+
+    text: str
+    """What is written on it."""
+    command: str
+    """`back`, `reload`, `close` or `tab:<position>`."""
+    rectangle: Rectangle
+    """Where it is on the screen."""
+    active: bool
+    """Whether its tab is in front."""
+
+
+def lay_out(
+    titles: Sequence[str], active: int, screen_size: tuple[int, int], *, closable: bool
+) -> tuple[TaskBarButton, ...]:
+    """The buttons for tabs with `titles`, the `active` one marked; `closable` adds a button that closes it."""
+    width, height = screen_size
+    top, bottom = height - HEIGHT + 5, height - 5
+    commands = [("Back", "back"), ("Reload", "reload")] + ([("Close tab", "close")] if closable else [])
+    buttons = []
+    left = _GAP
+    for text, command in commands:
+        right = left + _text_width(text) + 20
+        buttons.append(
+            TaskBarButton(text, command, Rectangle(left=left, top=top, right=right, bottom=bottom), False)
+        )
+        left = right + _GAP
+    left += _GAP
+    share = max(24, min(_WIDEST, (width - left) // max(1, len(titles)) - _GAP))
+    for position, title in enumerate(titles):
+        right = left + share
+        rectangle = Rectangle(left=left, top=top, right=right, bottom=bottom)
+        buttons.append(TaskBarButton(title, f"tab:{position}", rectangle, position == active))
+        left = right + _GAP
+    return tuple(button for button in buttons if button.rectangle.right <= width)
+
+
+def as_controls(buttons: Sequence[TaskBarButton], first_label: int) -> list[Control]:
+    """The buttons as controls, labelled from `first_label`."""
+    return [
+        Control(
+            label=str(first_label + index),
+            text=button.text,
+            control_type=BUTTON_TYPE,
+            parent_text="Task bar",
+            parent_type="ToolBar",
+            rectangle=button.rectangle,
+            checked=button.active if button.command.startswith("tab:") else None,
+            application=OWNER,
+        )
+        for index, button in enumerate(buttons)
+    ]
+
+
+def compose(page: bytes, buttons: Sequence[TaskBarButton], screen_size: tuple[int, int]) -> bytes:
+    """The picture of the whole screen: the page above the task bar, as PNG."""
+    screen = Image.new("RGB", screen_size, _BAR)
+    with Image.open(io.BytesIO(page)) as picture:
+        screen.paste(picture.convert("RGB"), (0, 0))
+    screen.paste(_picture(tuple(buttons), screen_size[0]), (0, screen_size[1] - HEIGHT))
+    output = io.BytesIO()
+    screen.save(output, "PNG", compress_level=1)
+    return output.getvalue()
+
+
+@functools.lru_cache(maxsize=64)
+def _picture(buttons: tuple[TaskBarButton, ...], width: int) -> Image.Image:
+    bar = Image.new("RGB", (width, HEIGHT), _BAR)
+    draw = ImageDraw.Draw(bar)
+    top = buttons[0].rectangle.top - 5 if buttons else 0
+    for button in buttons:
+        place = button.rectangle
+        box = (place.left, place.top - top, place.right - 1, place.bottom - top - 1)
+        draw.rounded_rectangle(box, 5, fill=_ACTIVE if button.active else _BUTTON)
+        text = _fit(button.text, place.right - place.left - 16)
+        left = place.left + (place.right - place.left - _text_width(text)) / 2
+        draw.text((left, HEIGHT / 2), text, fill=_TEXT, font=_font(), anchor="lm")
+    return bar
+
+
+def _fit(text: str, width: int) -> str:
+    if _text_width(text) <= width:
+        return text
+    while text and _text_width(text + "…") > width:
+        text = text[:-1]
+    return text + "…"
+
+
+def _text_width(text: str) -> int:
+    return round(_font().getlength(text))
+
+
+@functools.cache
+def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(_FONT_SIZE)

@@ -1,0 +1,21 @@
+"""Real web applications in a real browser."""
+
+from __future__ import annotations
+
+from environments.environment import Environment
+from environments.platforms.web_browser.settings import WebBrowserSettings
+from resources.record import Record
+
+
+def settings(values: dict[str, object]) -> WebBrowserSettings:
+    """The settings of this platform from plain values."""
+    return WebBrowserSettings.model_validate(values)
+
+
+def create(settings: Record) -> Environment:
+    """An environment that starts its browser at the first reset."""
+    from environments.platforms.web_browser.environment import WebEnvironment
+
+    if not isinstance(settings, WebBrowserSettings):
+        raise TypeError(f"The platform web_browser needs WebBrowserSettings, not {type(settings).__name__}.")
+    return WebEnvironment(settings)

@@ -1,0 +1,170 @@
+"""Starting and stopping the server process of one application."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from environments.errors import ApplicationStartFailed, ApplicationUnavailable
+from environments.machines.bubblewrap import confined_command
+from environments.platforms.web_browser.servers.template_state import fill_placeholders
+from resources.applications import Application
+
+_POLL_SECONDS = 0.03
+_RELAY = files("environments.platforms.web_browser.servers").joinpath("relay.py").read_text()
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """What a confined server may touch."""
+
+    writable: Path
+    """The sandbox: the only folder the server can change."""
+    needed: tuple[Path, ...]
+    """Folders it must see even where they lie in the caller's home."""
+
+
+class ApplicationServer:
+    """One running server, in a process group of its own."""
+
+    def __init__(
+        self, application: Application, process: asyncio.subprocess.Process, port: int, log: Path
+    ) -> None:
+        """Use `ApplicationServer.start`."""
+        self.application = application
+        self.port = port
+        self._process = process
+        self._log = log
+
+    @classmethod
+    async def start(
+        cls,
+        application: Application,
+        values: Mapping[str, str],
+        environment: Mapping[str, str],
+        log: Path,
+        confinement: Confinement | None = None,
+    ) -> ApplicationServer:
+        """Start the application's command on a free loopback port and wait until the port is open.
+
+        `values` gives every placeholder but `port`. With a `confinement`, the server runs inside bubblewrap: in a network
+        of its own, which only the one port leads into, and with the machine's files read-only.
+
+        Raises:
+            ApplicationUnavailable: the command does not exist.
+            ApplicationStartFailed: the process ended, or the port did not open in time; the message ends with what
+                the process printed.
+        """
+        listener = _bound_socket()
+        port: int = listener.getsockname()[1]
+        if confinement is None:
+            listener.close()
+        filled = {**values, "port": str(port)}
+        _fill_state_files(Path(values["state"]), port)
+        arguments = [fill_placeholders(argument, filled) for argument in application.launch.command]
+        extra = {
+            name: fill_placeholders(text, filled) for name, text in application.launch.environment.items()
+        }
+        inherited: tuple[int, ...] = ()
+        if confinement is not None:
+            inherited = (listener.fileno(),)
+            arguments = _behind_relay(arguments, listener.fileno(), port, confinement)
+        try:
+            with log.open("wb") as output, listener:
+                process = await asyncio.create_subprocess_exec(
+                    *arguments,
+                    cwd=values["state"],
+                    env={**environment, **extra},
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                    pass_fds=inherited,
+                )
+        except OSError as error:
+            raise ApplicationUnavailable(f"{application.title} cannot be started: {error}") from error
+        server = cls(application, process, port, log)
+        try:
+            await server._wait_until_open()
+        except BaseException:
+            await server.stop()
+            raise
+        return server
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.returncode is None
+
+    def printed(self) -> str:
+        """The end of what the process printed."""
+        try:
+            return self._log.read_bytes()[-1200:].decode(errors="replace").strip()
+        except OSError:
+            return ""
+
+    async def stop(self) -> None:
+        """Kill the process group and wait for its end."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        await self._process.wait()
+
+    async def _wait_until_open(self) -> None:
+        limit = self.application.launch.start_timeout_seconds
+        deadline = asyncio.get_running_loop().time() + limit
+        while not await _is_open(self.port):
+            if not self.is_running:
+                raise ApplicationStartFailed(
+                    f"{self.application.title} ended with {self._process.returncode} before its port opened: {self.printed()}"
+                )
+            if asyncio.get_running_loop().time() > deadline:
+                raise ApplicationStartFailed(
+                    f"{self.application.title} did not open its port within {limit:g} s: {self.printed()}"
+                )
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+def _behind_relay(command: Sequence[str], listener: int, port: int, confinement: Confinement) -> list[str]:
+    """`command` inside bubblewrap, run by the relay that connects `listener` with its `port`."""
+    interpreter = str(Path(sys.executable).resolve())
+    relay = [interpreter, "-I", "-S", "-c", _RELAY, str(listener), str(port), *command]
+    return confined_command(relay, confinement.writable, (*confinement.needed, Path(command[0])))
+
+
+def _bound_socket() -> socket.socket:
+    """A socket on a free loopback port, which nothing listens on yet."""
+    made = socket.socket()
+    try:
+        made.bind(("127.0.0.1", 0))
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _fill_state_files(state: Path, port: int) -> None:
+    """Put the port into files directly in the state folder: a prepared state cannot know it."""
+    for path in state.iterdir() if state.is_dir() else ():
+        if path.is_file() and not path.is_symlink() and path.stat().st_size < 100_000:
+            content = path.read_bytes()
+            if b"{port}" in content:
+                path.write_bytes(content.replace(b"{port}", str(port).encode()))
+
+
+async def _is_open(port: int) -> bool:
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 1)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True

@@ -1,0 +1,155 @@
+"""The servers behind the applications of one environment: clean states laid, processes started and stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from environments.errors import ApplicationStartFailed, ApplicationUnavailable
+from environments.installing.applications import installed_place, missing_for_start
+from environments.installing.node_finding import find_node
+from environments.machines.bubblewrap import WITHOUT, is_confined
+from environments.machines.sandbox import Sandbox
+from environments.platforms.web_browser.servers.application_server import ApplicationServer, Confinement
+from environments.platforms.web_browser.servers.static_server import StaticServer
+from environments.platforms.web_browser.servers.template_state import (
+    fill_placeholders,
+    lay_state,
+    prepared_state,
+)
+from environments.platforms.web_browser.settings import WebBrowserSettings
+from resources.applications import Application
+
+
+class Hosting:
+    """Runs the servers of one sandbox."""
+
+    def __init__(self, settings: WebBrowserSettings, sandbox: Sandbox) -> None:
+        """Run servers whose states live in `sandbox`."""
+        self._settings = settings
+        self._sandbox = sandbox
+        self._servers: dict[str, ApplicationServer] = {}
+        self._static: dict[Path, StaticServer] = {}
+        self._ports: dict[str, int] = {}
+
+    async def restart(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
+        """Stop what runs, empty the home, lay the clean states and fixtures of `applications` and start them.
+
+        Fixtures whose paths are in `without` are left out. File servers without a state of their own keep running.
+
+        Raises:
+            ApplicationUnavailable: one is not installed or cannot be prepared.
+            ApplicationStartFailed: one did not come up.
+        """
+        await self.stop()
+        for application in applications:
+            missing = (
+                missing_for_start(application, self._settings.data_folder) if _installs(application) else ""
+            )
+            if missing:
+                raise ApplicationUnavailable(missing)
+        await asyncio.to_thread(self._sandbox.clear)
+        prepared = await asyncio.gather(*(asyncio.to_thread(self._prepare, item) for item in applications))
+        for application, template in zip(applications, prepared, strict=True):
+            state = self._sandbox.state_folder(application.name)
+            if template is None:
+                state.mkdir(parents=True)
+            else:
+                await asyncio.to_thread(lay_state, template, state)
+        self._sandbox.lay_fixtures(applications, without)
+        outcomes = await asyncio.gather(*(self._start(item) for item in applications), return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                await self.stop()
+                raise outcome
+
+    def address(self, application: Application) -> str:
+        """The address at which the browser opens `application`."""
+        return f"http://127.0.0.1:{self._ports[application.name]}{application.launch.url_path}"
+
+    def port(self, application: str) -> int:
+        """The port of a running application."""
+        return self._ports[application]
+
+    def check(self, application: str) -> None:
+        """Make sure that the server of `application` still runs.
+
+        Raises:
+            ApplicationStartFailed: it ended; the message ends with what it printed.
+        """
+        server = self._servers.get(application)
+        if server is not None and not server.is_running:
+            raise ApplicationStartFailed(f"{server.application.title} ended: {server.printed()}")
+
+    async def stop(self) -> None:
+        """Stop every server process."""
+        servers, self._servers = self._servers, {}
+        await asyncio.gather(*(server.stop() for server in servers.values()))
+
+    async def close(self) -> None:
+        """Stop everything, file servers included."""
+        await self.stop()
+        for static in self._static.values():
+            await asyncio.to_thread(static.close)
+        self._static.clear()
+
+    def _prepare(self, application: Application) -> Path | None:
+        preparation = application.preparation
+        if not preparation.commands and not preparation.files:
+            return None
+        return prepared_state(
+            application,
+            self._settings.data_folder,
+            self._places(application),
+            self._settings.temporary_folder,
+        )
+
+    async def _start(self, application: Application) -> None:
+        places = self._places(application)
+        state = self._sandbox.state_folder(application.name)
+        values = {**places, "home": str(self._sandbox.home), "state": str(state)}
+        if application.launch.command:
+            environment = self._sandbox.process_environment()
+            log = self._sandbox.logs / f"{application.name}.log"
+            confinement = self._confinement(places)
+            server = await ApplicationServer.start(application, values, environment, log, confinement)
+            self._servers[application.name] = server
+            self._ports[application.name] = server.port
+            return
+        folder = Path(fill_placeholders(application.launch.serve, values))
+        if not application.launch.serve or not await asyncio.to_thread(folder.is_dir):
+            raise ApplicationUnavailable(
+                f"{application.title} names neither a command nor a folder to serve that exists: {str(folder)!r}."
+            )
+        if folder not in self._static:
+            self._static[folder] = StaticServer(folder)
+        self._ports[application.name] = self._static[folder].port
+
+    def _confinement(self, places: Mapping[str, str]) -> Confinement | None:
+        """What servers may touch; None where they run unconfined.
+
+        Raises:
+            ApplicationUnavailable: the settings demand bubblewrap, and it does not work here.
+        """
+        if not is_confined(self._settings.isolation):
+            if self._settings.isolation == "bubblewrap":
+                raise ApplicationUnavailable(f"{WITHOUT}; install it, or set the isolation to 'automatic'.")
+            return None
+        return Confinement(
+            self._sandbox.root, (self._settings.data_folder.absolute(), Path(places["node"]).absolute())
+        )
+
+    def _places(self, application: Application) -> dict[str, str]:
+        place = installed_place(application, self._settings.data_folder)
+        node = find_node(self._settings.data_folder)
+        return {
+            "install": str(place.install),
+            "venv": str(place.venv),
+            "node": str(node.executable) if node is not None else "node",
+        }
+
+
+def _installs(application: Application) -> bool:
+    installation = application.installation
+    return any(getattr(installation, name) for name in type(installation).model_fields)

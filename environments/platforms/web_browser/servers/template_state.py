@@ -1,0 +1,157 @@
+"""Clean states of applications: prepared once per machine, copied at every reset.
+
+A state may hold its own absolute path, in settings as in databases. It is prepared at a path as long as any later
+one, so that the old path can be replaced in place without moving anything inside the files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from environments.errors import ApplicationUnavailable
+from environments.file_lock import locked
+from environments.machines.sandbox import Sandbox
+from resources.applications import Application
+from resources.assets import content_of
+
+_ORIGIN = "prepared_at.txt"
+_STATE = "state"
+_PREPARATION_LIMIT_SECONDS = 300
+
+
+def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
+    """Put values into the placeholders that `values` names; other braces stay, since file contents are full of them."""
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def prepared_state(
+    application: Application, data_folder: Path, values: Mapping[str, str], temporary_folder: Path | None
+) -> Path:
+    """The folder that holds the prepared state of `application`, made now if it is not there yet.
+
+    Blocks. Two processes that ask at once prepare it once: the second waits for the first. `values` gives the
+    placeholders `install`, `venv` and `node`.
+
+    Raises:
+        ApplicationUnavailable: a preparation command failed; the message ends with what it printed.
+    """
+    folder = (
+        data_folder.absolute()
+        / "prepared"
+        / f"{application.name}-{_recipe_hash(application, values, temporary_folder)}"
+    )
+    if (folder / _ORIGIN).exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with locked(folder.with_suffix(".lock")):
+        if not (folder / _ORIGIN).exists():
+            _prepare(application, folder, values, temporary_folder)
+    return folder
+
+
+def lay_state(prepared: Path, state: Path) -> None:
+    """Copy a prepared state to `state`, with its old path replaced by the new one.
+
+    Links stay links; times of change are kept, which is what version control and servers compare.
+    """
+    shutil.copytree(prepared / _STATE, state, symlinks=True)
+    old = (prepared / _ORIGIN).read_bytes()
+    new = os.fsencode(_home_of(state))
+    if len(old) != len(new):
+        raise ValueError(f"The sandbox path {new!r} is not as long as {old!r}, where the state was prepared.")
+    for folder, _, names in os.walk(state):
+        for name in names:
+            path = Path(folder, name)
+            if path.is_symlink() or not path.is_file():
+                continue
+            content = path.read_bytes()
+            if old in content:
+                status = path.stat()
+                path.write_bytes(content.replace(old, new))
+                os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _prepare(
+    application: Application, folder: Path, values: Mapping[str, str], temporary_folder: Path | None
+) -> None:
+    sandbox = Sandbox(temporary_folder)
+    try:
+        sandbox.clear()
+        state = sandbox.state_folder(application.name)
+        state.mkdir(parents=True)
+        filled = {**values, "home": str(sandbox.home), "state": str(state)}
+        for name, text in application.preparation.files.items():
+            path = (state / name).resolve()
+            if not path.is_relative_to(state):
+                raise ApplicationUnavailable(
+                    f"The prepared file {name!r} of {application.name!r} lies outside its state folder."
+                )
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = content_of(text, application)
+            path.write_bytes(
+                content if text.startswith("asset:") else fill_placeholders(text, filled).encode()
+            )
+        environment = sandbox.process_environment()
+        for command in application.preparation.commands:
+            arguments = [fill_placeholders(argument, filled) for argument in command]
+            _run(application, arguments, state, environment)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            made = Path(scratch, "made")
+            made.mkdir()
+            shutil.copytree(state, made / _STATE, symlinks=True)
+            (made / _ORIGIN).write_bytes(os.fsencode(_home_of(state)))
+            shutil.rmtree(folder, ignore_errors=True)
+            made.rename(folder)
+    finally:
+        sandbox.close()
+
+
+def _run(application: Application, arguments: list[str], state: Path, environment: dict[str, str]) -> None:
+    try:
+        done = subprocess.run(
+            arguments,
+            cwd=state,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_PREPARATION_LIMIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ApplicationUnavailable(f"Preparing {application.title} failed: {error}") from error
+    if done.returncode:
+        tail = done.stdout.decode(errors="replace")[-800:].strip()
+        raise ApplicationUnavailable(
+            f"Preparing {application.title} failed: {arguments[0]!r} ended with {done.returncode}: {tail}"
+        )
+
+
+def _home_of(state: Path) -> Path:
+    """The sandbox root above `<root>/home/.applications/<name>`."""
+    return state.parents[2]
+
+
+def _recipe_hash(application: Application, values: Mapping[str, str], temporary_folder: Path | None) -> str:
+    assets = {
+        name: hashlib.sha256(content_of(text, application)).hexdigest()
+        for name, text in application.preparation.files.items()
+    }
+    recipe = {
+        "version": application.version,
+        "installation": application.installation.model_dump(mode="json"),
+        "preparation": application.preparation.model_dump(mode="json"),
+        "assets": assets,
+        "values": dict(values),
+        "path_length": len(str(temporary_folder or tempfile.gettempdir())),
+    }
+    return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()[:12]

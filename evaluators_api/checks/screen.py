@@ -1,0 +1,159 @@
+"""Checks of the last screen: its controls, its picture, its window (App. E.2, and beyond)."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from evaluators_api.checks.registry import Scene, check
+from evaluators_api.evidence.text_matching import (
+    has_phrase,
+    read_in_picture,
+    same_content,
+    same_name,
+    shown_in,
+)
+
+_TITLE_PARTS = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022:]\s+")
+
+
+@check("screen", in_paper=True)
+def check_text_exists_via_ocr(scene: Scene, text: str) -> bool:
+    """Checks if the text is present in the last screenshot using OCR (Optical Character Recognition).
+
+    Slow, may misread, and is refused where no OCR program is installed: use it only for text that is painted, such as on
+    a canvas, and check_text_exists_via_control for everything else.
+
+    Args:
+        text: The text.
+
+    Returns:
+        True if the picture shows it.
+
+    Example:
+        check_text_exists_via_ocr(text='9:00 AM')
+    """
+    screenshot = scene.view.evidence.screenshot
+    if not text.strip() or screenshot is None:
+        return False
+    return any(read_in_picture(text, reading) for reading in scene.reader.read(screenshot))
+
+
+@check("screen", in_paper=True)
+def check_text_exists_via_control(scene: Scene, text: str) -> bool:
+    """Checks if the text is present in the last screenshot through control information.
+
+    The whole text or the whole content of a control counts, or a phrase within a long one.
+
+    Args:
+        text: The text.
+
+    Returns:
+        True if a control of the last screen shows it.
+
+    Example:
+        check_text_exists_via_control(text='print("Hello World!")')
+    """
+    return any(shown_in(text, shown) for shown in scene.view.shown)
+
+
+@check("screen", in_paper=True)
+def check_text_exists(scene: Scene, text: str) -> bool:
+    """Checks if the text is included in the last screenshot, by control information first and by OCR otherwise.
+
+    Args:
+        text: The text.
+
+    Returns:
+        True if either finds it.
+
+    Example:
+        check_text_exists(text='Project Files')
+    """
+    if any(shown_in(text, shown) for shown in scene.view.shown):
+        return True
+    screenshot = scene.view.evidence.screenshot
+    if not text.strip() or screenshot is None:
+        return False
+    return any(read_in_picture(text, reading) for reading in scene.reader.read(screenshot))
+
+
+@check("screen")
+def check_control_value(scene: Scene, text: str, value: str) -> bool:
+    """Checks if the input control called text holds exactly this value on the last screen.
+
+    Args:
+        text: Text of the input control, such as 'Title'.
+        value: What it should hold; '' for an empty one.
+
+    Returns:
+        True if there is such a control with that content.
+
+    Example:
+        check_control_value(text='Title', value='Meeting notes')
+    """
+    return any(
+        same_content(value, control.value) or (not value.strip() and not control.value.strip())
+        for control in scene.view.controls_named(text)
+    )
+
+
+@check("screen")
+def check_control_checked(scene: Scene, text: str, checked: bool = True) -> bool:
+    """Checks if the check box, radio button or switch called text is on (or off) on the last screen.
+
+    Args:
+        text: Text of the control.
+        checked: The state it should have.
+
+    Returns:
+        True if there is such a control in that state.
+
+    Example:
+        check_control_checked(text='Dark mode')
+    """
+    return any(control.checked is checked for control in scene.view.controls_named(text))
+
+
+@check("screen")
+def check_text_under_cursor(scene: Scene, text: str) -> bool:
+    """Checks if the control under the mouse pointer shows this text.
+
+    Args:
+        text: The text.
+
+    Returns:
+        True if the pointer is over it.
+
+    Example:
+        check_text_under_cursor(text='Export')
+    """
+    return shown_in(text, scene.view.evidence.text_under_cursor)
+
+
+@check("screen")
+def check_window(scene: Scene, text: str) -> bool:
+    """Checks if the window or page in front is this one.
+
+    The whole title counts, a part of it between separators (' - ', ' | '), the name of the application in front, or a
+    part of the address that begins with '/' or '#', such as '/tables/orders'.
+
+    Args:
+        text: Title, part of the title, application name, or part of the address.
+
+    Returns:
+        True if it is in front.
+
+    Example:
+        check_window(text='report.csv')
+    """
+    evidence = scene.view.evidence
+    title = evidence.window_title
+    if same_name(text, evidence.active_application) or any(
+        same_name(text, part) for part in (title, *_TITLE_PARTS.split(title))
+    ):
+        return True
+    address = unquote(evidence.url)
+    if text.startswith(("/", "#", "?")):
+        return has_phrase(unquote(text), address)
+    return same_content(unquote(text), address)

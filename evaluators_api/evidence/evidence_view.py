@@ -1,0 +1,137 @@
+"""Evidence prepared for asking: what several checks need is worked out once per piece of evidence."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+from threading import Lock
+
+from evaluators_api.evidence.sandbox_paths import is_windows_path, relative_to_home
+from evaluators_api.evidence.text_matching import same_name
+from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.interaction import Control
+
+_KEPT_VIEWS = 128
+
+
+class EvidenceView:
+    """One piece of evidence with lazy indexes; never changes, so threads may share it."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        """Look at `evidence`; nothing is worked out yet."""
+        self.evidence = evidence
+
+    @cached_property
+    def clicks(self) -> tuple[str, ...]:
+        """What was clicked, as text: the control's own, or its parent's where an icon has none."""
+        clicked = (event.control for event in self.evidence.inputs if event.kind == "click")
+        texts = (control.text or control.parent_text for control in clicked if control is not None)
+        return tuple(dict.fromkeys(text for text in texts if text))
+
+    @cached_property
+    def typed(self) -> tuple[str, ...]:
+        """What was typed: each run of characters into one control, its lines, each event, and keys by name."""
+        runs: list[str] = []
+        single: list[str] = []
+        run, focus = "", ""
+        for event in self.evidence.inputs:
+            where = event.control.text + "/" + event.control.control_type if event.control else focus
+            if event.kind == "text":
+                run = run + event.text if where == focus or not run else _closed(runs, run) + event.text
+                focus = where
+                single.append(event.text)
+            elif event.kind == "key":
+                name = event.text.casefold()
+                single.append(event.text)
+                if name == "enter":
+                    run += "\n"
+                elif name == "tab":
+                    run += "\t"
+                elif name == "backspace":
+                    run = run[:-1]
+                elif name not in ("shift", "space"):
+                    run = _closed(runs, run)
+                elif name == "space":
+                    run += " "
+            elif event.kind == "click":
+                run, focus = _closed(runs, run), where
+        _closed(runs, run)
+        lines = [line for run in runs for line in run.replace("\t", "\n").split("\n")]
+        return tuple(dict.fromkeys(text for text in (*runs, *lines, *single) if text.strip()))
+
+    @cached_property
+    def shown(self) -> tuple[str, ...]:
+        """Every text the controls show: names and contents."""
+        texts = (text for control in self.evidence.controls for text in (control.text, control.value))
+        return tuple(dict.fromkeys(text for text in texts if text))
+
+    @cached_property
+    def files(self) -> dict[str, FileState]:
+        """Files by path."""
+        return {file.path: file for file in self.evidence.files}
+
+    @cached_property
+    def directories(self) -> frozenset[str]:
+        """Directories, also those that only show as part of a file's path."""
+        implied = (
+            path[:index]
+            for path in (*self.files, *(f"{name}/" for name in self.evidence.directories))
+            for index, character in enumerate(path)
+            if character == "/"
+        )
+        return frozenset((*self.evidence.directories, *implied, ""))
+
+    @cached_property
+    def _folded_files(self) -> dict[str, FileState]:
+        return {path.casefold(): file for path, file in self.files.items()}
+
+    @cached_property
+    def _folded_directories(self) -> frozenset[str]:
+        return frozenset(path.casefold() for path in self.directories)
+
+    def file(self, path: str) -> FileState | None:
+        """The file at `path`, written in any of the accepted ways, or None."""
+        relative = relative_to_home(path)
+        if relative is None:
+            return None
+        return (
+            self._folded_files.get(relative.casefold()) if is_windows_path(path) else self.files.get(relative)
+        )
+
+    def is_directory(self, path: str) -> bool:
+        """Whether `path` is a directory below the sandbox home, or the home."""
+        relative = relative_to_home(path)
+        if relative is None:
+            return False
+        return (
+            relative.casefold() in self._folded_directories
+            if is_windows_path(path)
+            else relative in self.directories
+        )
+
+    def controls_named(self, text: str) -> tuple[Control, ...]:
+        """Controls called `text`."""
+        return tuple(control for control in self.evidence.controls if same_name(text, control.text))
+
+
+def _closed(runs: list[str], run: str) -> str:
+    if run:
+        runs.append(run)
+    return ""
+
+
+_views: OrderedDict[int, EvidenceView] = OrderedDict()
+_views_lock = Lock()
+
+
+def view(evidence: Evidence) -> EvidenceView:
+    """The view of `evidence`; the same object gets the same view as long as it is among the last few hundred."""
+    key = id(evidence)
+    with _views_lock:
+        found = _views.get(key)
+        if found is None or found.evidence is not evidence:
+            found = _views[key] = EvidenceView(evidence)
+        _views.move_to_end(key)
+        while len(_views) > _KEPT_VIEWS:
+            _views.popitem(last=False)
+        return found

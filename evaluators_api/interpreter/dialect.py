@@ -1,0 +1,256 @@
+"""Rewriting what models habitually write into the language that the sandbox runs, without changing what it means.
+
+Each rule either keeps the meaning exactly or leaves the code alone for `static_analysis` to refuse.
+
+fences and prose around the code    dropped
+`EvalResult` used, never defined    the paper's namedtuple is added
+`class EvalResult(NamedTuple)`      becomes a call of `namedtuple`; so does `typing.NamedTuple('EvalResult', [...])`
+`class X(object)`                   loses its base
+`from checks import check_x`        dropped when it imports nothing but checks
+`os.path`, `ntpath`, `posixpath`    become functions on path names that know both systems; `os.path.exists` becomes a check
+`Path(p).name`, `.stem`, `.suffix`  become functions on path names; `Path(p).exists()` becomes a check
+`logging`                           statements are dropped
+`if __name__ == "__main__"`, `print(...)` at the top level   dropped
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from evaluators_api.checks.registry import checks
+from taskgraph.records.evaluation_function import ENTRY_POINT
+from taskgraph.source_parsing import parse_source
+
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_PATH_MODULES = {"os.path", "ntpath", "posixpath"}
+_PATH_CLASSES = {
+    f"pathlib.{name}"
+    for name in ("Path", "PurePath", "PosixPath", "PurePosixPath", "WindowsPath", "PureWindowsPath")
+}
+_NAME_FUNCTIONS = {"basename", "dirname", "join", "normpath", "split", "splitext"}
+_EXISTENCE = {
+    "exists": ("check_file_exists", "check_directory_exists"),
+    "isfile": ("check_file_exists",),
+    "is_file": ("check_file_exists",),
+    "isdir": ("check_directory_exists",),
+    "is_dir": ("check_directory_exists",),
+}
+_SEPARATORS = {"os.sep": "/", "os.path.sep": "/", "os.linesep": "\n", "os.extsep": "."}
+REWRITTEN_MODULES = frozenset({"os", "os.path", "ntpath", "posixpath", "pathlib", "logging"})
+"""Modules whose uses are rewritten; what is left of them afterwards is refused."""
+
+
+def unfence(text: str) -> str:
+    r"""The code in a model's reply: the fenced block that defines the entry point, or the whole text.
+
+    >>> unfence("Here it is:\n```python\nx = 1\n```\nDone.")
+    'x = 1\n'
+    """
+    blocks = [match.group(2) for match in _FENCE.finditer(text)]
+    if not blocks:
+        return text
+    return next((block for block in blocks if f"def {ENTRY_POINT}" in block), blocks[0])
+
+
+def rewrite(tree: ast.Module) -> ast.Module:
+    """Apply the rules to `tree` in place and return it."""
+    names = imported_names(tree)
+    rewriter = _Rewriter(names)
+    rewriter.visit(tree)
+    tree.body = [statement for statement in tree.body if not _is_demonstration(statement)]
+    if _uses(tree, "EvalResult") and not _binds(tree, "EvalResult"):
+        tree.body.insert(0, _eval_result_definition())
+        rewriter.needs_namedtuple = True
+    if rewriter.needs_namedtuple:
+        tree.body.insert(0, ast.ImportFrom("collections", [ast.alias("namedtuple")], 0))
+    return ast.fix_missing_locations(tree)
+
+
+def imported_names(tree: ast.Module) -> dict[str, str]:
+    """What each name that an import of `tree` binds stands for, as a dotted name; a logger counts as `logging`."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                names[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and _dotted(node.value.func, names) == "logging.getLogger"
+        ):
+            names.update({target.id: "logging" for target in node.targets if isinstance(target, ast.Name)})
+    return names
+
+
+def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or node.id not in names:
+        return ""
+    return ".".join([names[node.id], *reversed(parts)])
+
+
+class _Rewriter(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+        self.needs_namedtuple = False
+
+    def visit_Import(self, node: ast.Import) -> ast.Import | None:
+        node.names = [alias for alias in node.names if alias.name not in REWRITTEN_MODULES]
+        return node if node.names else None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom | None:
+        if node.level == 0 and node.module in (*REWRITTEN_MODULES, "__future__"):
+            return None
+        if node.module == "typing":
+            node.names = [alias for alias in node.names if alias.name != "NamedTuple"]
+        elif all(
+            alias.name in checks() and alias.asname in (None, alias.name) for alias in node.names
+        ) or all(alias.name in checks() or alias.name == "EvalResult" for alias in node.names):
+            return None
+        return node if node.names else None
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        if isinstance(node.value, ast.Call) and self._dotted(node.value.func).startswith("logging."):
+            return ast.copy_location(ast.Pass(), node)
+        self.generic_visit(node)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        if isinstance(node.value, ast.Call) and self._dotted(node.value.func) == "logging.getLogger":
+            return ast.copy_location(ast.Pass(), node)
+        self.generic_visit(node)
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        separator = _SEPARATORS.get(self._dotted(node))
+        if separator is not None:
+            return ast.copy_location(ast.Constant(separator), node)
+        path = self._path_of(node.value)
+        if path is not None and node.attr in ("name", "stem", "suffix"):
+            name = _call("path_basename", self.visit(path))
+            if node.attr == "name":
+                return ast.copy_location(name, node)
+            part = ast.Constant(0 if node.attr == "stem" else 1)
+            return ast.copy_location(ast.Subscript(_call("path_splitext", name), part, ast.Load()), node)
+        self.generic_visit(node)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        dotted = self._dotted(node.func)
+        module, _, function = dotted.rpartition(".")
+        if module in _PATH_MODULES and not node.keywords:
+            if function in _NAME_FUNCTIONS:
+                return ast.copy_location(_call(f"path_{function}", *map(self.visit, node.args)), node)
+            if function in _EXISTENCE and len(node.args) == 1:
+                return ast.copy_location(self._existence(function, node.args[0]), node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _EXISTENCE and not node.args:
+            path = self._path_of(node.func.value)
+            if path is not None:
+                return ast.copy_location(self._existence(node.func.attr, path), node)
+        if (
+            dotted == "typing.NamedTuple"
+            and len(node.args) == 2
+            and isinstance(node.args[1], ast.List | ast.Tuple)
+        ):
+            pairs = node.args[1].elts
+            if all(isinstance(pair, ast.Tuple) and len(pair.elts) == 2 for pair in pairs):
+                self.needs_namedtuple = True
+                fields: list[ast.expr] = [pair.elts[0] for pair in pairs if isinstance(pair, ast.Tuple)]
+                return ast.copy_location(
+                    _call("namedtuple", node.args[0], ast.List(fields, ast.Load())), node
+                )
+        self.generic_visit(node)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        self.generic_visit(node)
+        bases = [base.id if isinstance(base, ast.Name) else self._dotted(base) for base in node.bases]
+        if bases == ["object"]:
+            node.bases = []
+        if bases in (["NamedTuple"], ["typing.NamedTuple"]) and not node.decorator_list and not node.keywords:
+            return self._named_tuple(node) or node
+        return node
+
+    def _named_tuple(self, node: ast.ClassDef) -> ast.stmt | None:
+        fields: list[ast.expr] = []
+        defaults: list[ast.expr] = []
+        for statement in node.body:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                fields.append(ast.Constant(statement.target.id))
+                if statement.value is not None:
+                    defaults.append(statement.value)
+            elif not isinstance(statement, ast.Pass) and not _is_text(statement):
+                return None
+        self.needs_namedtuple = True
+        call = _call("namedtuple", ast.Constant(node.name), ast.List(fields, ast.Load()))
+        if defaults:
+            call.keywords = [ast.keyword("defaults", ast.Tuple(defaults, ast.Load()))]
+        return ast.copy_location(ast.Assign([ast.Name(node.name, ast.Store())], call), node)
+
+    def _existence(self, function: str, path: ast.expr) -> ast.expr:
+        visited = self.visit(path)
+        calls: list[ast.expr] = [_call(name, visited) for name in _EXISTENCE[function]]
+        return calls[0] if len(calls) == 1 else ast.BoolOp(ast.Or(), calls)
+
+    def _path_of(self, node: ast.expr) -> ast.expr | None:
+        if (
+            isinstance(node, ast.Call)
+            and len(node.args) == 1
+            and not node.keywords
+            and self._dotted(node.func) in _PATH_CLASSES
+        ):
+            return node.args[0]
+        return None
+
+    def _dotted(self, node: ast.expr) -> str:
+        return _dotted(node, self.names)
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _is_demonstration(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.If) and isinstance(statement.test, ast.Compare):
+        left = statement.test.left
+        return isinstance(left, ast.Name) and left.id == "__name__"
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        function = statement.value.func
+        return isinstance(function, ast.Name) and function.id in ("print", ENTRY_POINT)
+    return False
+
+
+def _uses(tree: ast.Module, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree))
+
+
+def _binds(tree: ast.Module, name: str) -> bool:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
+            return True
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == name:
+            return True
+        if isinstance(node, ast.alias) and (node.asname or node.name) == name:
+            return True
+    return False
+
+
+def _eval_result_definition() -> ast.stmt:
+    statement = parse_source(
+        "EvalResult = namedtuple('EvalResult', ['success', 'message', 'progress'], defaults=('', None))"
+    ).body[0]
+    return statement

@@ -1,0 +1,82 @@
+"""The doors between generated code and the checks: every call is recorded on our side, with its answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from evaluators_api.checks.registry import Answer, Check, Scene, checks
+from evaluators_api.errors import CheckMisused, CheckUnavailable
+from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
+from taskgraph.records.evaluation_function import CheckCall
+
+_LONGEST_RECORDED = 500
+
+
+class CallRecorder:
+    """Answers the calls of one evaluation and remembers them.
+
+    A call that cannot be answered ends the evaluation as refused, even when the code catches the exception: a function
+    that goes on without the answer would be silently wrong.
+    """
+
+    def __init__(self, scene: Scene, *, seconds: float = 20.0) -> None:
+        """Answer from `scene`, for at most `seconds` altogether: the sandbox's clock stands still meanwhile."""
+        self._scene = scene
+        self._seconds = seconds
+        self._spent = 0.0
+        self.timed_out = False
+        """Whether the answers took too long."""
+        self._calls: list[tuple[Check, dict[str, str], Answer]] = []
+        self.refusal = ""
+        """Why a call could not be answered; empty when all were."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether any check was called."""
+        return bool(self._calls)
+
+    def doors(self) -> dict[str, Callable[..., object]]:
+        """Functions by the name under which generated code calls them."""
+        return {
+            **{name: partial(self._ask, item) for name, item in checks().items()},
+            **{name: partial(self._apply, name) for name in PATH_FUNCTIONS},
+        }
+
+    def calls(self) -> tuple[CheckCall, ...]:
+        """The calls so far, in order, cut to a readable length."""
+        return tuple(
+            CheckCall(
+                check=item.name,
+                arguments={name: value[:_LONGEST_RECORDED] for name, value in arguments.items()},
+                answer=str(answer)[:_LONGEST_RECORDED],
+            )
+            for item, arguments, answer in self._calls
+        )
+
+    def _ask(self, item: Check, *positional: object, **named: object) -> Answer:
+        if self._spent > self._seconds:
+            self.timed_out = True
+            raise self._refuse(f"its checks took more than {self._seconds:g} seconds")
+        started = time.monotonic()
+        try:
+            arguments, answer = item.ask(self._scene, positional, named)
+        except (CheckMisused, CheckUnavailable) as error:
+            raise self._refuse(str(error)) from None
+        except Exception as error:
+            raise self._refuse(f"{item.name} failed: {type(error).__name__}.") from None
+        finally:
+            self._spent += time.monotonic() - started
+        self._calls.append((item, arguments, answer))
+        return answer
+
+    def _apply(self, name: str, *positional: object, **named: object) -> object:
+        try:
+            return PATH_FUNCTIONS[name](*positional, **named)
+        except CheckMisused as error:
+            raise self._refuse(str(error)) from None
+
+    def _refuse(self, message: str) -> TypeError:
+        self.refusal = self.refusal or message
+        return TypeError(message)

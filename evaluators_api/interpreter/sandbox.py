@@ -1,0 +1,266 @@
+"""Runs evaluation functions where they can do no harm (method section 9).
+
+Static analysis first, then a type check against the checks' declarations, then one fresh session per evaluation in a pool
+of worker processes without access to the host, with limits on time, memory, recursion, calls and output. A worker that is
+stuck is killed and replaced. Same source, parameters and evidence: same evaluation.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Literal, Self
+
+from pydantic import Field
+from pydantic_monty import (
+    CollectString,
+    Monty,
+    MontyCrashedError,
+    MontyError,
+    MontyRuntimeError,
+    MontySession,
+    MontySyntaxError,
+    MontyTypingError,
+    OSPolicy,
+    ResourceLimits,
+)
+
+from environments.machines.bubblewrap import Isolation
+from evaluators_api.checks.registry import Scene
+from evaluators_api.errors import SandboxUnavailable
+from evaluators_api.evidence.evidence_view import view
+from evaluators_api.evidence.ocr import ScreenReader, TextReader
+from evaluators_api.interpreter.recorder import CallRecorder
+from evaluators_api.interpreter.static_analysis import Analysis, analyse
+from evaluators_api.interpreter.worker_isolation import WorkerProgram
+from evaluators_api.reference import type_stubs
+from evaluators_api.result import parse_result
+from resources.record import Record
+from taskgraph.records.evaluation_function import ENTRY_POINT, Evaluation
+from taskgraph.records.evidence import Evidence
+
+_POLICY: OSPolicy = {
+    "datetime": datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC),
+    "random_start": {"seed": 0},
+    "sleep": "zero",
+}
+_CALL = f"\n{ENTRY_POINT}(**parameters_of_the_subtask)\n"
+_TAKEN_SERIOUSLY = re.compile(
+    r"^main\.py:(\d+):\d+: error\[(unresolved-reference|missing-argument|unknown-argument|too-many-positional-arguments"
+    r"|parameter-already-assigned|invalid-argument-type|call-non-callable|unresolved-import)\] (.*)$",
+    re.MULTILINE,
+)
+_KEPT_VERDICTS = 4096
+
+Outcome = Literal["refused", "timed_out", "out_of_memory", "crashed", "bad_result"]
+
+
+class SandboxSettings(Record):
+    """Limits of one evaluation, and how workers run."""
+
+    workers: int = Field(default=2, ge=1)
+    """Worker processes; so many evaluations run at once."""
+    seconds: float = Field(default=0.5, gt=0)
+    """Processor time, without the time that checks take."""
+    grace_seconds: float = Field(default=0.5, gt=0)
+    """Time after which a worker that does not stop by itself is killed."""
+    memory_bytes: int = Field(default=64 * 1024 * 1024, gt=0)
+    """Heap of the code."""
+    recursion_depth: int = Field(default=200, gt=0)
+    """Nested calls."""
+    calls: int = Field(default=400, gt=0)
+    """Calls out of the sandbox: checks and functions on path names."""
+    check_seconds: float = Field(default=20.0, gt=0)
+    """Time that the checks of one evaluation may take together, a picture that is read included."""
+    output_bytes: int = Field(default=64 * 1024, gt=0)
+    """Printed text, which is thrown away."""
+    evaluations_per_worker: int = Field(default=2_000, gt=0)
+    """After so many a worker is replaced."""
+    isolation: Isolation = "automatic"
+    """Whether workers run inside bubblewrap."""
+    ocr_folder: Path | None = None
+    """Where texts read from pictures are kept; in memory only by default."""
+
+
+class EvaluationSandbox:
+    """A pool of workers that evaluate; a context manager, safe to share between threads.
+
+    Nothing that happens inside an evaluation is ever raised: it is an `Evaluation` with an outcome and a message that
+    the Code LLM can act on.
+    """
+
+    def __init__(self, settings: SandboxSettings | None = None, *, reader: TextReader | None = None) -> None:
+        """Use `settings`, and `reader` to read pictures; workers start on entering."""
+        self.settings = settings or SandboxSettings()
+        self.confined = False
+        """Whether workers run inside bubblewrap; known once entered."""
+        self._reader = reader or ScreenReader(self.settings.ocr_folder)
+        self._program: WorkerProgram | None = None
+        self._pool: Monty | None = None
+        self._verdicts: dict[str, str] = {}
+        self._verdicts_lock = Lock()
+        self._limits: ResourceLimits = {
+            "max_feed_duration_secs": self.settings.seconds,
+            "max_memory": self.settings.memory_bytes,
+            "max_recursion_depth": self.settings.recursion_depth,
+            "max_suspensions": self.settings.calls,
+        }
+
+    def __enter__(self) -> Self:
+        """Start the workers.
+
+        Raises:
+            SandboxUnavailable: the interpreter is missing, or the isolation asked for is not to be had.
+        """
+        program = WorkerProgram(self.settings.isolation)
+        self.confined = program.confined
+        try:
+            pool = Monty(
+                binary_path=program.path,
+                min_processes=1,
+                max_processes=self.settings.workers,
+                request_timeout=self.settings.seconds + 30.0,
+                max_checkouts_per_worker=self.settings.evaluations_per_worker,
+                feed_duration_limit_grace=self.settings.grace_seconds,
+            )
+            pool.__enter__()
+        except (OSError, RuntimeError, MontyError) as error:
+            program.close()
+            raise SandboxUnavailable(f"The sandbox's workers do not start: {str(error)[:300]}.") from error
+        except BaseException:
+            program.close()
+            raise
+        self._program, self._pool = program, pool
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the workers and remove what was written for them."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.__exit__(kind, error, trace)
+        program, self._program = self._program, None
+        if program is not None:
+            program.close()
+
+    def evaluate(self, source: str, parameters: Mapping[str, str], evidence: Evidence) -> Evaluation:
+        """Judge `evidence` with the function in `source` for a subtask with `parameters`.
+
+        Raises:
+            SandboxUnavailable: the sandbox was not entered, or was left.
+        """
+        analysis = self.admit(source, tuple(parameters))
+        if analysis.problems:
+            return Evaluation(outcome="refused", message=analysis.message)
+        returned: object
+        recorder = CallRecorder(Scene(view(evidence), self._reader), seconds=self.settings.check_seconds)
+        try:
+            returned = self._run(analysis, parameters, recorder)
+        except MontyError as error:
+            if not recorder.refusal:
+                outcome, message = self._explain(error)
+                return Evaluation(outcome=outcome, message=message, calls=recorder.calls())
+            returned = None
+        if recorder.refusal:
+            return Evaluation(
+                outcome="timed_out" if recorder.timed_out else "refused",
+                message=recorder.refusal,
+                calls=recorder.calls(),
+            )
+        parsed = parse_result(returned)
+        if isinstance(parsed, str):
+            return Evaluation(outcome="bad_result", message=parsed, calls=recorder.calls())
+        if parsed.result.success and not recorder.asked:
+            return Evaluation(
+                outcome="bad_result", message="success was claimed without asking a single check", calls=()
+            )
+        return Evaluation(
+            outcome="result", result=parsed.result, calls=recorder.calls(), result_form=parsed.form
+        )
+
+    def admit(self, source: str, parameter_names: tuple[str, ...]) -> Analysis:
+        """Static analysis, then the type check against the checks' declarations; what both found, as one analysis.
+
+        Raises:
+            SandboxUnavailable: the sandbox was not entered, or was left.
+        """
+        analysis = analyse(source, parameter_names)
+        if analysis.problems:
+            return analysis
+        verdict = self._verdicts.get(analysis.prepared)
+        if verdict is None:
+            verdict = self._check_types(analysis.prepared)
+            with self._verdicts_lock:
+                if len(self._verdicts) >= _KEPT_VERDICTS:
+                    self._verdicts.clear()
+                self._verdicts[analysis.prepared] = verdict
+        return analysis if not verdict else analysis.refused_for(verdict)
+
+    def _run(self, analysis: Analysis, parameters: Mapping[str, str], recorder: CallRecorder) -> object:
+        given = {name: parameters[name] for name in analysis.parameters}
+        with self._session(type_check=False) as session:
+            returned: object = session.feed_run(
+                analysis.prepared + _CALL,
+                inputs={"parameters_of_the_subtask": given},
+                external_lookup=dict(recorder.doors()),
+                print_callback=CollectString(self.settings.output_bytes),
+            )
+            return returned
+
+    def _check_types(self, prepared: str) -> str:
+        try:
+            with self._session(type_check=True) as session:
+                session.feed_run(prepared, print_callback=CollectString(self.settings.output_bytes))
+        except MontyTypingError as error:
+            lines = prepared.splitlines()
+            found = [
+                f"{message} (in `{lines[int(line) - 1].strip()[:120]}`)"
+                for line, _, message in _TAKEN_SERIOUSLY.findall(error.display())
+                if int(line) <= len(lines)
+            ]
+            return "\n".join(dict.fromkeys(found))
+        except MontyError:
+            return ""
+        return ""
+
+    def _session(self, *, type_check: bool) -> MontySession:
+        if self._pool is None:
+            raise SandboxUnavailable("The sandbox is not running; use it as a context manager.")
+        return self._pool.checkout(
+            limits=self._limits,
+            os_policy=_POLICY,
+            type_check=type_check,
+            type_check_stubs=type_stubs() if type_check else None,
+            type_check_format="concise" if type_check else None,
+        )
+
+    def _explain(self, error: MontyError) -> tuple[Outcome, str]:
+        if isinstance(error, MontyCrashedError):
+            if error.timed_out or "limit" in str(error):
+                return "timed_out", f"it did not stop within {self.settings.seconds} seconds"
+            return "crashed", "the interpreter died on it"
+        if isinstance(error, MontySyntaxError):
+            return "refused", f"this is not in the language: {str(error)[:300]}"
+        cause, text = error.exception(), str(error)[:300]
+        if isinstance(cause, NotImplementedError):
+            return "refused", f"this is not in the language: {text}"
+        if isinstance(cause, ImportError):
+            return "refused", f"this cannot be imported: {text}"
+        if isinstance(cause, TimeoutError):
+            return "timed_out", f"it did not stop within {self.settings.seconds} seconds"
+        if isinstance(cause, MemoryError):
+            return (
+                "out_of_memory",
+                f"it used more than {self.settings.memory_bytes >> 20} MB, or printed too much",
+            )
+        if "suspension limit" in text:
+            return "crashed", f"it called more than {self.settings.calls} checks"
+        where = ""
+        if isinstance(error, MontyRuntimeError) and (frames := error.traceback()):
+            where = f" (in `{(frames[-1].source_line or '').strip()[:120]}`)"
+        return "crashed", f"{text}{where}"

@@ -1,0 +1,198 @@
+"""Batch mode: gathers calls, hands them in together, and brings the answers back to those who wait."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from model_clients.batches.journal import BatchJournal
+from model_clients.client import BatchAnswer, BatchClient, BatchState
+from model_clients.counters import CallCounters
+from model_clients.errors import ConnectionLost, ModelClientError, RequestRejected
+from model_clients.messages import ModelReply, ModelRequest
+from model_clients.settings import BatchSettings
+
+logger = logging.getLogger(__name__)
+
+_MOST_FAILED_LOOKS = 20
+_LONGEST_WAIT_SECONDS = 300.0
+
+KeepLease = Callable[[], Awaitable[None]]
+"""Renews the right to make the call."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    request: ModelRequest
+    keep_lease: KeepLease
+    answer: asyncio.Future[ModelReply]
+    round: int = 0
+
+
+@dataclass(slots=True)
+class Batcher:
+    """Calls of one model through its provider's batch interface.
+
+    A batch is handed in when it is full or when no further call has come for a while. Which call is in which batch
+    is written down, so that a run started again after a kill collects the batches of the one before instead of
+    paying anew. Calls that expired or failed transiently go into a further batch, up to the number of rounds.
+    """
+
+    client: BatchClient
+    """The provider's client."""
+    settings: BatchSettings
+    """How batches are cut and watched."""
+    journal: BatchJournal
+    """Which call is in which batch."""
+    counters: CallCounters
+    """Live figures."""
+    _waiting: dict[str, _Waiting] = field(default_factory=dict)
+    _gathered: list[str] = field(default_factory=list)
+    _timer: asyncio.TimerHandle | None = None
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _watched: dict[str, set[str]] = field(default_factory=dict)
+    _collected: dict[str, dict[str, BatchAnswer]] = field(default_factory=dict)
+
+    async def reply(self, key: str, request: ModelRequest, keep_lease: KeepLease) -> ModelReply:
+        """The reply to a call, when its batch has ended.
+
+        Raises:
+            ModelClientError: the provider does not take the request, or all rounds failed.
+        """
+        waiting = _Waiting(request, keep_lease, asyncio.get_running_loop().create_future())
+        self._waiting[key] = waiting
+        self.counters.waiting += 1
+        try:
+            batch_id = self.journal.batch_of(key)
+            if batch_id is None:
+                self._gather(key)
+            else:
+                self._watch(batch_id, {key})
+            return await waiting.answer
+        finally:
+            self.counters.waiting -= 1
+            self._waiting.pop(key, None)
+
+    async def close(self) -> None:
+        """Stop watching; the batches go on at the provider and are collected by the next run."""
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _gather(self, key: str) -> None:
+        self._gathered.append(key)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if len(self._gathered) >= self.settings.largest:
+            self._hand_in()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(self.settings.gather_seconds, self._hand_in)
+
+    def _hand_in(self) -> None:
+        self._timer = None
+        keys = [key for key in self._gathered if key in self._waiting]
+        self._gathered.clear()
+        if keys:
+            self._start(self._submit(keys))
+
+    def _watch(self, batch_id: str, keys: set[str]) -> None:
+        if batch_id in self._collected:
+            self._distribute(batch_id, keys)
+        elif batch_id in self._watched:
+            self._watched[batch_id] |= keys
+        else:
+            self._watched[batch_id] = set(keys)
+            self._start(self._follow(batch_id))
+
+    def _start(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _submit(self, keys: list[str]) -> None:
+        requests = [(key, self._waiting[key].request) for key in keys if key in self._waiting]
+        try:
+            batch_id = await self.client.submit_batch(requests)
+            await self.journal.submitted(batch_id, [key for key, _ in requests])
+        except ModelClientError as error:
+            for key in keys:
+                self._again(key, error) if error.transient else self._fail(key, error)
+            return
+        logger.info("handed in batch %s of %d calls", batch_id, len(requests))
+        self._watch(batch_id, set(keys))
+
+    async def _follow(self, batch_id: str) -> None:
+        try:
+            state = await self._ended(batch_id)
+            answers = {key: answer async for key, answer in self.client.batch_answers(batch_id)}
+        except ModelClientError as error:
+            for key in self._watched.pop(batch_id):
+                self._fail(key, error)
+            return
+        self._collected[batch_id] = answers
+        keys = self._watched.pop(batch_id)
+        if not answers and state.message:
+            await self.journal.forget(batch_id, keys)
+            for key in keys:
+                self._fail(key, RequestRejected(f"batch {batch_id} was not taken: {state.message}"))
+            return
+        missing = {key for key in keys if key not in answers or getattr(answers[key], "transient", False)}
+        await self.journal.forget(batch_id, missing)
+        logger.info(
+            "batch %s ended: %d answers, %d calls go into a further batch",
+            batch_id,
+            len(answers),
+            len(missing),
+        )
+        self._distribute(batch_id, keys)
+
+    async def _ended(self, batch_id: str) -> BatchState:
+        failed = 0
+        while True:
+            try:
+                state = await self.client.batch_state(batch_id)
+                failed = 0
+                if state.ended:
+                    return state
+            except ModelClientError as error:
+                failed += 1
+                if not error.transient or failed > _MOST_FAILED_LOOKS:
+                    raise
+            await asyncio.sleep(min(_LONGEST_WAIT_SECONDS, self.settings.poll_seconds * (1 + failed)))
+            for key in list(self._watched[batch_id]):
+                if key in self._waiting:
+                    await self._waiting[key].keep_lease()
+
+    def _distribute(self, batch_id: str, keys: set[str]) -> None:
+        answers = self._collected[batch_id]
+        for key in keys:
+            answer = answers.get(key)
+            if isinstance(answer, ModelReply):
+                if key in self._waiting and not self._waiting[key].answer.done():
+                    self._waiting[key].answer.set_result(answer)
+            elif answer is None:
+                self._again(key, ConnectionLost(f"batch {batch_id} ended without an answer to this call"))
+            elif answer.transient:
+                self._again(key, answer)
+            else:
+                self._fail(key, answer)
+
+    def _again(self, key: str, error: ModelClientError) -> None:
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            return
+        waiting.round += 1
+        if waiting.round >= self.settings.rounds:
+            self._fail(key, error)
+        else:
+            self._gather(key)
+
+    def _fail(self, key: str, error: ModelClientError) -> None:
+        waiting = self._waiting.get(key)
+        if waiting is not None and not waiting.answer.done():
+            waiting.answer.set_exception(error)

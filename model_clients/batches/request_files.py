@@ -1,0 +1,120 @@
+"""Requests written to a file and replies read back, in OpenAI's JSONL form for batches."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from model_clients.errors import ModelClientError, RequestRejected
+from model_clients.messages import ModelReply, ModelRequest
+from model_clients.settings import ModelSettings
+from model_clients.wire.json_paths import text_at, value_at
+from model_clients.wire.openai_json import chat_body, chat_reply, responses_body, responses_reply
+
+
+@dataclass(slots=True)
+class RequestFile:
+    """A file that requests are added to, each once, one line each.
+
+    Requests of OpenAI models take the form of their protocol, all others that of Chat Completions; pictures are in
+    the line itself, keys are not. The line's `custom_id` is the call's key.
+    """
+
+    path: Path
+    """The file; lines that are there already stay."""
+    written: int = 0
+    """Lines added."""
+    _keys: set[str] | None = None
+
+    def add(self, key: str, settings: ModelSettings, request: ModelRequest) -> None:
+        """Add a request, unless the file has it."""
+        if self._keys is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            present = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+            self._keys = {text_at(json.loads(line), "custom_id") for line in present if line.strip()}
+        if key in self._keys:
+            return
+        responses = settings.provider == "openai" and settings.protocol != "chat_completions"
+        body = (responses_body if responses else chat_body)(settings, request, "schema")
+        url = "/v1/responses" if responses else "/v1/chat/completions"
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"custom_id": key, "method": "POST", "url": url, "body": body}) + "\n")
+        self._keys.add(key)
+        self.written += 1
+
+
+@dataclass(slots=True)
+class ReplyFile:
+    """Replies to a file of requests, by key.
+
+    A line is `{"custom_id": …, "response": {"status_code": 200, "body": …}}` with a body of either OpenAI protocol,
+    as its batches give it, or in short `{"custom_id": …, "reply": …}` with the typed reply itself or its text.
+    """
+
+    path: Path
+    """The file."""
+    _lines: dict[str, JsonValue] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> ReplyFile:
+        """Read all lines.
+
+        Raises:
+            RequestRejected: the file cannot be read, or a line is no JSON; the message names it.
+        """
+        file = cls(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise RequestRejected(f"cannot read the replies in {path}: {error}") from error
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip():
+                try:
+                    entry = json.loads(line)
+                except ValueError as error:
+                    raise RequestRejected(f"{path}, line {number}: not valid JSON: {error}") from error
+                file._lines[text_at(entry, "custom_id")] = entry
+        return file
+
+    def __contains__(self, key: object) -> bool:
+        """Whether the file has a line for the call `key`."""
+        return key in self._lines
+
+    def reply(self, key: str, settings: ModelSettings) -> ModelReply | None:
+        """The reply to the call `key`; None when the file has none.
+
+        Raises:
+            ModelClientError: the line says that the call failed, or holds no reply.
+        """
+        line = self._lines.get(key)
+        if line is None:
+            return None
+        body = value_at(line, "response", "body")
+        status = value_at(line, "response", "status_code")
+        if isinstance(line, dict) and "reply" in line:
+            said = line["reply"]
+            return ModelReply(
+                text=said if isinstance(said, str) else json.dumps(said),
+                provider=settings.provider,
+                model=settings.model,
+            )
+        if status not in (200, None) or not isinstance(body, dict):
+            said = (
+                text_at(body, "error", "message")
+                or text_at(line, "error", "message")
+                or "no reply in the line"
+            )
+            raise RequestRejected(f"{self.path} holds no reply to {key}: {said}")
+        return self._from_body(body, settings)
+
+    @staticmethod
+    def _from_body(body: dict[str, JsonValue], settings: ModelSettings) -> ModelReply:
+        read = chat_reply if isinstance(body.get("choices"), list) else responses_reply
+        try:
+            reply = read(settings, body)
+        except ModelClientError as error:
+            raise RequestRejected(str(error)) from error
+        return reply.model_copy(update={"batched": True})

@@ -1,0 +1,203 @@
+"""The ledger: every reply durable before anyone uses it, so that no call is paid for twice (method, section 10)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sqlite3
+import threading
+import time
+import uuid
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+
+from pydantic import JsonValue, TypeAdapter
+
+from model_clients.errors import LedgerBroken
+from model_clients.ledger.call_records import FINAL_OUTCOMES, CallRecord
+from model_clients.ledger.request_contents import stored_form
+from model_clients.ledger.writer import LedgerWriter, open_database
+from model_clients.messages import ModelReply, ModelRequest
+
+_COLUMNS = tuple(CallRecord.model_fields)
+_INSERT = (
+    f"INSERT OR REPLACE INTO calls ({', '.join(_COLUMNS)}, request, reply)"  # noqa: S608 - names from our own record
+    f" VALUES ({', '.join('?' * (len(_COLUMNS) + 2))})"
+)
+_FINAL = tuple(sorted(FINAL_OUTCOMES))
+_JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
+
+
+class Ledger:
+    """A file of calls and their replies, shared by any number of processes on one machine.
+
+    Guarantees that a reply which `record` has returned for survives any end of the process or the machine, that
+    equal pictures and long texts are stored once, and that no key ever enters: it is never part of a request.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the ledger at `path`.
+
+        Raises:
+            LedgerBroken: the file cannot be opened or is no ledger.
+        """
+        self.path = path
+        self._writer = LedgerWriter(path)
+        self._reader = open_database(path)
+        self._reading = threading.Lock()
+        self._owner = (
+            f"{socket.gethostname()}:{os.getpid()}:{_process_start(os.getpid())}:{uuid.uuid4().hex[:8]}"
+        )
+
+    def __enter__(self) -> Ledger:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    def close(self) -> None:
+        """Finish all writes and close the file. May be called twice."""
+        self._writer.close()
+        self._reader.close()
+
+    def find(self, key: str) -> ModelReply | None:
+        """The reply of a finished call, marked as read from the ledger; None when it was never finished."""
+        row = self._one(f"SELECT reply FROM calls WHERE key = ? AND outcome IN {_FINAL}", (key,))  # noqa: S608
+        if row is None:
+            return None
+        return ModelReply.model_validate_json(row[0]).model_copy(update={"from_ledger": True})
+
+    async def record(self, call: CallRecord, request: ModelRequest, reply: ModelReply | None) -> None:
+        """Keep a call; returns when it is on the disk.
+
+        A finished call is never replaced by a failed one.
+
+        Raises:
+            LedgerBroken: the disk is full or the file is gone.
+        """
+        form = stored_form(request)
+        values = (
+            *_row(call),
+            zlib.compress(form.json.encode(), 6),
+            None if reply is None else reply.model_dump_json(exclude={"from_ledger"}),
+        )
+
+        def write(connection: sqlite3.Connection) -> None:
+            if call.outcome not in FINAL_OUTCOMES:
+                row = connection.execute(
+                    f"SELECT 1 FROM calls WHERE key = ? AND outcome IN {_FINAL}",  # noqa: S608
+                    (call.key,),
+                ).fetchone()
+                if row is not None:
+                    return
+            connection.execute(_INSERT, values)
+            for sha256, media_type, body in form.contents:
+                connection.execute(
+                    "INSERT OR IGNORE INTO contents VALUES (?, ?, ?)", (sha256, media_type, body)
+                )
+                connection.execute("INSERT OR IGNORE INTO call_contents VALUES (?, ?)", (call.key, sha256))
+            connection.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (call.key, self._owner))
+            connection.execute("DELETE FROM batch_requests WHERE key = ?", (call.key,))
+
+        await asyncio.wrap_future(self._writer.submit(write))
+
+    async def lease(self, key: str, seconds: float) -> bool:
+        """Take or renew the right to make a call; False when another living process has it.
+
+        The lease of a process that has died is taken over at once; on another machine, when it runs out. A lease
+        outlives no loss of power: neither does the process that holds it.
+        """
+
+        def write(connection: sqlite3.Connection) -> bool:
+            now = time.time()
+            row = connection.execute("SELECT owner, expires_at FROM leases WHERE key = ?", (key,)).fetchone()
+            if row is not None and row[0] != self._owner and row[1] > now and _alive(row[0]):
+                return False
+            connection.execute(
+                "INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", (key, self._owner, now + seconds)
+            )
+            return True
+
+        return await asyncio.wrap_future(self._writer.submit(write, durable=False))
+
+    async def release(self, key: str) -> None:
+        """Give a lease back."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
+
+        await asyncio.wrap_future(self._writer.submit(write, durable=False))
+
+    def spent(self, run_id: str) -> dict[str, tuple[float, int]]:
+        """US dollars and tokens that a run has spent so far, by stage."""
+        rows = self.select(
+            "SELECT stage, SUM(cost_usd), SUM(input_tokens + output_tokens) FROM calls WHERE run_id = ? GROUP BY stage",
+            (run_id,),
+        )
+        return {str(stage): (_float(cost), int(_float(tokens))) for stage, cost, tokens in rows}
+
+    def calls(self, run_id: str | None = None) -> Iterator[CallRecord]:
+        """All calls, or those of one run, oldest first."""
+        condition = "" if run_id is None else " WHERE run_id = ?"
+        parameters: tuple[str, ...] = () if run_id is None else (run_id,)
+        query = f"SELECT {', '.join(_COLUMNS)} FROM calls{condition} ORDER BY finished_at, key"  # noqa: S608
+        for row in self.select(query, parameters):
+            yield CallRecord.model_validate(dict(zip(_COLUMNS, row, strict=True)))
+
+    def select(self, sql: str, parameters: tuple[str | float | int, ...] = ()) -> list[tuple[object, ...]]:
+        """The rows of a query of ours on the ledger's tables."""
+        try:
+            with self._reading:
+                return self._reader.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise LedgerBroken(f"cannot read the ledger {self.path}: {error}") from error
+
+    @property
+    def writer(self) -> LedgerWriter:
+        """The thread that writes."""
+        return self._writer
+
+    def _one(self, sql: str, parameters: tuple[str, ...]) -> tuple[str, ...] | None:
+        try:
+            with self._reading:
+                row: tuple[str, ...] | None = self._reader.execute(sql, parameters).fetchone()
+                return row
+        except sqlite3.Error as error:
+            raise LedgerBroken(f"cannot read the ledger {self.path}: {error}") from error
+
+
+def _row(call: CallRecord) -> tuple[str | int | float, ...]:
+    return tuple(call.model_dump(mode="json").values())
+
+
+def _float(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _process_start(process_id: int) -> str:
+    """When the process started, as the kernel counts; tells a process from a later one of the same number."""
+    try:
+        fields = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8", errors="replace")
+        return fields.rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def _alive(owner: str) -> bool:
+    host, process_id, start, _ = owner.rsplit(":", 3)
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(int(process_id), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return _process_start(int(process_id)) == start

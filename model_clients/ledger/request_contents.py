@@ -1,0 +1,56 @@
+"""How the ledger stores a request: its messages as JSON, pictures and long texts apart, each once."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from model_clients.ledger.request_keys import canonical_json
+from model_clients.messages import ModelRequest, TextContent
+
+_LONG_TEXT_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class StoredForm:
+    """A request ready to be stored."""
+
+    json: str
+    """The messages and the schema, long parts replaced by their hash."""
+    contents: tuple[tuple[str, str, bytes], ...]
+    """Long parts: SHA-256 of the plain bytes, media type, stored bytes (texts are compressed)."""
+
+
+def stored_form(request: ModelRequest) -> StoredForm:
+    """The form in which the ledger keeps `request`; `inputs` are left out, for the messages show them."""
+    contents: dict[str, tuple[str, bytes]] = {}
+    messages: list[JsonValue] = []
+    for message in request.messages:
+        parts: list[JsonValue] = []
+        for content in message.content:
+            if isinstance(content, TextContent):
+                parts.append(_text(content.text, contents))
+            else:
+                if content.image.png:
+                    contents[content.image.sha256] = ("image/png", content.image.png)
+                parts.append({"image": content.image.sha256})
+        messages.append({"role": message.role, "content": parts})
+    body: dict[str, JsonValue] = {
+        "messages": messages,
+        "schema_name": request.reply_schema_name,
+        "schema": _text(canonical_json(request.reply_schema), contents) if request.reply_schema else None,
+    }
+    return StoredForm(canonical_json(body), tuple((sha256, *rest) for sha256, rest in contents.items()))
+
+
+def _text(text: str, contents: dict[str, tuple[str, bytes]]) -> JsonValue:
+    if len(text) < _LONG_TEXT_CHARACTERS:
+        return {"text": text}
+    encoded = text.encode("utf-8", errors="surrogatepass")
+    sha256 = hashlib.sha256(encoded).hexdigest()
+    if sha256 not in contents:
+        contents[sha256] = ("text/plain+zlib", zlib.compress(encoded, 6))
+    return {"text_sha256": sha256}

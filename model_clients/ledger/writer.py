@@ -1,0 +1,148 @@
+"""The one thread of a process that writes to the ledger, many writes to a transaction."""
+
+from __future__ import annotations
+
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from importlib import resources
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from model_clients.errors import LedgerBroken
+
+Result = TypeVar("Result")
+
+_LARGEST_TRANSACTION = 200
+_BUSY_SECONDS = 60.0
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """A connection in write-ahead mode that may be used from any one thread at a time.
+
+    Raises:
+        LedgerBroken: the file cannot be opened, or is not a ledger.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(
+            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        return connection
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerBroken(
+            f"cannot open the ledger {path}: {error}; give another place or restore the file"
+        ) from error
+
+
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Create the ledger's tables where they are missing."""
+    script = resources.files("model_clients.ledger").joinpath("ledger_tables.sql").read_text(encoding="utf-8")
+    connection.executescript("BEGIN IMMEDIATE;" + script + "COMMIT;")
+
+
+class _Write(Generic[Result]):
+    """A function to be run inside a transaction, and where its result goes."""
+
+    __slots__ = ("durable", "function", "future")
+
+    def __init__(self, function: Callable[[sqlite3.Connection], Result], durable: bool) -> None:
+        self.function, self.durable = function, durable
+        self.future: Future[Result] = Future()
+        # From here on a caller that is cancelled no longer cancels the write.
+        self.future.set_running_or_notify_cancel()
+
+    def run(self, connection: sqlite3.Connection) -> Callable[[], None]:
+        result = self.function(connection)
+        return lambda: self.future.set_result(result)
+
+
+class LedgerWriter:
+    """Runs writes in the order they come, all that wait in one transaction, and answers when they are on the disk.
+
+    One flush to the disk then serves every reply that arrived during the one before, which is what makes full
+    durability cheap at many replies a second.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file and start the thread.
+
+        Raises:
+            LedgerBroken: the file cannot be opened.
+        """
+        self._path = path
+        self._connection = open_database(path)
+        try:
+            create_tables(self._connection)
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise LedgerBroken(f"{path} is not a ledger: {error}") from error
+        self._writes: queue.SimpleQueue[_Write[object] | None] = queue.SimpleQueue()
+        self._closed = False
+        self._flushes = True
+        self._thread = threading.Thread(target=self._work, name="ledger-writer", daemon=True)
+        self._thread.start()
+
+    def submit(
+        self, function: Callable[[sqlite3.Connection], Result], *, durable: bool = True
+    ) -> Future[Result]:
+        """Run `function` in a transaction; the future is done when the transaction is on the disk.
+
+        What is not `durable` is seen by all processes at once but may be gone when the machine loses power.
+
+        Its exception is a `LedgerBroken` when the transaction failed, for instance on a full disk.
+        """
+        if self._closed:
+            raise LedgerBroken(f"the ledger {self._path} is closed")
+        write = _Write(function, durable)
+        self._writes.put(write)  # type: ignore[arg-type]
+        return write.future
+
+    def close(self) -> None:
+        """Finish what was submitted and close the file. May be called twice."""
+        if not self._closed:
+            self._closed = True
+            self._writes.put(None)
+            self._thread.join()
+            self._connection.close()
+
+    def _work(self) -> None:
+        while (first := self._writes.get()) is not None:
+            batch = [first]
+            last = False
+            while len(batch) < _LARGEST_TRANSACTION and not self._writes.empty():
+                following = self._writes.get()
+                if following is None:
+                    last = True
+                    break
+                batch.append(following)
+            self._commit(batch)
+            if last:
+                return
+
+    def _commit(self, batch: list[_Write[object]]) -> None:
+        try:
+            self._flush_at_commit(any(write.durable for write in batch))
+            self._connection.execute("BEGIN IMMEDIATE")
+            answers = [write.run(self._connection) for write in batch]
+            self._connection.execute("COMMIT")
+        except Exception as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            if len(batch) > 1:
+                for write in batch:
+                    self._commit([write])
+                return
+            batch[0].future.set_exception(LedgerBroken(f"cannot write to the ledger {self._path}: {error}"))
+            return
+        for answer in answers:
+            answer()
+
+    def _flush_at_commit(self, wanted: bool) -> None:
+        if wanted != self._flushes:
+            self._connection.execute(f"PRAGMA synchronous={'FULL' if wanted else 'NORMAL'}")
+            self._flushes = wanted

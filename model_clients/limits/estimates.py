@@ -1,0 +1,91 @@
+"""How many tokens a call will take, guessed before and learned from every reply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from model_clients.ledger.request_keys import canonical_json
+from model_clients.messages import ImageContent, ModelReply, ModelRequest, TextContent
+from model_clients.settings import ModelSettings
+
+_CHARACTERS_PER_TOKEN = 3.5
+_TOKENS_PER_IMAGE = 1600
+_TOKENS_PER_MESSAGE = 8
+_UNSEEN_OUTPUT_TOKENS = 800
+_UNLIMITED_OUTPUT_TOKENS = 8192
+_LEARNING = 0.2
+_CAUTION = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEstimate:
+    """What a call will take."""
+
+    input_tokens: int
+    """Expected input."""
+    output_tokens: int
+    """Expected output."""
+    highest_input_tokens: int
+    """Input that is hardly ever exceeded."""
+    highest_output_tokens: int
+    """Output that cannot be exceeded when the request limits it, and hardly ever is otherwise."""
+
+    @property
+    def tokens(self) -> int:
+        """Expected input and output."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(slots=True)
+class _Learned:
+    input_ratio: float = 1.0
+    output_tokens: float = float(_UNSEEN_OUTPUT_TOKENS)
+    largest_output: int = 0
+
+
+@dataclass(slots=True)
+class TokenEstimates:
+    """Estimates by model and template, corrected by what the replies really used."""
+
+    _learned: dict[tuple[str, str, str], _Learned] = field(default_factory=dict)
+
+    def of(self, settings: ModelSettings, request: ModelRequest) -> TokenEstimate:
+        """What `request` will take."""
+        learned = self._learned.get(self._place(settings, request), _Learned())
+        expected_input = int(_plain_input_tokens(request) * learned.input_ratio) + 1
+        limit = settings.parameters.max_output_tokens
+        highest = limit or max(_UNLIMITED_OUTPUT_TOKENS, 2 * learned.largest_output)
+        return TokenEstimate(
+            input_tokens=expected_input,
+            output_tokens=min(int(learned.output_tokens), highest),
+            highest_input_tokens=int(expected_input * _CAUTION) + 1,
+            highest_output_tokens=highest,
+        )
+
+    def learn(self, settings: ModelSettings, request: ModelRequest, reply: ModelReply) -> None:
+        """Correct by what a reply used."""
+        if not reply.usage.input_tokens:
+            return
+        learned = self._learned.setdefault(self._place(settings, request), _Learned())
+        ratio = reply.usage.input_tokens / _plain_input_tokens(request)
+        learned.input_ratio += _LEARNING * (ratio - learned.input_ratio)
+        learned.output_tokens += _LEARNING * (reply.usage.output_tokens - learned.output_tokens)
+        learned.largest_output = max(learned.largest_output, reply.usage.output_tokens)
+
+    @staticmethod
+    def _place(settings: ModelSettings, request: ModelRequest) -> tuple[str, str, str]:
+        return settings.provider, settings.model, request.template
+
+
+def _plain_input_tokens(request: ModelRequest) -> int:
+    tokens = 0.0
+    for message in request.messages:
+        tokens += _TOKENS_PER_MESSAGE
+        for content in message.content:
+            if isinstance(content, TextContent):
+                tokens += len(content.text.encode("utf-8", errors="surrogatepass")) / _CHARACTERS_PER_TOKEN
+            elif isinstance(content, ImageContent):
+                tokens += _TOKENS_PER_IMAGE
+    if request.reply_schema is not None:
+        tokens += len(canonical_json(request.reply_schema)) / _CHARACTERS_PER_TOKEN
+    return max(1, int(tokens))

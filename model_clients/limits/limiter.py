@@ -1,0 +1,214 @@
+"""Admits calls to one model as fast as its limits allow, the most nearly finished items first."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+from collections import deque
+from dataclasses import dataclass, field
+
+from model_clients.errors import ModelClientError, ProviderDown, ProviderOverloaded, RateLimited, RunStopped
+from model_clients.limits.circuits import Circuit
+from model_clients.limits.rate_buckets import RateBucket
+from model_clients.limits.rate_reports import RateReport
+from model_clients.settings import LimitSettings
+
+_CUT = 0.7
+_SAME_EVENT_SECONDS = 1.0
+_OBSERVED_SECONDS = 10.0
+
+Priority = tuple[int, int]
+"""Smaller goes first: stages to go until the item is finished, then 0 for an item already begun and 1 for a new one."""
+
+
+@dataclass(slots=True, order=True)
+class _Waiter:
+    priority: Priority
+    number: int
+    tokens: float = field(compare=False)
+    admitted: asyncio.Future[None] = field(compare=False)
+
+
+class Admission:
+    """The right to send one request; must be ended by exactly one of its methods."""
+
+    __slots__ = ("_ended", "_limiter", "_tokens")
+
+    def __init__(self, limiter: CallLimiter, tokens: float) -> None:
+        """Made by the limiter."""
+        self._limiter, self._tokens, self._ended = limiter, tokens, False
+
+    def answered(self, tokens: int, report: RateReport | None) -> None:
+        """The call was answered and used so many tokens."""
+        self._end()
+        self._limiter._answered(self._tokens - tokens, report)
+
+    def failed(self, error: ModelClientError) -> None:
+        """The call failed; what the provider complains about slows the next ones down."""
+        self._end()
+        self._limiter._failed(self._tokens, error)
+
+    def withdrawn(self) -> None:
+        """The call was cancelled; it may or may not have reached the provider."""
+        if not self._ended:
+            self._end()
+            self._limiter._withdrawn()
+
+    def _end(self) -> None:
+        if self._ended:
+            raise RuntimeError("an admission ends once")
+        self._ended = True
+
+
+class CallLimiter:
+    """Requests per minute, tokens per minute and concurrency of one model, in one queue ordered by priority.
+
+    Limits are counted at admission, for that is what providers count, and every retry is admitted anew. Limits that
+    the settings leave out are learned from response headers; answers 429, 503 and 529 cut rate and concurrency for
+    the calls to come, which grow again while calls succeed. No answer ever stops the calls that are already going.
+    """
+
+    def __init__(self, settings: LimitSettings, circuit: Circuit) -> None:
+        """Admit by `settings`, and only while `circuit` is closed."""
+        self._settings, self._circuit = settings, circuit
+        self._requests = RateBucket(settings.requests_per_minute, settings.requests_per_minute is not None)
+        self._tokens = RateBucket(settings.tokens_per_minute, settings.tokens_per_minute is not None)
+        self._width = float(settings.concurrency)
+        self._cut_at = float("-inf")
+        self._in_flight = 0
+        self._numbers = itertools.count()
+        self._waiters: list[_Waiter] = []
+        self._admitted_at: deque[float] = deque(maxlen=10_000)
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+        circuit.changed.append(self._pump)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests admitted and not ended."""
+        return self._in_flight
+
+    @property
+    def requests_per_minute(self) -> float | None:
+        """The rate in use, whether set or learned."""
+        return self._requests.per_minute
+
+    @property
+    def tokens_per_minute(self) -> float | None:
+        """The rate in use, whether set or learned."""
+        return self._tokens.per_minute
+
+    def stop(self) -> None:
+        """Admit nothing any more; calls that are going are not touched."""
+        self._stopped = True
+        self._pump()
+
+    async def admit(self, tokens: float, priority: Priority) -> Admission:
+        """Wait until a request of about `tokens` tokens may be sent.
+
+        Raises:
+            ProviderDown: the provider has answered nothing for a long time.
+            RunStopped: the run is ending.
+        """
+        waiter = _Waiter(priority, next(self._numbers), tokens, asyncio.get_running_loop().create_future())
+        heapq.heappush(self._waiters, waiter)
+        self._pump()
+        try:
+            await waiter.admitted
+        except asyncio.CancelledError:
+            if waiter.admitted.done() and not waiter.admitted.cancelled():
+                self._withdrawn()
+            raise
+        return Admission(self, tokens)
+
+    def _pump(self) -> None:
+        """Admit from the head of the queue whatever fits; else come back when the head will fit."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        while self._waiters:
+            waiter = self._waiters[0]
+            if waiter.admitted.done():
+                heapq.heappop(self._waiters)
+                continue
+            if self._stopped:
+                heapq.heappop(self._waiters)
+                waiter.admitted.set_exception(RunStopped("the run is ending; the call was not sent"))
+                continue
+            if self._in_flight >= max(1, int(self._width)):
+                return
+            now = asyncio.get_running_loop().time()
+            pause = self._circuit.wait_seconds(now)
+            if pause != 0 and self._circuit.given_up(now):
+                heapq.heappop(self._waiters)
+                waiter.admitted.set_exception(ProviderDown(_down(self._circuit, now)))
+                continue
+            if pause is None:
+                return
+            wait = max(
+                pause, self._requests.wait_seconds(1, now), self._tokens.wait_seconds(waiter.tokens, now)
+            )
+            if wait > 0:
+                self._timer = asyncio.get_running_loop().call_later(wait, self._pump)
+                return
+            heapq.heappop(self._waiters)
+            self._requests.take(1, now)
+            self._tokens.take(waiter.tokens, now)
+            self._circuit.admitted()
+            self._in_flight += 1
+            self._admitted_at.append(now)
+            waiter.admitted.set_result(None)
+
+    def _answered(self, unused_tokens: float, report: RateReport | None) -> None:
+        now = asyncio.get_running_loop().time()
+        self._in_flight -= 1
+        self._width = min(self._settings.concurrency, self._width + 1 / self._width)
+        self._tokens.correct(unused_tokens)
+        self._learn(report, now)
+        self._circuit.succeeded()
+        self._pump()
+
+    def _failed(self, tokens: float, error: ModelClientError) -> None:
+        now = asyncio.get_running_loop().time()
+        self._in_flight -= 1
+        self._tokens.correct(tokens)
+        self._learn(error.rate_report, now)
+        if isinstance(error, RateLimited):
+            report = error.rate_report
+            hold = report.retry_after_seconds if report is not None else None
+            self._requests.slow_down(self._observed_rate(now), hold or 0.0, now)
+        if isinstance(error, RateLimited | ProviderOverloaded) and error.too_busy:
+            self._narrow(now)
+        if error.transient and not isinstance(error, RateLimited):
+            self._circuit.failed(str(error), now)
+        else:
+            self._circuit.succeeded()
+        self._pump()
+
+    def _withdrawn(self) -> None:
+        self._in_flight -= 1
+        self._circuit.withdrawn()
+        self._pump()
+
+    def _learn(self, report: RateReport | None, now: float) -> None:
+        if report is not None:
+            self._requests.learn(report.requests.per_minute, report.requests.remaining, now)
+            self._tokens.learn(report.tokens.per_minute, report.tokens.remaining, now)
+
+    def _narrow(self, now: float) -> None:
+        if now - self._cut_at >= _SAME_EVENT_SECONDS:
+            self._width, self._cut_at = max(1.0, self._width * _CUT), now
+
+    def _observed_rate(self, now: float) -> float:
+        recent = sum(1 for moment in self._admitted_at if now - moment <= _OBSERVED_SECONDS)
+        span = min(_OBSERVED_SECONDS, max(1.0, now - self._admitted_at[0])) if self._admitted_at else 1.0
+        return recent / span * 60
+
+
+def _down(circuit: Circuit, now: float) -> str:
+    seconds = now - (circuit.failing_since if circuit.failing_since is not None else now)
+    return (
+        f"{circuit.name} has answered nothing for {seconds:.0f} s; {circuit.reason}."
+        " What was paid for is kept; run again when the provider answers"
+    )

@@ -1,0 +1,127 @@
+"""Anthropic's Messages protocol as JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+from pydantic import JsonValue
+
+from model_clients.errors import ConnectionLost
+from model_clients.messages import Content, FinishReason, ModelReply, ModelRequest, TextContent, TokenUsage
+from model_clients.settings import ModelSettings
+from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
+from model_clients.wire.openai_json import json_instruction
+from model_clients.wire.reply_schemas import strict_schema
+from model_clients.wire.structured_modes import Mode
+
+USUAL_MAX_TOKENS = 8192
+"""Longest reply when the settings do not say; the protocol demands a number."""
+
+_FINISH: dict[str, FinishReason] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+def messages_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
+    """The body of `POST /v1/messages`; the unchanging part comes first and carries a cache mark."""
+    parameters = settings.parameters
+    system: list[JsonValue] = []
+    turns: list[JsonValue] = []
+    for message in request.messages:
+        parts: list[JsonValue] = [_part(content) for content in message.content]
+        if message.role == "system":
+            system.extend(parts)
+        else:
+            turns.append({"role": message.role, "content": parts})
+    body: dict[str, JsonValue] = {
+        "model": settings.model,
+        "max_tokens": parameters.max_output_tokens or USUAL_MAX_TOKENS,
+        "messages": turns,
+    }
+    output: dict[str, JsonValue] = {}
+    if request.reply_schema is not None:
+        strict = strict_schema(request.reply_schema)
+        if mode == "schema" and strict is not None:
+            output["format"] = {"type": "json_schema", "schema": strict}
+        elif mode == "json":
+            system.append({"type": "text", "text": json_instruction(request)})
+        else:
+            body["tools"] = [
+                {
+                    "name": request.reply_schema_name,
+                    "description": "Give your answer.",
+                    "input_schema": request.reply_schema,
+                }
+            ]
+            body["tool_choice"] = {"type": "tool", "name": request.reply_schema_name}
+    if parameters.reasoning_effort:
+        output["effort"] = parameters.reasoning_effort
+    if output:
+        body["output_config"] = output
+    if system:
+        body["system"] = system
+    if parameters.temperature is not None:
+        body["temperature"] = parameters.temperature
+    if parameters.top_p is not None:
+        body["top_p"] = parameters.top_p
+    return body | parameters.extra
+
+
+def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
+    """The reply in a body of the Messages protocol.
+
+    Raises:
+        ConnectionLost: the body is no message.
+    """
+    if not isinstance(value_at(body, "content"), list):
+        raise ConnectionLost(
+            f"{settings.provider} {settings.model} answered something that is no message: {json.dumps(body)[:200]}"
+        )
+    texts: list[str] = []
+    for block in list_at(body, "content"):
+        if text_at(block, "type") == "tool_use":
+            texts.append(json.dumps(value_at(block, "input")))
+        elif text_at(block, "type") == "text":
+            texts.append(text_at(block, "text"))
+    finish = _FINISH.get(text_at(body, "stop_reason"), "other")
+    text = "".join(texts)
+    if finish == "refusal" and not text:
+        text = text_at(body, "stop_details", "explanation") or text_at(body, "stop_details", "category")
+    cached = count_at(body, "usage", "cache_read_input_tokens")
+    written = count_at(body, "usage", "cache_creation_input_tokens")
+    return ModelReply(
+        text=text,
+        finish_reason=finish,
+        usage=TokenUsage(
+            input_tokens=count_at(body, "usage", "input_tokens") + cached + written,
+            cached_input_tokens=cached,
+            cache_write_tokens=written,
+            output_tokens=count_at(body, "usage", "output_tokens"),
+            reasoning_tokens=count_at(body, "usage", "output_tokens_details", "thinking_tokens"),
+        ),
+        provider=settings.provider,
+        model=text_at(body, "model") or settings.model,
+        provider_request_id=text_at(body, "id"),
+    )
+
+
+def _part(content: Content) -> dict[str, JsonValue]:
+    if isinstance(content, TextContent):
+        part: dict[str, JsonValue] = {"type": "text", "text": content.text}
+        if content.cacheable:
+            part["cache_control"] = {"type": "ephemeral"}
+        return part
+    return {
+        "type": "image",
+        "source": {
+            "type": "base64",
+            "media_type": "image/png",
+            "data": base64.b64encode(content.image.png).decode(),
+        },
+    }

@@ -1,0 +1,224 @@
+"""OpenAI's two protocols, Responses and Chat Completions, as JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+from pydantic import JsonValue
+
+from model_clients.errors import ConnectionLost, ModelClientError
+from model_clients.messages import FinishReason, Message, ModelReply, ModelRequest, TextContent, TokenUsage
+from model_clients.settings import ModelSettings
+from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
+from model_clients.wire.provider_errors import FailedResponse
+from model_clients.wire.reply_schemas import strict_schema
+from model_clients.wire.structured_modes import Mode
+
+_INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_FINISH: dict[str, FinishReason] = {
+    "stop": "stop",
+    "tool_calls": "stop",
+    "function_call": "stop",
+    "length": "length",
+    "content_filter": "content_filter",
+}
+_FAILED_STATUS = {"rate_limit_exceeded": 429, "server_error": 500}
+
+
+def responses_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
+    """The body of `POST /v1/responses`; nothing is stored at the provider."""
+    parameters = settings.parameters
+    body: dict[str, JsonValue] = {
+        "model": settings.model,
+        "input": [_responses_message(settings, message) for message in _asked(request, mode)],
+        "store": False,
+    }
+    if request.reply_schema is not None and mode == "schema":
+        body["text"] = {"format": {"type": "json_schema", **_named_schema(request)}}
+    elif request.reply_schema is not None and mode == "tool":
+        body["tools"] = [{"type": "function", **_named_schema(request, "parameters")}]
+        body["tool_choice"] = {"type": "function", "name": request.reply_schema_name}
+    if parameters.max_output_tokens is not None:
+        body["max_output_tokens"] = parameters.max_output_tokens
+    if parameters.reasoning_effort:
+        body["reasoning"] = {"effort": parameters.reasoning_effort}
+    if request.template_hash and not settings.base_url:
+        body["prompt_cache_key"] = request.template_hash[:64]
+    return body | _sampling(settings)
+
+
+def chat_body(settings: ModelSettings, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
+    """The body of `POST /v1/chat/completions`."""
+    parameters = settings.parameters
+    body: dict[str, JsonValue] = {
+        "model": settings.model,
+        "messages": [_chat_message(settings, message) for message in _asked(request, mode)],
+    }
+    if request.reply_schema is not None and mode == "schema":
+        body["response_format"] = {"type": "json_schema", "json_schema": _named_schema(request)}
+    elif request.reply_schema is not None and mode == "tool":
+        body["tools"] = [{"type": "function", "function": _named_schema(request, "parameters")}]
+        body["tool_choice"] = {"type": "function", "function": {"name": request.reply_schema_name}}
+    if parameters.max_output_tokens is not None:
+        # Compatible servers often know the older name only.
+        body["max_tokens" if settings.base_url else "max_completion_tokens"] = parameters.max_output_tokens
+    if parameters.reasoning_effort:
+        body["reasoning_effort"] = parameters.reasoning_effort
+    if parameters.seed is not None:
+        body["seed"] = parameters.seed
+    return body | _sampling(settings)
+
+
+def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
+    """The reply in a body of the Responses protocol.
+
+    Raises:
+        ModelClientError: the body says that the call failed, or is no response.
+    """
+    status = text_at(body, "status")
+    if status == "failed" or value_at(body, "error"):
+        code = text_at(body, "error", "code")
+        raise FailedResponse(
+            settings.provider,
+            settings.model,
+            _FAILED_STATUS.get(code, 400),
+            code,
+            text_at(body, "error", "message"),
+        ).error()
+    if not isinstance(value_at(body, "output"), list):
+        raise _no_reply(settings, body)
+    texts: list[str] = []
+    refusals: list[str] = []
+    for item in list_at(body, "output"):
+        if text_at(item, "type") == "function_call":
+            texts.append(text_at(item, "arguments"))
+        for content in list_at(item, "content"):
+            texts.append(text_at(content, "text") if text_at(content, "type") == "output_text" else "")
+            refusals.append(text_at(content, "refusal"))
+    finish: FinishReason = "stop"
+    if status == "incomplete":
+        finish = _INCOMPLETE.get(text_at(body, "incomplete_details", "reason"), "other")
+    refusal = "".join(refusals)
+    return ModelReply(
+        text=refusal or "".join(texts),
+        finish_reason="refusal" if refusal else finish,
+        usage=TokenUsage(
+            input_tokens=count_at(body, "usage", "input_tokens"),
+            cached_input_tokens=count_at(body, "usage", "input_tokens_details", "cached_tokens"),
+            cache_write_tokens=count_at(body, "usage", "input_tokens_details", "cache_write_tokens"),
+            output_tokens=count_at(body, "usage", "output_tokens"),
+            reasoning_tokens=count_at(body, "usage", "output_tokens_details", "reasoning_tokens"),
+        ),
+        provider=settings.provider,
+        model=text_at(body, "model") or settings.model,
+        provider_request_id=text_at(body, "id"),
+    )
+
+
+def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
+    """The reply in a body of the Chat Completions protocol.
+
+    Raises:
+        ModelClientError: the body is no completion.
+    """
+    message = value_at(body, "choices", 0, "message")
+    if not isinstance(message, dict):
+        raise _no_reply(settings, body)
+    refusal = text_at(message, "refusal")
+    text = text_at(message, "tool_calls", 0, "function", "arguments") or text_at(message, "content")
+    finish = _FINISH.get(text_at(body, "choices", 0, "finish_reason"), "other")
+    return ModelReply(
+        text=refusal or text,
+        finish_reason="refusal" if refusal else finish,
+        usage=TokenUsage(
+            input_tokens=count_at(body, "usage", "prompt_tokens"),
+            cached_input_tokens=count_at(body, "usage", "prompt_tokens_details", "cached_tokens"),
+            output_tokens=count_at(body, "usage", "completion_tokens"),
+            reasoning_tokens=count_at(body, "usage", "completion_tokens_details", "reasoning_tokens"),
+        ),
+        provider=settings.provider,
+        model=text_at(body, "model") or settings.model,
+        provider_request_id=text_at(body, "id"),
+    )
+
+
+def json_instruction(request: ModelRequest) -> str:
+    """What tells a model without structured output how to answer."""
+    return (
+        "Answer with one JSON value that follows this JSON schema, and nothing before or after it:\n"
+        + json.dumps(request.reply_schema)
+    )
+
+
+def _asked(request: ModelRequest, mode: Mode) -> tuple[Message, ...]:
+    if mode != "json" or request.reply_schema is None:
+        return request.messages
+    instruction = Message(role="system", content=(TextContent(text=json_instruction(request)),))
+    if request.messages and request.messages[0].role == "system":
+        first = request.messages[0]
+        joined = first.model_copy(update={"content": first.content + instruction.content})
+        return (joined, *request.messages[1:])
+    return (instruction, *request.messages)
+
+
+def _named_schema(request: ModelRequest, field: str = "schema") -> dict[str, JsonValue]:
+    strict = strict_schema(request.reply_schema or {})
+    return {
+        "name": request.reply_schema_name,
+        field: strict if strict is not None else request.reply_schema,
+        "strict": strict is not None,
+    }
+
+
+def _responses_message(settings: ModelSettings, message: Message) -> dict[str, JsonValue]:
+    kind = "output_text" if message.role == "assistant" else "input_text"
+    parts: list[JsonValue] = []
+    for content in message.content:
+        if isinstance(content, TextContent):
+            parts.append({"type": kind, "text": content.text})
+        else:
+            parts.append(
+                {
+                    "type": "input_image",
+                    "image_url": _data_address(content.image.png),
+                    "detail": settings.image_detail,
+                }
+            )
+    return {"role": message.role, "content": parts}
+
+
+def _chat_message(settings: ModelSettings, message: Message) -> dict[str, JsonValue]:
+    if all(isinstance(content, TextContent) for content in message.content):
+        texts = [content.text for content in message.content if isinstance(content, TextContent)]
+        return {"role": message.role, "content": "\n\n".join(texts)}
+    parts: list[JsonValue] = []
+    for content in message.content:
+        if isinstance(content, TextContent):
+            parts.append({"type": "text", "text": content.text})
+        else:
+            address = _data_address(content.image.png)
+            parts.append(
+                {"type": "image_url", "image_url": {"url": address, "detail": settings.image_detail}}
+            )
+    return {"role": message.role, "content": parts}
+
+
+def _sampling(settings: ModelSettings) -> dict[str, JsonValue]:
+    parameters = settings.parameters
+    sampling: dict[str, JsonValue] = {}
+    if parameters.temperature is not None:
+        sampling["temperature"] = parameters.temperature
+    if parameters.top_p is not None:
+        sampling["top_p"] = parameters.top_p
+    return sampling | parameters.extra
+
+
+def _data_address(png: bytes) -> str:
+    return "data:image/png;base64," + base64.b64encode(png).decode()
+
+
+def _no_reply(settings: ModelSettings, body: JsonValue) -> ModelClientError:
+    return ConnectionLost(
+        f"{settings.provider} {settings.model} answered something that is no reply: {json.dumps(body)[:200]}"
+    )

@@ -1,0 +1,89 @@
+"""From what went wrong on the wire to our errors, the same for every provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from model_clients.errors import (
+    FormatUnsupported,
+    KeyRejected,
+    ModelClientError,
+    ProviderOverloaded,
+    RateLimited,
+    RequestFiltered,
+    RequestRejected,
+)
+from model_clients.limits.rate_reports import read_rate_report
+
+_LONGEST_MESSAGE = 500
+_TOO_BUSY = frozenset({503, 529})
+_PASSING = frozenset({408, 409, 425, 499})
+_NO_CREDIT = (
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_error",
+    "credit balance is too low",
+)
+_FILTERED = frozenset({"content_filter", "content_policy_violation"})
+_FORMAT_WORDS = (
+    "response_format",
+    "json_schema",
+    "output_config",
+    "text.format",
+    "structured output",
+    "guided_json",
+    "tool_choice",
+    "tools",
+    "function calling",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedResponse:
+    """A response that is no reply."""
+
+    provider: str
+    """Provider module."""
+    model: str
+    """Model asked."""
+    status: int
+    """HTTP status."""
+    code: str
+    """The provider's own word for the error, such as `rate_limit_error`."""
+    message: str
+    """What the provider says, without any key."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of the response."""
+    request_id: str = ""
+    """The provider's id of the request."""
+
+    def error(self) -> ModelClientError:
+        """The error to raise, with what the headers say about limits."""
+        kind, advice = self._kind()
+        detail = self.message[:_LONGEST_MESSAGE] or self.code or "no further word"
+        request = f" (request {self.request_id})" if self.request_id else ""
+        error = kind(f"{self.provider} {self.model} answered {self.status}: {detail}{request}{advice}")
+        error.rate_report = read_rate_report(self.headers)
+        error.request_id = self.request_id
+        if isinstance(error, ProviderOverloaded):
+            error.too_busy = self.status in _TOO_BUSY
+        return error
+
+    def _kind(self) -> tuple[type[ModelClientError], str]:
+        lowered = f"{self.code} {self.message}".lower()
+        if self.status == 400 and self.code in _FILTERED:
+            return RequestFiltered, ""
+        if any(words in lowered for words in _NO_CREDIT) or self.status == 402:
+            return KeyRejected, "; the account of the key has no credit left"
+        if self.status in (401, 403):
+            return KeyRejected, "; check the key, and that it may use this model"
+        if self.status == 429:
+            return RateLimited, ""
+        if self.status >= 500 or self.status in _PASSING:
+            return ProviderOverloaded, ""
+        if self.status in (400, 404, 422) and any(words in lowered for words in _FORMAT_WORDS):
+            return FormatUnsupported, ""
+        if self.status == 404:
+            return RequestRejected, "; check the model's name and the base URL"
+        return RequestRejected, ""

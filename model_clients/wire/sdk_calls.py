@@ -1,0 +1,121 @@
+"""What the two SDKs have in common: how a response is read and how their errors become ours."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue, SecretStr
+
+from model_clients.errors import ConnectionLost, RequestFiltered
+from model_clients.limits.rate_reports import read_rate_report
+from model_clients.messages import ModelReply
+from model_clients.settings import ModelSettings
+from model_clients.wire.json_paths import text_at
+from model_clients.wire.provider_errors import FailedResponse
+from model_clients.wire.provider_keys import without_key
+
+if TYPE_CHECKING:
+    import anthropic
+    import openai
+
+CONNECT_SECONDS = 10.0
+"""Longest wait for a connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class SdkErrors:
+    """The error classes of an SDK."""
+
+    status: type[openai.APIStatusError] | type[anthropic.APIStatusError]
+    """An answer that is no success."""
+    timeout: type[openai.APITimeoutError] | type[anthropic.APITimeoutError]
+    """No answer in time."""
+    any: type[openai.OpenAIError] | type[anthropic.AnthropicError]
+    """The root of its errors."""
+
+
+@contextmanager
+def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> Iterator[None]:
+    """Turn the SDK's errors into ours, without the key and without the SDK's trace, which may hold it.
+
+    Raises:
+        RequestFiltered: a content filter stopped the request.
+        ModelClientError: anything else that went wrong.
+    """
+    who = f"{settings.provider} {settings.model}"
+    try:
+        yield
+    except sdk.status as error:
+        failed = FailedResponse(
+            settings.provider,
+            settings.model,
+            error.status_code,
+            *_said(error.body, error.message, key),
+            headers=dict(error.response.headers),
+            request_id=error.request_id or "",
+        )
+        raise failed.error() from None
+    except sdk.timeout:
+        raise ConnectionLost(
+            f"{who}: no answer began within {settings.first_byte_seconds:g} s, or no connection"
+            f" within {CONNECT_SECONDS:g} s"
+        ) from None
+    except sdk.any as error:
+        cause = f" ({type(error.__cause__).__name__}: {error.__cause__})" if error.__cause__ else ""
+        raise ConnectionLost(f"{who}: {without_key(f'{error}{cause}', key)}") from None
+    except Exception as error:
+        # A body that is read after the SDK has let go of the response fails with the HTTP library's own errors.
+        if not type(error).__module__.startswith("httpx"):
+            raise
+        raise ConnectionLost(f"{who}: {without_key(f'{type(error).__name__}: {error}', key)}") from None
+
+
+def read_json(who: str, content: bytes) -> JsonValue:
+    """The JSON of a response's body.
+
+    Raises:
+        ConnectionLost: it is none, as when a proxy answers with a page or the body is cut off.
+    """
+    try:
+        body: JsonValue = json.loads(content)
+    except ValueError as error:
+        raise ConnectionLost(
+            f"{who} answered something that is not JSON: {error}; {content[:80]!r}"
+        ) from None
+    return body
+
+
+def completed(reply: ModelReply, headers: Mapping[str, str], started: float, request_id: str) -> ModelReply:
+    """The reply with what only the response around it tells."""
+    return reply.model_copy(
+        update={
+            "provider_request_id": request_id or reply.provider_request_id,
+            "latency_seconds": time.monotonic() - started,
+            "rate_report": read_rate_report(headers),
+        }
+    )
+
+
+def filtered_reply(settings: ModelSettings, error: RequestFiltered) -> ModelReply:
+    """The outcome of a request that a content filter stopped."""
+    return ModelReply(
+        text=str(error),
+        finish_reason="content_filter",
+        provider=settings.provider,
+        model=settings.model,
+        provider_request_id=error.request_id,
+        rate_report=error.rate_report,
+    )
+
+
+def _said(body: object, message: str, key: SecretStr) -> tuple[str, str]:
+    """The provider's code and message in an error's body, which some servers wrap in `error` and some do not."""
+    plain: JsonValue = json.loads(json.dumps(body, default=str)) if isinstance(body, dict) else None
+    code = text_at(plain, "code") or text_at(plain, "error", "code") or text_at(plain, "error", "type")
+    said = text_at(plain, "message") or text_at(plain, "error", "message") or message
+    return code or text_at(plain, "type"), without_key(said, key)

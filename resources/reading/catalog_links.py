@@ -1,0 +1,83 @@
+"""What must hold between catalogue entries: fixtures agree, and every input is there or made by some subtask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from resources.applications import Application
+from resources.assets import content_of
+from resources.categories import ResourceCategory, ResourceKind
+from resources.instances import Resource, bind_resource
+from resources.reading.yaml_reading import Field, Problem
+
+
+def check_links(
+    applications: Iterable[Application], categories: Mapping[str, ResourceCategory]
+) -> dict[str, list[Problem]]:
+    """Everything wrong between entries, by application; entries must be right by themselves."""
+    entries = list(applications)
+    problems: dict[str, list[Problem]] = {}
+    made = {output for application in entries for output in outputs_of(application, categories)}
+    contents: dict[str, tuple[str, bytes]] = {}
+    for application in entries:
+        found = [
+            *_check_contents(application, categories, contents),
+            *_check_inputs(application, categories, made),
+        ]
+        if found:
+            problems[application.name] = found
+    return problems
+
+
+def outputs_of(application: Application, categories: Mapping[str, ResourceCategory]) -> Iterator[Resource]:
+    """The files and records that the curated subtasks of an application make, with every parameter set."""
+    for subtask in application.example_subtasks:
+        for item in subtask.outputs:
+            if item.parameter and not categories[item.category].is_slot:
+                for values in subtask.parameter_sets:
+                    yield bind_resource(categories[item.category], application.name, values[item.parameter])
+
+
+def fixtures_of(application: Application, categories: Mapping[str, ResourceCategory]) -> Iterator[Resource]:
+    """The files and records that exist after every reset of an application."""
+    for fixture in application.fixtures:
+        yield bind_resource(categories[fixture.category], application.name, fixture.value)
+
+
+def _check_contents(
+    application: Application,
+    categories: Mapping[str, ResourceCategory],
+    contents: dict[str, tuple[str, bytes]],
+) -> Iterator[Problem]:
+    for index, fixture in enumerate(application.fixtures):
+        if categories[fixture.category].kind is not ResourceKind.FILE:
+            continue
+        content = content_of(fixture.content, application)
+        owner, first = contents.setdefault(fixture.value, (application.name, content))
+        if first != content:
+            yield Problem(
+                ("fixtures", index, "content"),
+                f"differs from the content of {fixture.value!r} in {owner!r}; a path has one content in the"
+                " whole catalogue, best kept as an asset",
+            )
+
+
+def _check_inputs(
+    application: Application, categories: Mapping[str, ResourceCategory], made: set[Resource]
+) -> Iterator[Problem]:
+    available = made | set(fixtures_of(application, categories))
+    for index, subtask in enumerate(application.example_subtasks):
+        for item in subtask.inputs:
+            category = categories[item.category]
+            if category.is_slot:
+                continue
+            for position, values in enumerate(subtask.parameter_sets):
+                value = values[item.parameter]
+                if bind_resource(category, application.name, value) in available:
+                    continue
+                field: Field = ("example_subtasks", index, "parameter_sets", position, item.parameter)
+                yield Problem(
+                    field,
+                    f"{value!r} is needed as {category.name!r}, but is no fixture of {application.name!r} and no"
+                    " subtask of the catalogue makes it; add a fixture, or use a value that is made",
+                )

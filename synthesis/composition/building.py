@@ -1,0 +1,134 @@
+"""From a closed set of instances to a task record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from resources.capability_presets import Capability
+from synthesis.composition.compiled_pool import CompiledPool
+from taskgraph.measures.bitmasks import bits, topological_order
+from taskgraph.measures.canonical import canonical_key, task_id
+from taskgraph.measures.capabilities import capabilities_met
+from taskgraph.measures.coherency import maximum_coherency_of
+from taskgraph.measures.complexity import cell_of, complexity_of
+from taskgraph.measures.interference import clash_of, interference, orders_of
+from taskgraph.records.graph import Dependency, TaskGraph
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.task import Intent, Interference, Task
+
+
+class TaskBuilder:
+    """Builds task records; keeps the dependency records it has made, since tasks of one pool share them."""
+
+    def __init__(
+        self,
+        pool: CompiledPool,
+        capabilities: Sequence[Capability],
+        scenario_of: Callable[[Sequence[str]], str] | None,
+        *,
+        orders_listed: int,
+        seed: int,
+        provenance: Provenance,
+    ) -> None:
+        """Build from `pool`; `scenario_of` names the scenario of a set of application categories."""
+        self._pool = pool
+        self._capabilities = capabilities
+        self._scenario_of = scenario_of
+        self._orders_listed = orders_listed
+        self._seed = seed
+        self._provenance = provenance
+        self._links: dict[tuple[int, int, int], Dependency] = {}
+
+    def graph(self, members: int) -> TaskGraph:
+        """The task graph of a closed set: its instances in a topological order, and every link between them."""
+        numbers = list(bits(members))
+        position = {number: index for index, number in enumerate(numbers)}
+        predecessors = [0] * len(numbers)
+        edges = []
+        for number in numbers:
+            for index, need in enumerate(self._pool.instances[number].needs):
+                producer = self._pool.producer(need, members)
+                if producer is not None:
+                    predecessors[position[number]] |= 1 << position[producer]
+                    edges.append(self._dependency(producer, number, index))
+        ordered = [numbers[index] for index in topological_order(predecessors)]
+        return TaskGraph(
+            nodes=tuple(self._pool.instances[number].node for number in ordered), edges=tuple(edges)
+        )
+
+    def clash(self, members: int) -> tuple[Interference, ...]:
+        """Why a closed set has no successful order; empty when it has one."""
+        return clash_of(self.graph(members)) if self._pool.may_interfere(members) else ()
+
+    def identity(self, members: int) -> str:
+        """The id of the task of a closed set, without building it."""
+        numbers = list(bits(members))
+        edges = []
+        for number in numbers:
+            consumer = self._pool.instances[number]
+            for need in consumer.needs:
+                producer = self._pool.producer(need, members)
+                if producer is not None:
+                    edges.append((self._pool.instances[producer].node.instance_id, consumer.node.instance_id))
+        return task_id(
+            canonical_key([self._pool.instances[number].node.instance_id for number in numbers], edges)
+        )
+
+    def build(
+        self, members: int, intent: Intent | None, *, twin_of: str = ""
+    ) -> Task | tuple[Interference, ...]:
+        """The task of a closed set, or the clash that leaves it without a successful order."""
+        return self.task_of(self.graph(members), intent, twin_of=twin_of)
+
+    def task_of(
+        self, graph: TaskGraph, intent: Intent | None, *, twin_of: str = ""
+    ) -> Task | tuple[Interference, ...]:
+        """The task record of `graph` with everything that can be computed about it.
+
+        Returns the clashing interferences instead when the graph has no successful order.
+        """
+        orders = orders_of(graph, cap=self._orders_listed, seed=self._seed)
+        if not orders.successful_count:
+            return clash_of(graph)
+        complexity = complexity_of(graph)
+        names = [node.instance_id for node in graph.nodes]
+        first = orders.successful[0]
+        categories = sorted({node.application_category for node in graph.nodes})
+        scenario = intent.scenario if intent else ""
+        return Task(
+            task_id=task_id(canonical_key(names, graph.pairs)),
+            graph=graph,
+            intent_id=intent.intent_id if intent else "",
+            intent=intent.text if intent else "",
+            scenario=scenario or (self._scenario_of(categories) if self._scenario_of else ""),
+            complexity=complexity,
+            capabilities=capabilities_met(cell_of(complexity), self._capabilities),
+            low_level_instructions=tuple(graph.nodes[index].instruction for index in first),
+            order_count=orders.count,
+            successful_order_count=orders.successful_count,
+            successful_orders=tuple(tuple(names[index] for index in order) for order in orders.successful),
+            interferences=tuple(interference(graph, threat) for threat in orders.threats),
+            maximum_coherency=maximum_coherency_of(graph) or 0,
+            twin_of=twin_of,
+            provenance=self._provenance,
+        )
+
+    def _dependency(self, producer: int, consumer: int, index: int) -> Dependency:
+        key = (producer, consumer, index)
+        if key not in self._links:
+            self._links[key] = Dependency(
+                producer=self._pool.instances[producer].node.instance_id,
+                consumer=self._pool.instances[consumer].node.instance_id,
+                resource=self._pool.instances[consumer].needs[index].resource,
+            )
+        return self._links[key]
+
+
+def describe_clash(clash: Sequence[Interference]) -> str:
+    """A clash in words, both subtasks named."""
+    parts = []
+    for item in clash:
+        deed = "overwrites" if item.kind == "overwritten_slot" else "consumes"
+        origin = f" of {item.producer}" if item.producer else ""
+        parts.append(f"{item.spoiler} {deed} {item.resource}{origin} which {item.consumer} still needs")
+    return "; ".join(parts)

@@ -1,0 +1,236 @@
+"""A pool of bound subtasks in the form that enumeration works on: numbers and bitmasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import product
+from operator import or_
+
+from resources.instances import Resource
+from taskgraph.measures.bitmasks import bits
+from taskgraph.records.subtask import BoundSubtask
+
+Fixtures = Mapping[str, Set[Resource]]
+"""Resources that exist after a reset, by application; under "" those that exist whatever applications take part."""
+
+_ROUNDS_OF_INHERITANCE = 4
+_MAXIMUM_VARIANTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One input of an instance."""
+
+    resource: Resource
+    """What is needed."""
+    producers: int
+    """Instances that write it."""
+    fixture: bool
+    """Whether it exists at reset anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A bound subtask with every slot bound to one document, and what composition needs to know of it."""
+
+    number: int
+    """Its position in the pool."""
+    node: BoundSubtask
+    """The subtask; slots without a document carry that of their producer."""
+    template: int
+    """Number of its subtask template."""
+    application_category: int
+    """Number of its application category."""
+    needs: tuple[Need, ...]
+    """Its inputs."""
+    clashes: int
+    """Instances that cannot be in one task with it."""
+    sources: int
+    """All instances that feed it."""
+    required: tuple[int, ...]
+    """Per input that is no fixture, the instances that write it."""
+
+
+@dataclass(slots=True)
+class CompiledPool:
+    """All instances, and the links between them."""
+
+    instances: list[Instance]
+    """The instances, in a stable order."""
+    application_categories: list[str]
+    """Names by number."""
+    templates: dict[str, int]
+    """Numbers by subtask id."""
+    feeds: list[int] = field(default_factory=list)
+    """For every instance, the instances that it feeds."""
+    siblings: list[int] = field(default_factory=list)
+    """For every template, its instances."""
+    rivals: list[tuple[int, int, int]] = field(default_factory=list)
+    """Who can spoil a resource, all who change or consume it, and all who read it."""
+
+    def producer(self, need: Need, members: int) -> int | None:
+        """The member that writes what is needed, or None when the fixture serves."""
+        found = need.producers & members
+        return found.bit_length() - 1 if found else None
+
+    def may_interfere(self, members: int) -> bool:
+        """Whether a slot has two writers and a reader, or a consumer stands beside another reader, among the members."""
+        for spoilers, involved, readers in self.rivals:
+            if spoilers & members and readers & members and (involved & members).bit_count() > 1:
+                return True
+        return False
+
+    def members_of(self, subtask_ids: Sequence[str]) -> list[int]:
+        """Instances of the named subtasks, in pool order."""
+        chosen = {self.templates[name] for name in subtask_ids if name in self.templates}
+        return [instance.number for instance in self.instances if instance.template in chosen]
+
+
+def compile_pool(pool: Sequence[BoundSubtask], fixtures: Fixtures) -> CompiledPool:
+    """Number the pool, bind its slots to documents, and find who feeds and who excludes whom.
+
+    The order of `pool` does not matter; an instance given twice counts once. A slot output without a document inherits
+    the document the subtask works on, or the one that its own slot input carries; a slot input without a document
+    becomes one variant per document that some producer puts there.
+    """
+    unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
+    nodes = _variants([_inherit(node) for node in unique.values()])
+    producers: dict[Resource, int] = {}
+    consumers: dict[Resource, int] = {}
+    copies: dict[str, int] = {}
+    for number, node in enumerate(nodes):
+        bit = 1 << number
+        copies[node.instance_id] = copies.get(node.instance_id, 0) | bit
+        for resource in set(node.outputs):
+            producers[resource] = producers.get(resource, 0) | bit
+        for resource in set(node.consumed):
+            if resource.slot is None and resource not in node.outputs:
+                consumers[resource] = consumers.get(resource, 0) | bit
+    templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
+    categories = sorted({node.application_category for node in nodes})
+    instances = []
+    for number, node in enumerate(nodes):
+        bit = 1 << number
+        clashes = copies[node.instance_id]
+        for resource in node.outputs:
+            clashes |= producers[resource]
+        for resource in node.consumed:
+            clashes |= consumers.get(resource, 0)
+        existing = fixtures.get(node.application, frozenset()) | fixtures.get("", frozenset())
+        needs = [
+            Need(
+                resource,
+                producers.get(resource, 0) & ~clashes & ~bit,
+                resource.slot is None and resource in existing,
+            )
+            for resource in dict.fromkeys(node.inputs)
+        ]
+        instances.append(
+            Instance(
+                number=number,
+                node=node,
+                template=templates[node.subtask_id],
+                application_category=categories.index(node.application_category),
+                needs=tuple(needs),
+                clashes=clashes & ~bit,
+                required=tuple(need.producers for need in needs if not need.fixture),
+                sources=reduce(or_, (need.producers for need in needs), 0),
+            )
+        )
+    compiled = CompiledPool(instances, categories, templates, [0] * len(instances))
+    for instance in instances:
+        for source in bits(instance.sources):
+            compiled.feeds[source] |= 1 << instance.number
+    compiled.siblings = [0] * len(templates)
+    for instance in instances:
+        compiled.siblings[instance.template] |= 1 << instance.number
+    compiled.rivals = _rivals(nodes)
+    return compiled
+
+
+def _rivals(nodes: Sequence[BoundSubtask]) -> list[tuple[int, int, int]]:
+    """Slots with their writers, and consumed inputs with their consumers and readers, where there are several."""
+    writers: dict[tuple[str, str], int] = {}
+    slot_readers: dict[tuple[str, str], int] = {}
+    consumers: dict[Resource, int] = {}
+    readers: dict[Resource, int] = {}
+    for number, node in enumerate(nodes):
+        for resource in (*node.outputs, *node.consumed):
+            if resource.slot is not None:
+                writers[resource.slot] = writers.get(resource.slot, 0) | 1 << number
+        for resource in node.inputs:
+            readers[resource] = readers.get(resource, 0) | 1 << number
+            if resource.slot is not None:
+                slot_readers[resource.slot] = slot_readers.get(resource.slot, 0) | 1 << number
+        for resource in node.consumed:
+            if resource.slot is None:
+                consumers[resource] = consumers.get(resource, 0) | 1 << number
+    rivals = [(mask, mask, slot_readers.get(slot, 0)) for slot, mask in writers.items()]
+    rivals += [(mask, readers[resource], readers[resource]) for resource, mask in consumers.items()]
+    return [rival for rival in rivals if rival[1].bit_count() > 1 and rival[2]]
+
+
+def _inherit(node: BoundSubtask) -> BoundSubtask:
+    """Give slot outputs without a document the one document that the subtask works on, where there is exactly one."""
+    for side in (node.inputs, node.outputs):
+        documents = {resource.value for resource in side if resource.slot is None and resource.value}
+        if len(documents) == 1:
+            return _with_document(node, documents.pop())
+        if documents:
+            return node
+    carried = {resource.value for resource in node.inputs if resource.slot is not None and resource.value}
+    return _with_document(node, carried.pop()) if len(carried) == 1 else node
+
+
+def _with_document(node: BoundSubtask, document: str) -> BoundSubtask:
+    outputs = tuple(_bound(resource, document) for resource in node.outputs)
+    return node if outputs == node.outputs else node.model_copy(update={"outputs": outputs})
+
+
+def _bound(resource: Resource, document: str) -> Resource:
+    if resource.slot is None or resource.value:
+        return resource
+    return resource.model_copy(update={"value": document})
+
+
+def _variants(nodes: list[BoundSubtask]) -> list[BoundSubtask]:
+    """Replace every slot input without a document by one variant per document it can carry."""
+    current = nodes
+    for _ in range(_ROUNDS_OF_INHERITANCE):
+        carried: dict[tuple[str, str], dict[str, None]] = {}
+        for node in current:
+            for resource in node.outputs:
+                if resource.slot is not None:
+                    carried.setdefault((resource.category, resource.application), {})[resource.value] = None
+        expanded = [variant for node in nodes for variant in _expand(node, carried)]
+        if expanded == current:
+            break
+        current = expanded
+    return current
+
+
+def _expand(node: BoundSubtask, carried: Mapping[tuple[str, str], dict[str, None]]) -> list[BoundSubtask]:
+    open_inputs = [
+        resource
+        for resource in dict.fromkeys(node.inputs)
+        if resource.slot is not None and not resource.value
+    ]
+    choices = [
+        sorted(carried.get((resource.category, resource.application), {"": None})) for resource in open_inputs
+    ]
+    variants = []
+    for documents in list(product(*choices))[:_MAXIMUM_VARIANTS]:
+        bound = {
+            resource: resource.model_copy(update={"value": document}) if document else resource
+            for resource, document in zip(open_inputs, documents, strict=True)
+        }
+        variant = node.model_copy(
+            update={
+                "inputs": tuple(bound.get(resource, resource) for resource in node.inputs),
+                "consumed": tuple(bound.get(resource, resource) for resource in node.consumed),
+            }
+        )
+        variants.append(_inherit(variant) if open_inputs else node)
+    return variants

@@ -1,0 +1,173 @@
+"""The loop that fills the demand from the supply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from synthesis.composition.building import TaskBuilder, describe_clash
+from synthesis.composition.compiled_pool import CompiledPool
+from synthesis.composition.demand import demand_of
+from synthesis.composition.enumeration import Limits, all_cells
+from synthesis.composition.reasons import shortfalls_of
+from synthesis.composition.request import CompositionAccount, CompositionRequest, Shortfall
+from synthesis.composition.supply import Supply
+from synthesis.composition.twins import ChainTwins
+from taskgraph.errors import GraphTooLarge
+from taskgraph.measures.complexity import Cell
+from taskgraph.records.task import Intent, Task
+
+_MAY_BE_UNCOUNTABLE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A closed set that was chosen."""
+
+    members: int
+    """Its instances, as a bitmask over the pool."""
+    cell: Cell
+    """Its cell."""
+    intent: Intent | None
+    """The intent it serves, if any."""
+
+
+class Composer:
+    """Makes the tasks of one request."""
+
+    def __init__(
+        self, pool: CompiledPool, intents: Sequence[Intent], request: CompositionRequest, builder: TaskBuilder
+    ) -> None:
+        """Prepare; nothing is enumerated yet."""
+        self._pool = pool
+        self._request = request
+        self._builder = builder
+        self._intents = list(intents)
+        self._limits = Limits.of(request)
+        self._demand = demand_of(request, all_cells(self._limits))
+        self._supply = Supply(pool, intents, request, self._limits)
+        self._known = set(request.known_task_ids)
+        self._per_cell: Counter[Cell] = Counter()
+        self._served: set[str] = set()
+        self._without_intent = 0
+        self._twins = ChainTwins(pool, request.seed)
+        self._twin_count = 0
+        self._without_twin = 0
+        self._clashes = 0
+        self._example_clash = ""
+        self._uncountable = 0
+
+    def tasks(self, close_account: Callable[[CompositionAccount], None]) -> Iterator[Task]:
+        """The tasks one by one; gives the account at the end."""
+        for selection in self.selections():
+            built = self._builder.build(selection.members, selection.intent)
+            assert isinstance(built, Task), "a selection has a successful order"
+            yield built
+            if self._request.twins:
+                yield from self._twin(selection, built)
+        close_account(self.account())
+
+    def _twin(self, selection: Selection, task: Task) -> Iterator[Task]:
+        """The chain twin of a task that is no chain itself, where the pool has one."""
+        if task.complexity.depth == task.complexity.nodes:
+            return
+        chain = self._twins.twin_of(
+            selection.members, self._supply.found, lambda members: bool(self._builder.clash(members))
+        )
+        built = (
+            self._builder.build(chain, selection.intent, twin_of=task.task_id) if chain is not None else None
+        )
+        if chain is not None and isinstance(built, Task) and built.task_id not in self._known:
+            self._supply.found.add(chain)
+            self._twin_count += 1
+            yield built
+        else:
+            self._without_twin += 1
+
+    def selections(self) -> Iterator[Selection]:
+        """The sets of which tasks are built, chosen to fill the demand."""
+        dry: set[Cell] = set()
+        self._supply.stock(self._demand.open_cells())
+        while True:
+            yield from self._taken()
+            if not self._demand.open_cells():
+                return
+            filled = self._supply.filled_cells()
+            targets = self._demand.urgent_cells() - dry - filled
+            if targets:
+                dry |= self._supply.work_for(targets)
+            elif not self._demand.relax(frozenset(dry - filled)):
+                return
+
+    def _taken(self) -> Iterator[Selection]:
+        """Everything the demand takes from what is in store."""
+        while (picked := self._demand.pick(self._supply.filled_cells())) is not None:
+            cell, room = picked
+            for members, number in self._supply.taken_from(cell):
+                if self._refused(members):
+                    continue
+                intent = self._intents[number] if number >= 0 else None
+                if intent:
+                    self._served.add(intent.intent_id)
+                else:
+                    self._without_intent += 1
+                self._demand.take(cell)
+                self._per_cell[cell] += 1
+                yield Selection(members, cell, intent)
+                room -= 1
+                if not room:
+                    break
+
+    def _refused(self, members: int) -> bool:
+        """Whether a set is known already, has no successful order, or is too large to be measured exactly."""
+        if self._known and self._builder.identity(members) in self._known:
+            return True
+        try:
+            clash = self._builder.clash(members)
+            if members.bit_count() >= _MAY_BE_UNCOUNTABLE:
+                self._builder.build(members, None)
+        except GraphTooLarge:
+            self._uncountable += 1
+            return True
+        if clash:
+            self._clashes += 1
+            self._example_clash = self._example_clash or describe_clash(clash)
+        return bool(clash)
+
+    def account(self) -> CompositionAccount:
+        """What came of the request so far."""
+        missing = self._demand.missing()
+        reached = self._supply.survey() if missing else self._supply.reached
+        beyond = self._supply.survey_beyond_limits() if missing and not reached else reached
+        return CompositionAccount(
+            wanted=self._request.wanted,
+            composed=sum(self._per_cell.values()),
+            per_cell={"/".join(cell): count for cell, count in sorted(self._per_cell.items())},
+            intents=len(self._served),
+            without_intent=self._without_intent,
+            twins=self._twin_count,
+            without_twin=self._without_twin,
+            examined=self._supply.examined,
+            without_successful_order=self._clashes,
+            example_clash=self._example_clash,
+            uncountable=self._uncountable,
+            shortfalls=(
+                *shortfalls_of(missing, self._pool, self._request, self._limits, reached, beyond),
+                *self._missing_intents(),
+            ),
+        )
+
+    def _missing_intents(self) -> list[Shortfall]:
+        missing = self._request.minimum_intents - len(self._served)
+        if missing <= 0 or self._request.minimum_intents <= 1:
+            return []
+        return [
+            Shortfall(
+                wanted=f"tasks of {self._request.minimum_intents} intents",
+                missing=missing,
+                kind="too_few_intents",
+                reason=f"The tasks serve {len(self._served)} of {len(self._intents)} intents. Ask for more tasks, or extract"
+                " intents whose subtasks link up.",
+            )
+        ]

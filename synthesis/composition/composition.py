@@ -1,0 +1,59 @@
+"""Composition of task graphs with controlled complexity, without any model call (section 3.1, App. B.3).
+
+For every intent the closed sets of its bound subtasks are enumerated and sorted into cells of complexity levels; quotas
+are filled evenly from the cells. Where no intent reaches a wanted cell, groups are built around a dependency path of the
+wanted shape. The same pool, request and seed give the same tasks in the same order; no two have the same canonical key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from resources.capability_presets import Capability
+from synthesis.composition.building import TaskBuilder
+from synthesis.composition.compiled_pool import Fixtures, compile_pool
+from synthesis.composition.composer import Composer
+from synthesis.composition.request import CompositionRequest, CompositionResult
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Intent
+
+
+def compose(
+    pool: Sequence[BoundSubtask],
+    intents: Sequence[Intent],
+    request: CompositionRequest,
+    *,
+    fixtures: Fixtures,
+    capabilities: Sequence[Capability] = (),
+    scenario_of: Callable[[Sequence[str]], str] | None = None,
+    provenance: Provenance | None = None,
+) -> CompositionResult:
+    """Compose tasks from `pool` as `request` asks.
+
+    Args:
+        pool: Verified subtasks with their parameters; the order does not matter.
+        intents: Goals; all bound instances of an intent's subtasks belong to its group.
+        request: Quotas, limits and seed.
+        fixtures: Resources that exist at reset, by application ("" for those of every task).
+        capabilities: Rows of Table 12 to mark tasks with.
+        scenario_of: Names the scenario of sorted application categories, where the intent names none.
+        provenance: Provenance of the tasks; the request's seed is put in.
+
+    Returns:
+        The tasks, made while they are taken, and the account of shortfalls when all are taken.
+    """
+    compiled = compile_pool(pool, fixtures)
+    marked = (provenance or Provenance(stage="composition")).model_copy(update={"seed": request.seed})
+    builder = TaskBuilder(
+        compiled,
+        capabilities,
+        scenario_of,
+        orders_listed=request.orders_listed,
+        seed=request.seed,
+        provenance=marked,
+    )
+    composer = Composer(compiled, intents, request, builder)
+    result = CompositionResult(tasks=iter(()))
+    result.tasks = composer.tasks(result.close_account)
+    return result

@@ -1,0 +1,370 @@
+"""All closed sets of a group of instances, each found once and measured on the way.
+
+A set of instances is *closed* when every input of every member is a fixture or has exactly one producer in the set, and
+no two members exclude each other. Its dependencies follow from it. In any topological order its prefixes are closed too,
+so with the members numbered topologically every closed set is reached exactly once by adding higher numbers. All five
+dimensions only grow on the way, which prunes, and the width is kept up to date by one augmenting path per step.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Collection, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Self
+
+from synthesis.composition.compiled_pool import CompiledPool
+from synthesis.composition.request import CompositionRequest
+from taskgraph.measures.bitmasks import bits
+from taskgraph.measures.cells import possible_cells
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS, UPPER_BOUNDS, Cell, level
+from taskgraph.measures.ranges import MeasureRanges
+
+_UNBOUNDED = 1_000_000
+_SAME_TEMPLATE_PENALTY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a set must keep to."""
+
+    minimum_size: int
+    """Fewest members."""
+    maximum_size: int
+    """Most members."""
+    maximum_components: int
+    """Most weakly connected components."""
+    ranges: MeasureRanges = field(default_factory=MeasureRanges)
+    """Values allowed in each dimension."""
+
+    @classmethod
+    def of(cls, request: CompositionRequest) -> Self:
+        """The limits of a request; its range of subtasks narrows its sizes."""
+        fewest, most = request.ranges.instruction
+        return cls(
+            max(request.minimum_size, fewest),
+            min(request.maximum_size, most),
+            request.maximum_components,
+            request.ranges,
+        )
+
+
+@dataclass(slots=True)
+class Harvest:
+    """What the enumeration of one group brought."""
+
+    sets: dict[Cell, list[int]] = field(default_factory=dict)
+    """Kept sets as pool bitmasks by cell, best first, sizes mixed."""
+    examined: int = 0
+    """Closed sets looked at."""
+    cells: set[Cell] = field(default_factory=set)
+    """Every cell that some set of the group within the limits has, kept or not."""
+
+
+class Enumeration:
+    """Enumerates one group; a new object for every group."""
+
+    def __init__(
+        self,
+        pool: CompiledPool,
+        members: Sequence[int],
+        limits: Limits,
+        wanted: Set[Cell],
+        generator: random.Random,
+        *,
+        first: int = 0,
+    ) -> None:
+        """Prepare `members` of `pool`; only sets whose cell is in `wanted` are kept.
+
+        Sets with the `first` members come first, which matters where the budget does not reach all.
+        """
+        self._limits = limits
+        self._wanted = {_CODES[cell] for cell in wanted}
+        self._bounds = [
+            min(bound, limits.ranges.of(dimension)[1])
+            for bound, dimension in zip(_bounds(wanted), DIMENSIONS, strict=True)
+        ]
+        self._least = [limits.ranges.of(dimension)[0] for dimension in DIMENSIONS]
+        self._generator = generator
+        order, self._acyclic = _topological(pool, members, first, generator)
+        local = {number: 1 << position for position, number in enumerate(order)}
+        inside = sum(1 << number for number in order)
+
+        def localised(mask: int) -> int:
+            return sum(local[number] for number in bits(mask & inside))
+
+        chosen = [pool.instances[number] for number in order]
+        self._pool_bits = [1 << number for number in order]
+        self._required = [[localised(producers) for producers in instance.required] for instance in chosen]
+        self._sources = [localised(instance.sources) for instance in chosen]
+        self._clashes = [localised(instance.clashes) | local[instance.number] for instance in chosen]
+        self._feeds = [localised(pool.feeds[number]) for number in order]
+        self._category = [1 << instance.application_category for instance in chosen]
+        self._template = [instance.template for instance in chosen]
+        self._repeats = len(set(self._template)) < len(self._template)
+        merges = [max(0, len(instance.needs) - 1) for instance in chosen]
+        self._merges_left = [sum(merges[position:]) for position in range(len(merges) + 1)]
+
+    def run(self, *, keep: int, budget: int, known: Collection[int] = ()) -> Harvest:
+        """Enumerate up to `budget` closed sets; keep up to `keep` per cell and size that are not `known`.
+
+        Among more than `keep`, those with fewer components and without two instances of one subtask are kept, and
+        otherwise a uniform draw.
+        """
+        kept: dict[int, list[tuple[float, int]]] = {}
+        reached: set[int] = set()
+        examined = self._grow(keep, budget, known, kept, reached)
+        by_cell: dict[int, list[list[int]]] = {}
+        for key in sorted(kept):
+            masks = [mask for _, mask in sorted(kept[key], reverse=True)]
+            by_cell.setdefault(key // _SIZES, []).append(masks)
+        return Harvest(
+            sets={_CELLS[code]: _interleaved(lists) for code, lists in by_cell.items()},
+            examined=examined,
+            cells={_CELLS[code] for code in reached},
+        )
+
+    def _grow(
+        self,
+        keep: int,
+        budget: int,
+        known: Collection[int],
+        kept: dict[int, list[tuple[float, int]]],
+        reached: set[int],
+    ) -> int:
+        """Walk over all closed sets; returns how many there were. One long function, because calls dominate its time."""
+        size_of_group, acyclic = len(self._required), self._acyclic
+        required, sources, clashes, feeds = self._required, self._sources, self._clashes, self._feeds
+        category, pool_bits, merges_left = self._category, self._pool_bits, self._merges_left
+        smallest, largest = self._limits.minimum_size, self._limits.maximum_size
+        most_components = self._limits.maximum_components
+        most_edges, _, most_categories, most_depth, most_width = self._bounds
+        least_edges, _, least_categories, least_depth, least_width = self._least
+        wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
+        depths, above = [0] * size_of_group, [0] * size_of_group
+        visited: set[int] = set()
+        examined = 0
+
+        def grow(
+            start: int,
+            members: int,
+            pool_mask: int,
+            edges: int,
+            size: int,
+            categories: int,
+            depth: int,
+            width: int,
+            matched: list[int],
+            components: tuple[int, ...],
+        ) -> None:
+            nonlocal examined
+            size += 1
+            for position in range(start, size_of_group):
+                if members & clashes[position] or examined >= budget:
+                    continue
+                for producers in required[position]:
+                    if not producers & members:
+                        break
+                else:
+                    direct = sources[position] & members
+                    bit = 1 << position
+                    grown = members | bit
+                    if not acyclic:
+                        if grown in visited or feeds[position] & members:
+                            continue
+                        visited.add(grown)
+                    examined += 1
+                    closure, deepest, mask = direct, 0, direct
+                    while mask:
+                        low = mask & -mask
+                        other = low.bit_length() - 1
+                        mask ^= low
+                        closure |= above[other]
+                        if depths[other] > deepest:
+                            deepest = depths[other]
+                    deepest += 1
+                    new_depth = deepest if deepest > depth else depth
+                    new_edges = edges + direct.bit_count()
+                    new_categories = categories | category[position]
+                    spread = new_categories.bit_count()
+                    if new_edges > most_edges or new_depth > most_depth or spread > most_categories:
+                        continue
+                    above[position], depths[position] = closure, deepest
+                    new_width, new_matched = width + 1, matched
+                    if closure:
+                        enlarged = _enlarged(position, above, matched)
+                        if enlarged is not None:
+                            new_width, new_matched = width, enlarged
+                    if new_width > most_width:
+                        continue
+                    if direct:
+                        joined, apart = bit, []
+                        for component in components:
+                            if component & direct:
+                                joined |= component
+                            else:
+                                apart.append(component)
+                        new_components = (*apart, joined)
+                    else:
+                        new_components = (*components, bit)
+                    number = len(new_components)
+                    if acyclic and number - merges_left[position + 1] > most_components:
+                        continue
+                    new_mask = pool_mask | pool_bits[position]
+                    if (
+                        size >= smallest
+                        and number <= most_components
+                        and new_edges >= least_edges
+                        and spread >= least_categories
+                        and new_depth >= least_depth
+                        and new_width >= least_width
+                    ):
+                        code = (
+                            _CODE[0][new_edges if new_edges < 5 else 5]
+                            + _CODE[1][size if size < 5 else 5]
+                            + _CODE[2][spread if spread < 5 else 5]
+                            + _CODE[3][new_depth if new_depth < 5 else 5]
+                            + _CODE[4][new_width if new_width < 5 else 5]
+                        )
+                        reached.add(code)
+                        if code in wanted and new_mask not in known:
+                            rank = draw() - number - penalty_of(grown)
+                            heap = kept.setdefault(code * _SIZES + size, [])
+                            if len(heap) < keep:
+                                heapq.heappush(heap, (rank, new_mask))
+                            elif rank > heap[0][0]:
+                                heapq.heapreplace(heap, (rank, new_mask))
+                    if size < largest:
+                        grow(
+                            position + 1 if acyclic else 0,
+                            grown,
+                            new_mask,
+                            new_edges,
+                            size,
+                            new_categories,
+                            new_depth,
+                            new_width,
+                            new_matched,
+                            new_components,
+                        )
+
+        grow(0, 0, 0, 0, 0, 0, 0, 0, [-1] * size_of_group, ())
+        return examined
+
+    def _repetition(self, members: int) -> int:
+        """Penalty for instances of one subtask template."""
+        if not self._repeats:
+            return 0
+        templates = [self._template[position] for position in bits(members)]
+        return _SAME_TEMPLATE_PENALTY * (len(templates) - len(set(templates)))
+
+
+_SIZES = 32
+_CELLS: list[Cell] = [
+    (dependency, instruction, knowledge, hierarchy, branch)
+    for dependency in LEVELS
+    for instruction in LEVELS
+    for knowledge in LEVELS
+    for hierarchy in LEVELS
+    for branch in LEVELS
+]
+_CODES = {cell: code for code, cell in enumerate(_CELLS)}
+_CODE = [
+    [LEVELS.index(level(dimension, value)) * 3 ** (4 - index) for value in range(6)]
+    for index, dimension in enumerate(DIMENSIONS)
+]
+
+
+def _enlarged(position: int, above: Sequence[int], matched: list[int]) -> list[int] | None:
+    """The matching of comparable pairs enlarged by `position`, or None when it cannot be.
+
+    `matched` gives for every node the descendant it is matched to, or -1; the search follows alternating paths.
+    """
+    free = above[position]
+    mask = free
+    while mask:
+        low = mask & -mask
+        other = low.bit_length() - 1
+        mask ^= low
+        if matched[other] < 0:
+            result = matched.copy()
+            result[other] = position
+            return result
+    came_from: dict[int, int] = {}
+    stack, seen = [position], 0
+    while stack:
+        node = stack.pop()
+        free = above[node] & ~seen
+        while free:
+            low = free & -free
+            other = low.bit_length() - 1
+            free ^= low
+            seen |= low
+            came_from[other] = node
+            if matched[other] < 0:
+                return _flipped(matched, came_from, other, position)
+            stack.append(matched[other])
+    return None
+
+
+def _flipped(matched: list[int], came_from: dict[int, int], free: int, start: int) -> list[int]:
+    """Flip the alternating path that ends in the unmatched node `free` and began at `start`."""
+    result = matched.copy()
+    partner = {node: other for other, node in enumerate(matched) if node >= 0}
+    other = free
+    while True:
+        node = came_from[other]
+        result[other] = node
+        if node == start:
+            return result
+        other = partner[node]
+
+
+def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:
+    """Largest value of each dimension that any wanted cell allows."""
+    bounds = []
+    for index, dimension in enumerate(DIMENSIONS):
+        hardest = max((LEVELS.index(cell[index]) for cell in wanted), default=0)
+        bounds.append(_UNBOUNDED if hardest == 2 else UPPER_BOUNDS[dimension][hardest])
+    return tuple(bounds)
+
+
+def _interleaved(lists: list[list[int]]) -> list[int]:
+    """One from each list in turn."""
+    longest = max(map(len, lists))
+    return [items[turn] for turn in range(longest) for items in lists if turn < len(items)]
+
+
+def _topological(
+    pool: CompiledPool, members: Sequence[int], first: int, generator: random.Random
+) -> tuple[list[int], bool]:
+    """The members with producers before their consumers, and whether that was possible for all of them.
+
+    Otherwise the `first` members come first and the rest in random order.
+    """
+    rank = {
+        number: position - first if position < first else generator.random()
+        for position, number in enumerate(members)
+    }
+    left = sorted(members, key=rank.__getitem__)
+    remaining = sum(1 << number for number in left)
+    order: list[int] = []
+    while left:
+        ready = next((number for number in left if not pool.instances[number].sources & remaining), None)
+        if ready is None:
+            return order + left, False
+        order.append(ready)
+        left.remove(ready)
+        remaining ^= 1 << ready
+    return order, True
+
+
+def all_cells(limits: Limits) -> frozenset[Cell]:
+    """The cells that some graph within the limits has."""
+    return possible_cells(
+        minimum_size=limits.minimum_size,
+        maximum_size=limits.maximum_size,
+        maximum_components=limits.maximum_components,
+        ranges=limits.ranges,
+    )

@@ -1,0 +1,233 @@
+"""Why tasks are missing: what no graph can be, what the limits exclude, and what this pool lacks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence, Set
+from typing import Literal
+
+from synthesis.composition.compiled_pool import CompiledPool
+from synthesis.composition.demand import Missing
+from synthesis.composition.enumeration import Limits
+from synthesis.composition.groups import Paths
+from synthesis.composition.request import CompositionRequest, Shortfall
+from taskgraph.measures.bitmasks import MAXIMUM_SUBTASKS, bits
+from taskgraph.measures.cells import LevelConstraint, contradiction_in, possible_cells
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS, UPPER_BOUNDS, Cell, Dimension
+from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.records.task import Level
+
+
+def shortfalls_of(
+    missing: Sequence[Missing],
+    pool: CompiledPool,
+    request: CompositionRequest,
+    limits: Limits,
+    reached: Set[Cell],
+    beyond: Set[Cell],
+) -> tuple[Shortfall, ...]:
+    """One shortfall per quota that was not filled, each with its reason.
+
+    Args:
+        missing: The quotas.
+        pool: What there is to compose from.
+        request: What was asked for.
+        limits: Limits of the request.
+        reached: Cells that the pool reaches within the limits.
+        beyond: Cells that it reaches anyhow: the nearest one is named from `reached`, or else from these.
+    """
+    return tuple(_shortfall(item, pool, request, limits, reached, beyond) for item in missing)
+
+
+def _shortfall(
+    item: Missing,
+    pool: CompiledPool,
+    request: CompositionRequest,
+    limits: Limits,
+    reached: Set[Cell],
+    beyond: Set[Cell],
+) -> Shortfall:
+    if not item.cells:
+        return _impossible(item, request, limits, reached or beyond)
+    if item.cells & reached:
+        category = scarce_category(pool)
+        return Shortfall(
+            wanted=item.wanted,
+            missing=item.count,
+            kind="used_up",
+            reason=f"A thorough search found no more tasks of {item.wanted} that are new, within the limits, and have"
+            " a successful order. Add subtasks or parameter sets, best those that write or read"
+            f" {category}, or raise maximum_size or maximum_components.",
+            bottleneck=category,
+        )
+    target, nearest = _nearest(item.cells, reached or beyond)
+    bottleneck, reason = bottleneck_of(pool, target, limits.maximum_components)
+    if limits.ranges.describe():
+        reason += f" Asked for within {limits.ranges.describe()}."
+    return Shortfall(
+        wanted=item.wanted,
+        missing=item.count,
+        kind="impossible_for_pool",
+        reason=reason,
+        bottleneck=bottleneck,
+        nearest=nearest,
+    )
+
+
+def _impossible(item: Missing, request: CompositionRequest, limits: Limits, reached: Set[Cell]) -> Shortfall:
+    asked = [item.levels, request.within]
+    wanted = frozenset(cell for cell in _every_cell() if all(constraint.allows(cell) for constraint in asked))
+    ranges = limits.ranges.describe()
+    for_any = True
+    if not wanted:
+        reason = "the quota and `within` contradict each other"
+    elif not wanted & possible_cells():
+        reason = (
+            f"impossible for any graph: {_contradiction(asked)} (67 of the 243 combinations of levels exist)."
+        )
+    elif not wanted & possible_cells(ranges=limits.ranges):
+        levels = "" if item.levels == LevelConstraint() else f"{item.levels.describe()} with "
+        reason = f"impossible for any graph: no graph has {levels}{ranges}."
+    else:
+        for_any = False
+        reason = _outside(wanted, limits)
+    kind: Literal["impossible_for_any_graph", "outside_limits"] = (
+        "impossible_for_any_graph" if for_any else "outside_limits"
+    )
+    inside = frozenset(cell for cell in wanted if _may_be_within(limits.ranges, cell))
+    nearest = _nearest(inside, reached)[1] if inside else None
+    return Shortfall(wanted=item.wanted, missing=item.count, kind=kind, reason=reason, nearest=nearest)
+
+
+def _may_be_within(ranges: MeasureRanges, cell: Cell) -> bool:
+    """Whether every level of `cell` has a value within the ranges."""
+    bounds = (ranges.within(dimension, level) for dimension, level in zip(DIMENSIONS, cell, strict=True))
+    return all(low <= high for low, high in bounds)
+
+
+def _contradiction(asked: Sequence[LevelConstraint]) -> str:
+    """The fewest levels that are asked for and that no graph combines."""
+    both = {
+        dimension: tuple(
+            level for level in LEVELS if all(level in constraint.levels(dimension) for constraint in asked)
+        )
+        for dimension in DIMENSIONS
+        if any(getattr(constraint, dimension) for constraint in asked)
+    }
+    return contradiction_in(LevelConstraint.model_validate(both))
+
+
+def _outside(wanted: frozenset[Cell], limits: Limits) -> str:
+    """Which limit of the request keeps the wanted cells out, and how far it must be moved."""
+
+    def exist(fewest: int, most: int, components: int) -> bool:
+        return not wanted.isdisjoint(
+            possible_cells(
+                minimum_size=fewest, maximum_size=most, maximum_components=components, ranges=limits.ranges
+            )
+        )
+
+    fewest, most, components = limits.minimum_size, limits.maximum_size, limits.maximum_components
+    for size in range(most + 1, MAXIMUM_SUBTASKS + 1):
+        if exist(fewest, size, components):
+            return f"needs at least {size} subtasks, and at most {most} are allowed; raise maximum_size."
+    for number in range(components + 1, MAXIMUM_SUBTASKS + 1):
+        if exist(fewest, most, number):
+            return f"needs at least {number} components, and at most {components} are allowed; raise maximum_components."
+    for size in range(fewest - 1, 0, -1):
+        if exist(size, most, components):
+            return f"needs at most {size} subtasks, and at least {fewest} are wanted; lower minimum_size."
+    return f"needs sizes other than {fewest} to {most} subtasks and more than {components} components; widen these limits."
+
+
+def _every_cell() -> list[Cell]:
+    return [
+        (dependency, instruction, knowledge, hierarchy, branch)
+        for dependency in LEVELS
+        for instruction in LEVELS
+        for knowledge in LEVELS
+        for hierarchy in LEVELS
+        for branch in LEVELS
+    ]
+
+
+def _nearest(wanted: Set[Cell], reached: Set[Cell]) -> tuple[Cell, Cell | None]:
+    """The wanted cell that is nearest to a reached one, and that one."""
+    pairs = [(_distance(cell, other), cell, other) for cell in sorted(wanted) for other in sorted(reached)]
+    if not pairs:
+        return min(wanted), None
+    _, cell, other = min(pairs)
+    return cell, other
+
+
+def _distance(cell: Cell, other: Cell) -> int:
+    return sum(
+        abs(LEVELS.index(mine) - LEVELS.index(theirs)) for mine, theirs in zip(cell, other, strict=True)
+    )
+
+
+def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str, str]:
+    """What a pool lacks for tasks of `cell`: a resource or application category, and the explanation."""
+    if not pool.instances:
+        return "subtasks", "The pool has no subtasks with parameters. Explore applications."
+    knowledge = cell[DIMENSIONS.index("knowledge")]
+    categories = len(pool.application_categories)
+    if knowledge != "easy" and categories <= _bound("knowledge", knowledge):
+        name = ", ".join(pool.application_categories) or "none"
+        return (
+            "application categories",
+            f"Knowledge {knowledge} needs {_bound('knowledge', knowledge) + 1} application categories; the pool has"
+            f" {categories} ({name}). Explore applications of other categories.",
+        )
+    hierarchy = cell[DIMENSIONS.index("hierarchy")]
+    chain = Paths(pool).longest()
+    if hierarchy != "easy" and len(chain) <= _bound("hierarchy", hierarchy):
+        category = _end_of(pool, chain)
+        return (
+            category,
+            f"Hierarchy {hierarchy} needs a chain of {_bound('hierarchy', hierarchy) + 1} subtasks; the longest in the pool"
+            f" has {len(chain)}. Explore subtasks that read or write {category}.",
+        )
+    instruction = cell[DIMENSIONS.index("instruction")]
+    if instruction != "easy" and len(pool.instances) <= _bound("instruction", instruction):
+        return (
+            "subtasks",
+            f"Instruction {instruction} needs {_bound('instruction', instruction) + 1} subtasks with their parameters; the pool"
+            f" has {len(pool.instances)}. Explore more subtasks.",
+        )
+    category = scarce_category(pool)
+    wanted = ", ".join(f"{dimension} {level}" for dimension, level in zip(DIMENSIONS, cell, strict=True))
+    return (
+        category,
+        f"No group of subtasks in the pool links up to {wanted} in at most {components} components. The scarcest resource category is {category}: explore"
+        " subtasks that write it where others read it.",
+    )
+
+
+def _bound(dimension: Dimension, level: Level) -> int:
+    """Largest value of the level below."""
+    return UPPER_BOUNDS[dimension][LEVELS.index(level) - 1]
+
+
+def _end_of(pool: CompiledPool, chain: Sequence[int]) -> str:
+    """The resource category at which the longest chains end."""
+    if not chain:
+        return scarce_category(pool)
+    outputs = pool.instances[chain[-1]].node.outputs
+    inputs = pool.instances[chain[0]].node.inputs
+    named = [resource.category for resource in (*outputs, *inputs)]
+    return named[0] if named else scarce_category(pool)
+
+
+def scarce_category(pool: CompiledPool) -> str:
+    """The resource category with the fewest links per reader: the first to explore."""
+    readers: Counter[str] = Counter()
+    links: Counter[str] = Counter()
+    for instance in pool.instances:
+        for need in instance.needs:
+            readers[need.resource.category] += 1
+            links[need.resource.category] += sum(1 for _ in bits(need.producers))
+    if not readers:
+        written = sorted({resource.category for item in pool.instances for resource in item.node.outputs})
+        return written[0] if written else "any (no subtask reads a resource)"
+    return min(readers, key=lambda category: (links[category] / readers[category], category))

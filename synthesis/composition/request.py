@@ -1,0 +1,176 @@
+"""What composition is asked for, and the account it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from resources.record import Record
+from taskgraph.measures.bitmasks import MAXIMUM_SUBTASKS
+from taskgraph.measures.cells import LevelConstraint
+from taskgraph.measures.complexity import Cell, Dimension
+from taskgraph.measures.orders import ORDERS_LISTED
+from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.records.task import Level, Task
+
+
+class Quota(Record):
+    """How many tasks of some levels are wanted."""
+
+    levels: LevelConstraint = LevelConstraint()
+    """Levels that count; the quota is spread evenly over the cells that they allow."""
+    count: int = Field(ge=1)
+    """Number of tasks."""
+    name: str = ""
+    """What to call the quota in the account, such as a capability."""
+
+
+class CompositionRequest(Record):
+    """A request for tasks: how many, of which levels, within which limits.
+
+    Exactly one of `quotas` (an explicit table, or one row per capability) and `level_quotas` may be given; with
+    neither, `count` tasks are spread evenly over all cells that can be reached.
+    """
+
+    count: int = Field(default=1000, ge=1)
+    """Number of tasks, where no quota says otherwise."""
+    quotas: tuple[Quota, ...] = ()
+    """Tasks wanted per cell or group of cells; a task counts towards one quota."""
+    level_quotas: dict[Dimension, dict[Level, int]] = Field(default_factory=dict)
+    """Tasks wanted per level of each dimension; a task counts in every dimension named."""
+    within: LevelConstraint = LevelConstraint()
+    """Levels to which all tasks are confined."""
+    ranges: MeasureRanges = MeasureRanges()
+    """Ranges of values to which all tasks are confined, where levels are too coarse."""
+    seed: int = 0
+    """Seed of all choices: same pool, request and seed, same tasks."""
+    minimum_size: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
+    """Fewest subtasks of a task."""
+    maximum_size: int = Field(default=9, ge=1, le=MAXIMUM_SUBTASKS)
+    """Most subtasks of a task; hierarchy and branch are both hard from nine subtasks."""
+    maximum_components: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
+    """Most weakly connected components: a task is to be one goal."""
+    minimum_intents: int = Field(default=1, ge=0)
+    """Fewest different intents that the tasks are to serve."""
+    known_task_ids: tuple[str, ...] = ()
+    """Tasks that exist already and are not to be made again."""
+    beyond_intents: bool = True
+    """Whether groups may be built around a path of the wanted shape where no intent reaches a wanted cell."""
+    orders_listed: int = Field(default=ORDERS_LISTED, ge=1)
+    """Up to how many successful orders all are listed per task; where there are more, 24 are drawn uniformly."""
+    twins: bool = False
+    """Whether to add a chain twin to every task that is not a chain (Figure 7)."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.minimum_size > self.maximum_size:
+            raise ValueError(
+                f"minimum_size {self.minimum_size} is above maximum_size {self.maximum_size}; lower one or raise the other"
+            )
+        if self.quotas and self.level_quotas:
+            raise ValueError("give quotas or level_quotas, not both")
+        sums = {dimension: sum(levels.values()) for dimension, levels in self.level_quotas.items()}
+        negative = [
+            f"{dimension} {name} {count}"
+            for dimension, levels in self.level_quotas.items()
+            for name, count in levels.items()
+            if count < 0
+        ]
+        if negative:
+            raise ValueError(f"level_quotas ask for fewer than 0 tasks: {', '.join(negative)}")
+        if 0 in sums.values():
+            raise ValueError(f"level_quotas ask for no task at all: {sums}")
+        if len(set(sums.values())) > 1:
+            raise ValueError(f"level_quotas ask for different totals per dimension: {sums}")
+        return self
+
+    @property
+    def wanted(self) -> int:
+        """Number of tasks wanted in all."""
+        if self.quotas:
+            return sum(quota.count for quota in self.quotas)
+        for levels in self.level_quotas.values():
+            return sum(levels.values())
+        return self.count
+
+
+class Shortfall(Record):
+    """Tasks that were wanted and not made, with the reason."""
+
+    wanted: str
+    """The quota, in words."""
+    missing: int
+    """Number of tasks that are missing."""
+    kind: Literal[
+        "impossible_for_any_graph", "outside_limits", "impossible_for_pool", "used_up", "too_few_intents"
+    ]
+    """Why: no graph has these levels; the limits of the request exclude them; this pool reaches none; all are known; the
+    tasks serve fewer intents than wanted."""
+    reason: str
+    """The whole explanation."""
+    bottleneck: str = ""
+    """Resource category or application category that is missing or scarce."""
+    nearest: Cell | None = None
+    """Nearest cell that this pool reaches."""
+
+
+class CompositionAccount(Record):
+    """What came of a request."""
+
+    wanted: int
+    """Tasks wanted."""
+    composed: int
+    """Tasks made."""
+    per_cell: dict[str, int]
+    """Tasks per cell, named by its levels in the order of Table 2."""
+    intents: int
+    """Different intents served."""
+    without_intent: int
+    """Tasks built around a path instead of an intent."""
+    twins: int = 0
+    """Chain twins made beside them."""
+    without_twin: int = 0
+    """Tasks that are no chains and for which the pool has no chain twin."""
+    examined: int
+    """Closed sets of subtasks looked at."""
+    without_successful_order: int
+    """Sets rejected because no order of theirs keeps all resources until they are read."""
+    example_clash: str = ""
+    """One of those, with the clashing subtasks named."""
+    uncountable: int = 0
+    """Sets rejected because they have too many different orders to be counted exactly."""
+    shortfalls: tuple[Shortfall, ...] = ()
+    """What is missing, with reasons."""
+
+
+@dataclass(slots=True)
+class CompositionResult:
+    """Tasks, made one by one while this is iterated, and the account, complete when the iteration has ended."""
+
+    tasks: Iterator[Task]
+    """The tasks; nothing is held, so that a million can be written away as they come."""
+    _accounts: list[CompositionAccount] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[Task]:
+        """The tasks."""
+        return self.tasks
+
+    @property
+    def account(self) -> CompositionAccount:
+        """What came of the request.
+
+        Raises:
+            RuntimeError: the tasks have not all been taken yet.
+        """
+        if not self._accounts:
+            raise RuntimeError(
+                "The account is complete only when all tasks have been taken from the iterator."
+            )
+        return self._accounts[0]
+
+    def close_account(self, account: CompositionAccount) -> None:
+        """Record the account; called by the composer when the last task is made."""
+        self._accounts.append(account)

@@ -1,0 +1,247 @@
+"""Closed sets in store by cell, and the work that brings in more."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+
+from synthesis.composition.compiled_pool import CompiledPool
+from synthesis.composition.enumeration import Enumeration, Limits, all_cells
+from synthesis.composition.groups import GROUP_SIZE, Paths, group_size, intent_group
+from synthesis.composition.request import CompositionRequest
+from synthesis.composition.variety import Store, Variety
+from taskgraph.measures.bitmasks import MAXIMUM_SUBTASKS, bits
+from taskgraph.measures.complexity import Cell
+from taskgraph.records.task import Intent
+
+_VISITS_WITHOUT_FRUIT = 3
+_PATHS_WITHOUT_FRUIT = 8
+_THOROUGH_PATHS = 16
+_INTENTS_PER_PORTION = 32
+_FEW_INTENTS = 100
+_KEPT = 24
+_MOST_KEPT = 400
+NO_INTENT = -1
+
+
+@dataclass(slots=True)
+class _IntentWork:
+    """An intent's instances, how many visits it is owed in any case, and how visits to it went."""
+
+    number: int
+    members: list[int]
+    templates: frozenset[int]
+    owed: int
+    fruitless: int = 0
+    reached: set[Cell] = field(default_factory=set)
+
+    def promises(self, targets: Set[Cell]) -> bool:
+        """Whether another visit may bring something for the targets."""
+        if self.owed:
+            return True
+        return self.fruitless < _VISITS_WITHOUT_FRUIT and not self.reached.isdisjoint(targets)
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """Visits to all intents in turn, a portion at a time."""
+
+    intents: list[_IntentWork]
+    repeats: bool
+    position: int = 0
+
+
+class Supply:
+    """Finds closed sets for wanted cells: from the intents first, then around paths, then with repeated subtasks."""
+
+    def __init__(
+        self, pool: CompiledPool, intents: Sequence[Intent], request: CompositionRequest, limits: Limits
+    ) -> None:
+        """Prepare the intents' groups; nothing is enumerated yet."""
+        self._pool = pool
+        self._limits = limits
+        self._beyond_intents = request.beyond_intents
+        self._generator = random.Random(f"composition {request.seed}")
+        enough = min(_MOST_KEPT, max(1, request.wanted // 500))
+        self._keep = max(_KEPT, enough)
+        self._worthwhile = max(1, enough // 4)
+        self._variety = Variety(pool)
+        self._budget = 3_000 if request.wanted <= 200_000 else 20_000
+        groups = [
+            (number, members)
+            for number, intent in enumerate(intents)
+            if (members := pool.members_of(intent.subtask_ids))
+        ]
+        self._generator.shuffle(groups)
+        owed = 1 if len(groups) > _FEW_INTENTS else 3
+        self._plain, self._repeated = (
+            _Rounds(
+                [
+                    _IntentWork(
+                        number, members, frozenset(pool.instances[item].template for item in members), owed
+                    )
+                    for number, members in groups
+                ],
+                repeats,
+            )
+            for repeats in (False, True)
+        )
+        self._intents_of: list[list[int]] = [[] for _ in pool.templates]
+        for work in self._plain.intents:
+            for template in work.templates:
+                self._intents_of[template].append(work.number)
+        self._paths = Paths(
+            pool,
+            [work.templates for work in self._plain.intents],
+            ranges=limits.ranges,
+            group_size=group_size(limits.minimum_size),
+        )
+        self._misses: dict[Cell, int] = {}
+        self._stores: dict[Cell, Store] = {}
+        self._enough = enough
+        self._thorough: set[Cell] = set()
+        self.found: set[int] = set()
+        """Every set that was ever in store."""
+        self.examined = 0
+        self.reached: set[Cell] = set()
+
+    def filled_cells(self) -> Set[Cell]:
+        """Cells with something in store."""
+        return self._stores.keys()
+
+    def taken_from(self, cell: Cell) -> Iterator[tuple[int, int]]:
+        """Take sets of `cell` out of the store one by one, each with the number of its intent or `NO_INTENT`."""
+        while (store := self._stores.get(cell)) is not None:
+            members, intent = store.get()
+            if not store.by_intent:
+                del self._stores[cell]
+            yield members, self._nearest_intent(members) if intent == NO_INTENT else intent
+
+    def stock(self, targets: frozenset[Cell]) -> None:
+        """Look at every intent before anything is taken, where there are few, so that all are there to choose from."""
+        if len(self._plain.intents) <= _FEW_INTENTS:
+            while any(intent.owed for intent in self._plain.intents):
+                self._visit(self._plain, targets)
+
+    def work_for(self, targets: frozenset[Cell]) -> set[Cell]:
+        """Do a portion of work towards the `targets`; returns those found to be dry."""
+        if self._visit(self._plain, targets):
+            return set()
+        if self._beyond_intents and self._follow_paths(targets):
+            return set()
+        again = targets & self.reached - self._thorough
+        if again:
+            self._search_thoroughly(again)
+            return set()
+        if self._visit(self._repeated, targets):
+            return set()
+        return set() if self._beyond_intents and self._take_whole_pool(targets) else set(targets)
+
+    def _take_whole_pool(self, targets: frozenset[Cell]) -> bool:
+        """Enumerate a pool that is no larger than a group until nothing is new: of small pools nothing is missed."""
+        if len(self._pool.instances) > GROUP_SIZE:
+            return False
+        self._thorough |= targets
+        everything = [instance.number for instance in self._pool.instances]
+        return bool(self._enumerate(everything, NO_INTENT, targets, budget=1 << GROUP_SIZE)[0])
+
+    def _search_thoroughly(self, cells: Set[Cell]) -> None:
+        """Try again for cells that some group reached, take all that a group brings, and go on while it is anything."""
+        self._thorough |= cells
+        for cell in cells:
+            self._misses[cell] = 0
+        for intent in self._plain.intents:
+            intent.fruitless = 0
+
+    def survey(self) -> set[Cell]:
+        """All cells seen so far and those that one group around a path towards every cell shows; nothing is stored."""
+        everything = all_cells(self._limits)
+        for cell in sorted(everything - self.reached):
+            group, core = self._paths.group(cell, self._generator, repeats=True)
+            if group:
+                enumeration = Enumeration(
+                    self._pool, group, self._limits, everything, self._generator, first=core
+                )
+                self.reached |= enumeration.run(keep=1, budget=self._budget).cells
+        return self.reached
+
+    def survey_beyond_limits(self) -> set[Cell]:
+        """Cells that groups around paths show when sizes and ranges are free: what to say is near where none is reached."""
+        free = Limits(1, MAXIMUM_SUBTASKS, self._limits.maximum_components)
+        paths = Paths(self._pool)
+        found: set[Cell] = set()
+        everything = all_cells(free)
+        for cell in sorted(everything):
+            group, core = paths.group(cell, self._generator, repeats=True)
+            if group and cell not in found:
+                enumeration = Enumeration(self._pool, group, free, everything, self._generator, first=core)
+                found |= enumeration.run(keep=1, budget=self._budget).cells
+        return found
+
+    def _visit(self, rounds: _Rounds, targets: frozenset[Cell]) -> bool:
+        """Enumerate one group of each of the next intents that promise something; False when none does."""
+        worked = 0
+        for _ in range(len(rounds.intents)):
+            intent = rounds.intents[rounds.position]
+            rounds.position = (rounds.position + 1) % len(rounds.intents)
+            if not intent.promises(targets):
+                continue
+            group = intent_group(
+                self._pool,
+                intent.members,
+                self._generator,
+                repeats=rounds.repeats,
+                size=group_size(self._limits.minimum_size),
+            )
+            brought, reached = self._enumerate(group, intent.number, targets)
+            intent.owed = max(0, intent.owed - 1)
+            fruitful = sum(brought.values()) >= self._worthwhile or any(map(brought.get, self._thorough))
+            intent.fruitless = 0 if fruitful else intent.fruitless + 1
+            intent.reached |= reached
+            worked += 1
+            if worked == _INTENTS_PER_PORTION:
+                break
+        return worked > 0
+
+    def _follow_paths(self, targets: frozenset[Cell]) -> bool:
+        """Enumerate a group around one path per target; False when all targets have been fruitless of late."""
+        worked = False
+        for cell in sorted(targets):
+            misses = self._misses.get(cell, 0)
+            thorough = cell in self._thorough
+            if misses >= (_THOROUGH_PATHS if thorough else _PATHS_WITHOUT_FRUIT):
+                continue
+            worked = True
+            repeats = misses >= _PATHS_WITHOUT_FRUIT // 2 and (thorough or cell not in self.reached)
+            group, core = self._paths.group(cell, self._generator, repeats=repeats)
+            brought = self._enumerate(group, NO_INTENT, targets, core)[0].get(cell, 0) if group else 0
+            fruitful = brought >= (1 if thorough else self._worthwhile)
+            self._misses[cell] = 0 if fruitful else misses + 1
+        return worked
+
+    def _enumerate(
+        self, group: Sequence[int], intent: int, targets: frozenset[Cell], first: int = 0, budget: int = 0
+    ) -> tuple[dict[Cell, int], set[Cell]]:
+        """Put the new closed sets of a group in store; returns how many each cell got, and the cells reached."""
+        enumeration = Enumeration(self._pool, group, self._limits, targets, self._generator, first=first)
+        harvest = enumeration.run(keep=self._keep, budget=budget or self._budget, known=self.found)
+        self.examined += harvest.examined
+        self.reached |= harvest.cells
+        for cell, sets in harvest.sets.items():
+            if self._keep > self._enough and cell not in self._thorough:
+                sets = harvest.sets[cell] = self._variety.chosen(sets, self._enough)
+            self.found.update(sets)
+            self._stores.setdefault(cell, Store()).put(intent, sets)
+        return {cell: len(sets) for cell, sets in harvest.sets.items()}, harvest.cells
+
+    def _nearest_intent(self, members: int) -> int:
+        """The intent that covers most of a set built around a path, if at least half of it."""
+        covered: Counter[int] = Counter()
+        size = 0
+        for number in bits(members):
+            covered.update(self._intents_of[self._pool.instances[number].template])
+            size += 1
+        best = min(covered, key=lambda intent: (-covered[intent], intent), default=NO_INTENT)
+        return best if covered[best] * 2 >= size else NO_INTENT

@@ -1,0 +1,349 @@
+"""Cross-verification: trajectories and evaluation functions prove each other, round by round (3.2, B.2, method section 3).
+
+Trajectories come first and must agree among themselves and with the declared resources; then a function is written and
+judged on the evidence already recorded, which costs no environment. Only when that does not help is the subtask
+performed again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import Field
+
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from model_clients.errors import ReplyInvalid, ReplyRefused
+from resources.categories import ResourceCategory
+from resources.record import Record
+from synthesis.cross_verification.performances import Performances, Stage
+from synthesis.cross_verification.resource_evidence import contradictions
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.evaluation_functions.evaluation_functions import (
+    Criticism,
+    ignored_parameters,
+    write_evaluation_function,
+)
+from synthesis.examination.examination import NegativeThresholds, build_negatives, examine, feedback
+from synthesis.exploration.exploration import ExplorationSettings, propose_again
+from synthesis.trajectories.setup_trajectories import Prelude
+from taskgraph.records.evaluation_function import (
+    Evaluation,
+    EvaluationFunction,
+    FunctionQuality,
+    VerificationRound,
+)
+from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskgraph.records.task import Rejection
+from taskgraph.records.trajectory import Trajectory
+
+STAGE = "cross_verification"
+
+
+class VerificationSettings(Record):
+    """Settings of cross-verification."""
+
+    rounds: int = Field(default=3, ge=1)
+    """Rounds of performing and writing (N in the paper)."""
+    functions_per_round: int = Field(default=3, ge=1)
+    """Functions tried on the evidence of one round before the subtask is performed again."""
+    parameter_sets: int = Field(default=2, ge=1)
+    """Parameter sets that are performed and verified; the others are left out of the verified subtask."""
+    performances_per_instance: int = Field(default=5, ge=1)
+    """Most performances of one parameter set, over all rounds."""
+    other_subtasks: int = Field(default=6, ge=0)
+    """Performances of other subtasks that the function is held against; some may turn out to be no wrong evidence."""
+    thresholds: NegativeThresholds = NegativeThresholds()
+    """What the examination must show."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """How one subtask fared, with everything that was recorded on the way."""
+
+    subtask: Subtask
+    """The subtask, with the declarations it ended with."""
+    verified: VerifiedSubtask | None
+    """The verified subtask, if it is."""
+    rejection: Rejection | None
+    """The reason, if it is not."""
+    rounds: tuple[VerificationRound, ...]
+    """Every judgement of a function on a trajectory."""
+    trajectories: tuple[Trajectory, ...]
+    """Every performance."""
+    functions: tuple[EvaluationFunction, ...]
+    """Every function written."""
+
+
+class _Failure(Exception):
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+@dataclass(slots=True)
+class _Work:
+    subtask: Subtask
+    performances: Performances
+    rounds: list[VerificationRound] = field(default_factory=list)
+    functions: list[EvaluationFunction] = field(default_factory=list)
+    criticism: Criticism | None = None
+
+
+@dataclass(slots=True)
+class CrossVerifier:
+    """Verifies subtasks one by one, as many at a time as its environments allow."""
+
+    stage: Stage
+    """What performing needs."""
+    sandbox: EvaluationSandbox
+    """Where evaluation functions run."""
+    categories: Mapping[str, ResourceCategory]
+    """Resource categories by name."""
+    settings: VerificationSettings
+    """Settings of this stage."""
+    exploration: ExplorationSettings
+    """Settings for proposing again what evidence contradicts."""
+
+    async def verify(self, subtask: Subtask) -> Verification:
+        """Verify `subtask`, which must have been announced to the pool, and settle it there.
+
+        Raises:
+            BatchPending: a call, of this subtask or of one that it needs, waits for an answer from elsewhere.
+            ModelClientError: calls cannot go on at all (budget, key, provider).
+        """
+        work = _Work(subtask, Performances(self.stage))
+        verified, rejection = None, None
+        try:
+            verified = await self._verify(work)
+        except _Failure as failure:
+            rejection = Rejection(
+                item_kind="subtask",
+                item_id=subtask.subtask_id,
+                stage=STAGE,
+                reason=failure.reason,
+                message=failure.message,
+                details={
+                    "performances": str(len(work.performances.recorded)),
+                    "functions": str(len(work.functions)),
+                },
+                provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
+            )
+        except BaseException:
+            await self.stage.pool.postpone(subtask.subtask_id)
+            raise
+        await self.stage.pool.settle(subtask.subtask_id, verified)
+        return Verification(
+            subtask=work.subtask,
+            verified=verified,
+            rejection=rejection,
+            rounds=tuple(work.rounds),
+            trajectories=tuple(work.performances.recorded),
+            functions=tuple(work.functions),
+        )
+
+    async def _verify(self, work: _Work) -> VerifiedSubtask:
+        revisions, number = 0, 1
+        while number <= self.settings.rounds:
+            instances = self._instances(work.subtask)
+            preludes = await self._preludes(instances)
+            trajectories = await work.performances.agreed(
+                instances, preludes, self.settings.performances_per_instance
+            )
+            if not trajectories:
+                raise _Failure("not_reproducible", work.performances.explain())
+            problems = _contradictions(instances, trajectories)
+            if problems:
+                revisions += 1
+                await self._declare_again(work, trajectories, problems, revisions)
+                continue
+            function = await self._function(work, number, trajectories)
+            if function is not None:
+                return VerifiedSubtask(
+                    subtask=work.subtask.model_copy(
+                        update={"available_parameters": tuple(item.parameters for item in instances)}
+                    ),
+                    function=function,
+                    trajectories=tuple(trajectories),
+                )
+            last = work.rounds[-1].reason if work.rounds else "no function was written"
+            work.performances.discard(trajectories, f"the evaluation said: {last}")
+            number += 1
+        last = work.rounds[-1].reason if work.rounds else "its declarations were contradicted in every round"
+        raise _Failure("not_verified", f"no evaluation function was accepted: {last}")
+
+    def _instances(self, subtask: Subtask) -> list[BoundSubtask]:
+        sets = subtask.available_parameters[: self.settings.parameter_sets]
+        return [subtask.bind(parameters, self.categories) for parameters in sets]
+
+    async def _preludes(self, instances: Sequence[BoundSubtask]) -> dict[str, Prelude]:
+        preludes = {}
+        for instance in instances:
+            prelude = await self.stage.pool.prelude(instance)
+            if prelude is None:
+                needed = ", ".join(f"{item.category} {item.value}".strip() for item in instance.inputs)
+                raise _Failure("inputs_unavailable", f"nothing verified provides what it reads: {needed}")
+            preludes[instance.instance_id] = prelude
+        return preludes
+
+    async def _declare_again(
+        self, work: _Work, trajectories: list[Trajectory], problems: list[str], revision: int
+    ) -> None:
+        """Ask for the declarations anew; when they stay as they are, doubt the performances instead.
+
+        Raises:
+            _Failure: as often as the settings allow it did not help.
+        """
+        if revision > self.exploration.revisions:
+            raise _Failure("wrong_resource", "; ".join(problems))
+        stage, subtask = self.stage, work.subtask
+        again = await propose_again(
+            subtask,
+            stage.applications[subtask.application],
+            problems,
+            models=stage.models,
+            categories=self.categories,
+            settings=self.exploration,
+            attempt=self.exploration.declaration_rounds + revision,
+        )
+        if again is not None and (again.inputs, again.outputs) != (subtask.inputs, subtask.outputs):
+            work.subtask = subtask.model_copy(update={"inputs": again.inputs, "outputs": again.outputs})
+            if again.inputs == subtask.inputs:
+                return
+        work.performances.discard(trajectories, "; ".join(problems))
+
+    async def _function(
+        self, work: _Work, number: int, trajectories: list[Trajectory]
+    ) -> EvaluationFunction | None:
+        """A function that judges all evidence rightly, or None after as many tries as a round has."""
+        stage = self.stage
+        for _ in range(self.settings.functions_per_round):
+            try:
+                function = await write_evaluation_function(
+                    work.subtask,
+                    stage.applications[work.subtask.application],
+                    trajectories,
+                    models=stage.models,
+                    criticism=work.criticism,
+                    attempt=len(work.functions),
+                    provenance=stage.provenance,
+                )
+            except (ReplyInvalid, ReplyRefused) as error:
+                raise _Failure("no_usable_reply", str(error)) from error
+            work.functions.append(function)
+            accepted = await self._judge(work, number, function, trajectories)
+            if accepted is not None:
+                return accepted
+        return None
+
+    async def _judge(
+        self, work: _Work, number: int, function: EvaluationFunction, trajectories: list[Trajectory]
+    ) -> EvaluationFunction | None:
+        """The function with its quality if it is right about all evidence; otherwise what is wrong becomes criticism."""
+        evaluations = await asyncio.gather(
+            *(
+                asyncio.to_thread(
+                    self.sandbox.evaluate, function.source, item.parameters, item.final_evidence
+                )
+                for item in trajectories
+            )
+        )
+        ignored = ignored_parameters(function, trajectories)
+        failed = [_message(evaluation) for evaluation in evaluations if not evaluation.passed]
+        if failed:
+            reason = f"does not accept a right performance: {'; '.join(dict.fromkeys(failed))}"
+            work.criticism = Criticism(function.source, messages=(reason,))
+            self._note(work, number, function, trajectories, evaluations, reason=reason)
+            return None
+        if ignored:
+            reason = f"does not depend on {', '.join(ignored)}: work with any other value would be accepted"
+            work.criticism = Criticism(function.source, (reason,), surviving_families=("wrong_parameter",))
+            self._note(work, number, function, trajectories, evaluations, reason=reason)
+            return None
+        others = await self.stage.pool.others(work.subtask, self.settings.other_subtasks)
+        quality = await asyncio.to_thread(self._examine, function, work.subtask, trajectories, others)
+        reason = feedback(quality, self._thresholds(quality, len(others)))
+        self._note(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
+        if not reason:
+            return function.model_copy(update={"quality": quality})
+        work.criticism = Criticism(
+            function.source,
+            messages=(reason,),
+            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
+            untested_checks=quality.untested_checks,
+        )
+        return None
+
+    def _examine(
+        self,
+        function: EvaluationFunction,
+        subtask: Subtask,
+        trajectories: Sequence[Trajectory],
+        others: Sequence[Trajectory],
+    ) -> FunctionQuality:
+        positive = trajectories[0]
+        negatives = build_negatives(
+            positive,
+            instance=subtask.bind(positive.parameters, self.categories),
+            other_parameter_sets=[
+                item for item in subtask.available_parameters if item != positive.parameters
+            ],
+            other_trajectories=[*trajectories[1:], *others],
+            fresh=subtask.fresh,
+        )
+        return examine(function.source, positive, negatives, self.sandbox)
+
+    def _thresholds(self, quality: FunctionQuality, others: int) -> NegativeThresholds:
+        """The thresholds; a pool too small to offer enough other subtasks is held to those it has."""
+        thresholds = self.settings.thresholds
+        if others >= self.settings.other_subtasks:
+            return thresholds
+        held = sum(item.total + item.excused for item in quality.families if item.family == "other_subtask")
+        least = min(thresholds.least_other_subtasks, held)
+        return thresholds.model_copy(update={"least_other_subtasks": least})
+
+    def _note(
+        self,
+        work: _Work,
+        number: int,
+        function: EvaluationFunction,
+        trajectories: Sequence[Trajectory],
+        evaluations: Sequence[Evaluation],
+        *,
+        reason: str,
+        quality: FunctionQuality | None = None,
+    ) -> None:
+        last = len(work.functions) % self.settings.functions_per_round == 0
+        for trajectory, evaluation in zip(trajectories, evaluations, strict=True):
+            work.rounds.append(
+                VerificationRound(
+                    verification_id=f"{work.subtask.subtask_id}:{len(work.rounds) + 1}",
+                    subtask_id=work.subtask.subtask_id,
+                    round=number,
+                    instance_id=trajectory.instance_id,
+                    trajectory_id=trajectory.trajectory_id,
+                    function_id=function.function_id,
+                    evaluation=evaluation,
+                    quality=quality,
+                    accepted=not reason,
+                    revised="none" if not reason else "both" if last else "evaluation_function",
+                    reason=reason,
+                    provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
+                )
+            )
+
+
+def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Trajectory]) -> list[str]:
+    """What all performances show alike against the declarations; found in one alone, it is still found."""
+    found = [
+        problem
+        for instance, trajectory in zip(instances, trajectories, strict=True)
+        for problem in contradictions(instance, trajectory)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _message(evaluation: Evaluation) -> str:
+    return evaluation.result.message if evaluation.result else f"{evaluation.outcome}: {evaluation.message}"

@@ -1,0 +1,65 @@
+"""Work that an instruction asks for by the name of a control, and that a performance never touched.
+
+Performances that stop early at the same place agree with each other, and where what is missing leaves no trace in
+files nothing else speaks against them. What is left out then is the instruction's end. Such a performance is doubted once, with a word to the actor: a doubt costs
+further performances and rejects nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from taskgraph.records.interaction import Control
+from taskgraph.records.trajectory import Trajectory
+from taskgraph.text_folding import fold_label
+
+_PRESSED = frozenset({"Button", "Custom", "MenuItem", "SplitButton"})
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")
+_CLAUSE_HEAD = re.compile(r"(?:^|[,;.:]|\band\b|\bthen\b)\s*(?:and |then )?([^\W\d_]+)")
+
+
+def overlooked(trajectory: Trajectory) -> tuple[str, ...]:
+    """Texts of buttons that screens showed and that the instruction's last clause begins with, if none was used."""
+    asked = last_clause_head(trajectory.instruction)
+    if any(step.target is not None and fold_label(step.target.text) == asked for step in trajectory.steps):
+        return ()
+    found = {
+        control.text: None
+        for control in _seen(trajectory)
+        if control.control_type in _PRESSED and fold_label(control.text) == asked
+    }
+    return tuple(found) if asked else ()
+
+
+def last_clause_head(instruction: str) -> str:
+    """The word that the last clause of an instruction begins with, folded; quoted values are no clauses.
+
+    >>> last_clause_head("In Player, play the track 'Tide, and more', and pause it.")
+    'pause'
+    >>> last_clause_head("")
+    ''
+    """
+    heads = _CLAUSE_HEAD.findall(_QUOTED.sub("", instruction))
+    return fold_label(heads[-1]) if heads else ""
+
+
+def doubt(trajectories: Iterable[Trajectory]) -> str:
+    """What to tell the actor about controls that all of `trajectories` overlooked; empty if there are none."""
+    names: set[str] | None = None
+    for trajectory in trajectories:
+        mine = set(overlooked(trajectory))
+        names = mine if names is None else names & mine
+    if not names:
+        return ""
+    listed = ", ".join(repr(name) for name in sorted(names))
+    return (
+        f"the screen showed {listed}, which the instruction seems to name and which was never used: make sure that"
+        " everything the instruction asks for is done before you finish"
+    )
+
+
+def _seen(trajectory: Trajectory) -> Iterable[Control]:
+    for step in trajectory.steps:
+        yield from step.observation_controls
+    yield from trajectory.final_evidence.controls

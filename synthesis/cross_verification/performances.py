@@ -1,0 +1,143 @@
+"""Performances of one subtask until enough of them agree: the trajectories' side of cross-verification."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from resources.applications import Application
+from synthesis.cross_verification.agreement import agreeing
+from synthesis.cross_verification.overlooked_controls import doubt
+from synthesis.cross_verification.verification_pool import VerificationPool
+from synthesis.ports import Environments, Models
+from synthesis.trajectories.setup_trajectories import Prelude
+from synthesis.trajectories.trajectories import Picture, TrajectorySettings, perform_subtask
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory
+
+_QUORUM = 2
+
+
+@dataclass(slots=True)
+class Stage:
+    """What performing needs, the same for all subtasks."""
+
+    models: Models
+    """Models by role."""
+    environments: Environments
+    """Where environments come from."""
+    applications: Mapping[str, Application]
+    """Applications by name."""
+    pool: VerificationPool
+    """Where preludes come from."""
+    settings: TrajectorySettings
+    """Settings of performances."""
+    picture: Picture
+    """Makes the picture that the model sees."""
+    provenance: Provenance
+    """Provenance of the trajectories."""
+
+
+@dataclass(slots=True)
+class Performances:
+    """All performances of a subtask so far."""
+
+    stage: Stage
+    """What performing needs."""
+    recorded: list[Trajectory] = field(default_factory=list)
+    """Every trajectory, in the order they ended."""
+    discarded: set[str] = field(default_factory=set)
+    """Ids of those that count no longer."""
+    attempts: Counter[str] = field(default_factory=Counter)
+    """Performances begun, per instance."""
+    feedback: dict[str, list[str]] = field(default_factory=dict)
+    """What was wrong with earlier performances, per instance."""
+    doubted: bool = False
+    """Whether performances that agreed were doubted already, which happens once."""
+
+    @property
+    def usable(self) -> list[Trajectory]:
+        """Performances that ended with the claim of success and have not been discarded."""
+        return [
+            item
+            for item in self.recorded
+            if item.termination == "finished" and item.steps and item.trajectory_id not in self.discarded
+        ]
+
+    def discard(self, trajectories: list[Trajectory], message: str) -> None:
+        """Count `trajectories` no longer, and tell the actor why."""
+        for item in trajectories:
+            self.discarded.add(item.trajectory_id)
+            self.feedback.setdefault(item.instance_id, []).append(message)
+
+    async def agreed(
+        self, instances: list[BoundSubtask], preludes: Mapping[str, Prelude], most_attempts: int
+    ) -> list[Trajectory]:
+        """One trajectory per instance that agree with each other, performing until there are; else an empty list.
+
+        One instance alone is performed twice: agreement takes two. Performances that agree but all leave out a control
+        that the instruction ends with are doubted once, and performed again.
+        """
+        while True:
+            group = agreeing(self.usable, _QUORUM)
+            chosen = {item.instance_id: item for item in reversed(group)}
+            missing = [item for item in instances if item.instance_id not in chosen]
+            if group and not missing:
+                agreed = [chosen[item.instance_id] for item in instances]
+                if not self._doubts(agreed, most_attempts):
+                    return agreed
+                missing = instances
+            wanted = missing if group else self._to_compare(instances)
+            wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
+            if not wanted:
+                return []
+            await asyncio.gather(*(self._perform(item, preludes[item.instance_id]) for item in wanted))
+
+    def _doubts(self, agreed: list[Trajectory], most_attempts: int) -> bool:
+        """Whether performances that agree are set aside, once, because all of them overlooked a control."""
+        if self.doubted or any(most_attempts - self.attempts[item.instance_id] < _QUORUM for item in agreed):
+            return False
+        message = doubt(agreed)
+        if message:
+            self.doubted = True
+            self.discard(agreed, message)
+        return bool(message)
+
+    def _to_compare(self, instances: list[BoundSubtask]) -> list[BoundSubtask]:
+        """The instances without a usable performance, or all of them when those there are do not agree."""
+        done = {item.instance_id for item in self.usable}
+        return [item for item in instances if item.instance_id not in done] or instances
+
+    async def _perform(self, instance: BoundSubtask, prelude: Prelude) -> None:
+        attempt = self.attempts[instance.instance_id]
+        self.attempts[instance.instance_id] += 1
+        stage = self.stage
+        trajectory = await perform_subtask(
+            instance,
+            stage.applications,
+            models=stage.models,
+            environments=stage.environments,
+            settings=stage.settings,
+            prelude=prelude,
+            attempt=attempt,
+            feedback=self.feedback.get(instance.instance_id, ()),
+            picture=stage.picture,
+            provenance=stage.provenance,
+        )
+        self.recorded.append(trajectory)
+        if trajectory.termination == "finished":
+            await stage.pool.record(trajectory)
+        else:
+            self.feedback.setdefault(instance.instance_id, []).append(
+                f"ended with {trajectory.termination}: {trajectory.message}"
+            )
+
+    def explain(self) -> str:
+        """Why performances did not come to an agreement, in one sentence."""
+        ends = Counter(item.termination for item in self.recorded)
+        messages = list(dict.fromkeys(item.message for item in self.recorded if item.message))
+        summary = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
+        return f"no two performances agree ({summary}){': ' if messages else ''}{'; '.join(messages[:3])}"

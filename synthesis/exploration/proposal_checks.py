@@ -1,0 +1,172 @@
+"""Whether a proposed subtask is well formed: what can be said without performing it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from model_clients.replies import ProposedSubtask
+from resources.applications import Application, ExampleSubtask
+from resources.categories import ResourceCategory, ResourceKind
+from resources.errors import UnknownCatalogEntry
+from taskgraph.errors import ParameterInvalid
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import Subtask, placeholders
+from taskgraph.records.task import Rejection
+
+DECLARATION_REASONS = frozenset(
+    {"unknown_category", "declaration_mismatch", "category_contradicted", "resource_without_value"}
+)
+"""Reasons that concern only what a proposal declares to read and write, not the subtask itself."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+class _Refused(Exception):
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+def accepted_subtask(
+    proposal: ProposedSubtask,
+    application: Application,
+    categories: Mapping[str, ResourceCategory],
+    known: Iterable[Subtask],
+    provenance: Provenance,
+) -> Subtask | Rejection:
+    """The subtask of a proposal, or its rejection: a proposal must be usable as it stands.
+
+    Placeholders and parameters agree, at least one complete parameter set is left after doubles are dropped,
+    declared categories exist and their values fit them, and no known subtask says the same.
+    """
+    try:
+        return _subtask(proposal, application, categories, known, provenance)
+    except _Refused as refused:
+        return Rejection(
+            item_kind="subtask",
+            item_id=f"{application.name}.{proposal.name}",
+            stage="exploration",
+            reason=refused.reason,
+            message=str(refused),
+            details={"instruction_template": proposal.instruction_template},
+            provenance=provenance,
+        )
+
+
+def _subtask(
+    proposal: ProposedSubtask,
+    application: Application,
+    categories: Mapping[str, ResourceCategory],
+    known: Iterable[Subtask],
+    provenance: Provenance,
+) -> Subtask:
+    if not _NAME.fullmatch(proposal.name):
+        raise _Refused(
+            "name_invalid", f"{proposal.name!r} is no name of lower-case letters, digits and underscores."
+        )
+    names = placeholders(proposal.instruction_template)
+    sets = _parameter_sets(proposal, names)
+    unknown = sorted(set(proposal.fresh) - set(names))
+    if unknown:
+        raise _Refused(
+            "parameters_mismatch", f"`fresh` names {unknown}, which the instruction does not have."
+        )
+    for declaration in (*proposal.inputs, *proposal.outputs):
+        if declaration.category not in categories:
+            raise _Refused(
+                "unknown_category",
+                str(UnknownCatalogEntry("resource category", declaration.category, categories)),
+            )
+        if declaration.parameter and declaration.parameter not in names:
+            raise _Refused(
+                "declaration_mismatch",
+                f"{declaration.category!r} takes its value from {declaration.parameter!r}; the instruction has"
+                f" {names}.",
+            )
+        _check_value(declaration.category, declaration.parameter, sets, categories)
+    for other in known:
+        templates = other.instruction_template, proposal.instruction_template
+        if len({_folded(template, categories) for template in templates}) == 1:
+            raise _Refused("duplicate", f"says the same as {other.subtask_id}.")
+        if other.subtask_id == f"{application.name}.{proposal.name}":
+            raise _Refused("duplicate", f"the name {proposal.name!r} is taken by another proposal.")
+    example = _same_example(proposal, application)
+    subtask = Subtask(
+        subtask_id=f"{application.name}.{proposal.name}",
+        application=application.name,
+        application_category=application.category,
+        platform=application.platform,
+        instruction_template=proposal.instruction_template,
+        available_parameters=sets,
+        inputs=tuple(proposal.inputs),
+        outputs=tuple(proposal.outputs),
+        fresh=tuple(proposal.fresh),
+        worked_example=example.worked_example if example else (),
+        origin="curated" if example else "proposed",
+        simulated=application.platform == "simulated",
+        provenance=provenance.model_copy(update={"stage": "exploration"}),
+    )
+    try:
+        for parameters in sets:
+            subtask.bind(parameters, categories)
+    except ParameterInvalid as error:
+        raise _Refused("resource_without_value", str(error)) from error
+    return subtask
+
+
+def _parameter_sets(proposal: ProposedSubtask, names: list[str]) -> tuple[dict[str, str], ...]:
+    sets: list[dict[str, str]] = []
+    for values in proposal.parameter_sets or [[]]:
+        parameters = {item.name: item.value for item in values}
+        if set(parameters) != set(names) or len(values) != len(names):
+            raise _Refused(
+                "parameters_mismatch",
+                f"a parameter set names {sorted(item.name for item in values)}; the instruction has {sorted(names)}.",
+            )
+        if not all(value.strip() for value in parameters.values()):
+            raise _Refused("empty_value", f"a parameter set has an empty value: {parameters}.")
+        ordered = {name: parameters[name] for name in names}
+        if ordered not in sets:
+            sets.append(ordered)
+    return tuple(sets)
+
+
+def _check_value(
+    category: str,
+    parameter: str,
+    sets: Iterable[Mapping[str, str]],
+    categories: Mapping[str, ResourceCategory],
+) -> None:
+    """A parameter named like a category has that category, and a file's ending may not speak for another one."""
+    if parameter in categories and parameter != category:
+        kinds = (categories[parameter].kind, categories[category].kind)
+        if kinds[0] is kinds[1]:
+            raise _Refused(
+                "category_contradicted",
+                f"the parameter {parameter!r} is named like a resource category but declared as {category!r}.",
+            )
+    if categories[category].kind is ResourceKind.FILE and parameter:
+        for parameters in sets:
+            spoken = f"{parameters[parameter].rpartition('.')[2].lower()}_path"
+            if spoken in categories and spoken != category:
+                raise _Refused(
+                    "category_contradicted",
+                    f"{parameters[parameter]!r} is declared as {category!r}, but its ending says {spoken!r}.",
+                )
+
+
+def _same_example(proposal: ProposedSubtask, application: Application) -> ExampleSubtask | None:
+    for example in application.example_subtasks:
+        if example.name == proposal.name and example.instruction_template == proposal.instruction_template:
+            return example
+    return None
+
+
+def _folded(template: str, categories: Mapping[str, ResourceCategory]) -> str:
+    """The template without what does not matter: how parameters are called, unless the name says a category."""
+
+    def name(match: re.Match[str]) -> str:
+        return match.group() if match.group(1) in categories else "{}"
+
+    return " ".join(re.sub(r"\{([^}]*)\}", name, template).casefold().split()).rstrip(".")

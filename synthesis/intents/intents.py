@@ -1,0 +1,234 @@
+"""Intents: a model finds goals in the pool, each with a group of subtasks that can be linked (3.2, method section 5)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from model_clients.errors import ReplyInvalid, ReplyRefused
+from model_clients.replies import IntentsReply, ProposedIntent
+from model_clients.roles import ModelRole
+from prompts.inputs import IntentsInput, ResourceInView, ScenarioInView, SubtaskInPool
+from prompts.rendering import render, template_hash
+from resources.instances import Resource
+from resources.matching import provides
+from resources.record import Record
+from resources.scenarios import Scenario, scenario_of
+from synthesis.ports import Models
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskgraph.records.task import Intent, Rejection
+
+STAGE = "intents"
+
+
+class IntentSettings(Record):
+    """Settings of intent extraction."""
+
+    wanted: int = Field(default=40, ge=1)
+    """Most intents of a run."""
+    per_call: int = Field(default=20, ge=1)
+    """Most intents asked for in one call."""
+    smallest_group: int = Field(default=3, ge=1)
+    """Fewest subtasks of a group."""
+    largest_group: int = Field(default=14, ge=1)
+    """Most subtasks of a group."""
+    barren_calls: int = Field(default=2, ge=1)
+    """Calls in a row without a new intent after which no more are made."""
+
+
+@dataclass(frozen=True, slots=True)
+class PooledSubtask:
+    """A verified subtask with its verified instances."""
+
+    subtask: Subtask
+    """The subtask."""
+    instances: tuple[BoundSubtask, ...]
+    """Its instances."""
+    application_title: str
+    """Name that people use for its application."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intents:
+    """What the extraction brought."""
+
+    intents: tuple[Intent, ...]
+    """Accepted intents, in the order of their proposal."""
+    rejections: tuple[Rejection, ...]
+    """The others, with the reason."""
+
+
+async def extract_intents(
+    pool: Sequence[PooledSubtask],
+    *,
+    models: Models,
+    scenarios: Sequence[Scenario],
+    settings: IntentSettings,
+    known: Sequence[Intent] = (),
+    provenance: Provenance,
+) -> Intents:
+    """New intents over `pool`, besides those `known`, until enough are found or calls bring no more.
+
+    Raises:
+        ModelClientError: calls cannot go on at all (budget, key, provider).
+    """
+    members = {
+        item.subtask.subtask_id: item for item in sorted(pool, key=lambda item: item.subtask.subtask_id)
+    }
+    accepted: dict[frozenset[str], Intent] = {frozenset(intent.subtask_ids): intent for intent in known}
+    rejections: list[Rejection] = []
+    new: list[Intent] = []
+    barren, feedback = 0, tuple[str, ...]()
+    attempt = 0
+    while members and len(new) < settings.wanted and barren < settings.barren_calls:
+        inputs = _input(members, scenarios, settings, [*accepted.values()], len(new), feedback)
+        try:
+            reply = await models.ask(
+                ModelRole.INTENT_EXTRACTOR,
+                render(inputs),
+                IntentsReply,
+                stage=STAGE,
+                item_id="pool",
+                attempt=attempt,
+            )
+        except (ReplyInvalid, ReplyRefused) as error:
+            rejections.append(_rejection(f"call {attempt + 1}", "no_usable_reply", str(error), provenance))
+            break
+        attempt += 1
+        before, messages = len(new), list[str]()
+        for proposal in reply.intents:
+            if len(new) == settings.wanted:
+                break
+            problem = _problem(proposal, members, accepted, settings)
+            if problem is not None:
+                rejections.append(_rejection(proposal.goal, *problem, provenance))
+                messages.append(f"{proposal.goal}: {problem[1]}")
+                continue
+            intent = _intent(proposal, members, scenarios, provenance)
+            accepted[frozenset(intent.subtask_ids)] = intent
+            new.append(intent)
+        feedback = tuple(messages)
+        barren = 0 if len(new) > before else barren + 1
+    return Intents(tuple(new), tuple(rejections))
+
+
+def linked_pairs(members: Sequence[PooledSubtask]) -> set[tuple[str, str]]:
+    """Pairs of subtasks of which some instance of the first provides what some instance of the second reads."""
+    pairs = set()
+    for producer in members:
+        outputs = {output for instance in producer.instances for output in instance.outputs}
+        for consumer in members:
+            if producer is not consumer and any(
+                provides(output, needed)
+                for instance in consumer.instances
+                for needed in instance.inputs
+                for output in outputs
+            ):
+                pairs.add((producer.subtask.subtask_id, consumer.subtask.subtask_id))
+    return pairs
+
+
+def _problem(
+    proposal: ProposedIntent,
+    members: Mapping[str, PooledSubtask],
+    accepted: Mapping[frozenset[str], Intent],
+    settings: IntentSettings,
+) -> tuple[str, str] | None:
+    group = list(dict.fromkeys(proposal.subtask_ids))
+    unknown = [name for name in group if name not in members]
+    if unknown:
+        return "unknown_subtask", f"the pool has no {', '.join(unknown)}."
+    if not proposal.goal.strip():
+        return "no_goal", "the goal is empty."
+    if not settings.smallest_group <= len(group) <= settings.largest_group:
+        return (
+            "group_size",
+            f"the group has {len(group)} subtasks; allowed are {settings.smallest_group} to {settings.largest_group}.",
+        )
+    if frozenset(group) in accepted:
+        return "duplicate", "another intent has the same group."
+    if any(intent.text.casefold() == proposal.goal.strip().casefold() for intent in accepted.values()):
+        return "duplicate", "another intent has the same goal."
+    linked = {name for pair in linked_pairs([members[name] for name in group]) for name in pair}
+    if len(linked) < 2:
+        return "not_linked", "no subtask of the group makes what another one reads."
+    return None
+
+
+def _intent(
+    proposal: ProposedIntent,
+    members: Mapping[str, PooledSubtask],
+    scenarios: Sequence[Scenario],
+    provenance: Provenance,
+) -> Intent:
+    group = tuple(dict.fromkeys(proposal.subtask_ids))
+    known = {scenario.name for scenario in scenarios}
+    categories = {members[name].subtask.application_category for name in group}
+    digest = hashlib.sha256("\0".join((*sorted(group), proposal.goal.strip())).encode()).hexdigest()[:12]
+    return Intent(
+        intent_id=f"intent-{digest}",
+        text=proposal.goal.strip(),
+        subtask_ids=group,
+        scenario=proposal.scenario
+        if proposal.scenario in known
+        else scenario_of(sorted(categories), scenarios).name,
+        provenance=provenance.model_copy(
+            update={"stage": STAGE, "prompt": "intents", "prompt_hash": template_hash("intents")}
+        ),
+    )
+
+
+def _input(
+    members: Mapping[str, PooledSubtask],
+    scenarios: Sequence[Scenario],
+    settings: IntentSettings,
+    accepted: Sequence[Intent],
+    found: int,
+    feedback: tuple[str, ...],
+) -> IntentsInput:
+    return IntentsInput(
+        scenarios=tuple(
+            ScenarioInView(name=item.name, application_categories=item.application_categories)
+            for item in scenarios
+        ),
+        subtasks=tuple(
+            SubtaskInPool(
+                subtask_id=name,
+                application=member.application_title,
+                application_category=member.subtask.application_category,
+                instruction_template=member.subtask.instruction_template,
+                inputs=_views(member, lambda instance: instance.inputs),
+                outputs=_views(member, lambda instance: instance.outputs),
+            )
+            for name, member in members.items()
+        ),
+        known_goals=tuple(intent.text for intent in accepted),
+        wanted=min(settings.per_call, settings.wanted - found),
+        smallest_group=settings.smallest_group,
+        largest_group=settings.largest_group,
+        feedback=feedback,
+    )
+
+
+def _views(
+    member: PooledSubtask, resources: Callable[[BoundSubtask], Sequence[Resource]]
+) -> tuple[ResourceInView, ...]:
+    unique = dict.fromkeys(resource for instance in member.instances for resource in resources(instance))
+    return tuple(
+        ResourceInView(category=item.category, value=item.value, kind=item.kind.value) for item in unique
+    )
+
+
+def _rejection(goal: str, reason: str, message: str, provenance: Provenance) -> Rejection:
+    return Rejection(
+        item_kind="intent",
+        item_id=goal[:120],
+        stage=STAGE,
+        reason=reason,
+        message=message,
+        provenance=provenance.model_copy(update={"stage": STAGE}),
+    )

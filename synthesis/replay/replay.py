@@ -1,0 +1,234 @@
+"""Replay: a composed task is performed from its subtasks' trajectories, in one environment (method section 8, C.5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from pydantic import Field
+
+from environments.environment import Environment
+from environments.episode import Recording
+from environments.errors import EnvironmentFailure
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from resources.applications import Application
+from resources.record import Record
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.errors import StageInputInvalid
+from synthesis.ports import Environments
+from synthesis.trajectories.reperformance import perform_again
+from synthesis.trajectories.setup_trajectories import made_files, since
+from taskgraph.records.evaluation_function import Evaluation
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Rejection, Replay, ReplayedSubtask, Task
+from taskgraph.records.trajectory import Termination, Trajectory, TrajectoryStep
+
+STAGE = "replay"
+
+
+class ReplaySettings(Record):
+    """Settings of replay."""
+
+    orders: int = Field(default=2, ge=1)
+    """Successful orders performed, where a task has so many."""
+    environment_attempts: int = Field(default=2, ge=1)
+    """How often an order is begun when the environment itself fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedTask:
+    """How the replay of one task went."""
+
+    task: Task
+    """The task."""
+    replays: tuple[Replay, ...]
+    """One per order."""
+    trajectories: tuple[Trajectory, ...]
+    """The recording of each."""
+    rejection: Rejection | None
+    """The reason, if every order failed."""
+
+
+@dataclass(slots=True)
+class _Performance:
+    initial: Evidence = field(default_factory=lambda: Evidence(step=0))
+    steps: list[TrajectoryStep] = field(default_factory=list)
+    nodes: list[ReplayedSubtask] = field(default_factory=list)
+    termination: Termination = "finished"
+    failing: str = ""
+    message: str = ""
+
+
+@dataclass(slots=True)
+class Replayer:
+    """Replays tasks, as many at a time as its environments allow."""
+
+    environments: Environments
+    """Where environments come from."""
+    sandbox: EvaluationSandbox
+    """Where evaluation functions run."""
+    applications: Mapping[str, Application]
+    """Applications by name."""
+    verified: Mapping[str, VerifiedSubtask]
+    """Verified subtasks by id."""
+    settings: ReplaySettings
+    """Settings of this stage."""
+    provenance: Provenance
+    """Provenance of what is recorded."""
+
+    async def replay(self, task: Task) -> ReplayedTask:
+        """Perform `task` in several of its successful orders; rejected only if none of them works.
+
+        Raises:
+            StageInputInvalid: a node of the task has no verified trajectory.
+        """
+        orders = spread_orders(task, self.settings.orders)
+        results = [await self._replay(task, number, order) for number, order in enumerate(orders)]
+        rejection = None
+        if not any(replay.success for replay, _ in results):
+            replay = results[0][0]
+            rejection = Rejection(
+                item_kind="task",
+                item_id=task.task_id,
+                stage=STAGE,
+                reason="not_executable",
+                message=f"{replay.failing_instance}: {replay.message}",
+                details={"orders": str(len(results))},
+                provenance=self.provenance.model_copy(update={"stage": STAGE}),
+            )
+        return ReplayedTask(
+            task,
+            tuple(replay for replay, _ in results),
+            tuple(recording for _, recording in results),
+            rejection,
+        )
+
+    async def _replay(self, task: Task, number: int, order: Sequence[str]) -> tuple[Replay, Trajectory]:
+        nodes = {node.instance_id: node for node in task.graph.nodes}
+        ordered = [nodes[name] for name in order]
+        started = perf_counter()
+        performance = _Performance()
+        platform = self.applications[ordered[0].application].platform
+        opened = len({node.application for node in ordered})
+        simulated = False
+        for _ in range(self.settings.environment_attempts):
+            performance = _Performance()
+            async with self.environments.lease(platform, opened) as environment:
+                simulated = environment.simulated
+                await self._perform(environment, ordered, performance)
+            if performance.termination != "environment_error":
+                break
+        replay_id = f"{task.task_id}({number})"
+        marked = self.provenance.model_copy(update={"stage": STAGE})
+        replay = Replay(
+            replay_id=replay_id,
+            task_id=task.task_id,
+            order=tuple(order),
+            success=not performance.failing,
+            failing_instance=performance.failing,
+            message=performance.message,
+            subtasks=tuple(performance.nodes),
+            trajectory_id=replay_id,
+            seconds=round(perf_counter() - started, 3),
+            provenance=marked,
+        )
+        recording = Trajectory(
+            trajectory_id=replay_id,
+            subtask_id=task.task_id,
+            instance_id=replay_id,
+            parameters={},
+            instruction=task.instruction,
+            platform=platform,
+            simulated=simulated,
+            initial_evidence=performance.initial,
+            steps=tuple(performance.steps),
+            termination=performance.termination,
+            message=performance.message,
+            attempt=number,
+            provenance=marked,
+        )
+        return replay, recording
+
+    async def _perform(
+        self, environment: Environment, ordered: Sequence[BoundSubtask], performance: _Performance
+    ) -> None:
+        """Perform the nodes one after the other until one fails; what happens is noted in `performance`."""
+        names = dict.fromkeys(node.application for node in ordered)
+        node = ordered[0]
+        try:
+            observation = await environment.reset(
+                [self.applications[name] for name in names], without=made_files(ordered)
+            )
+            performance.initial = evidence = await environment.evidence()
+            for node in ordered:
+                observation = await environment.bring_to_front(node.application)
+                before = evidence
+                recording = await perform_again(
+                    environment, self._trajectory(node), observation, history=performance.steps
+                )
+                performance.steps += recording.steps
+                evidence = await environment.evidence()
+                if not await self._note(node, recording, before, evidence, performance):
+                    return
+        except EnvironmentFailure as error:
+            performance.termination = "environment_error"
+            performance.failing = node.instance_id
+            performance.message = f"{type(error).__name__}: {error}"
+
+    async def _note(
+        self,
+        node: BoundSubtask,
+        recording: Recording,
+        before: Evidence,
+        after: Evidence,
+        performance: _Performance,
+    ) -> bool:
+        """Judge `node` on the evidence since it began, and note the outcome; whether it succeeded."""
+        if recording.termination == "finished":
+            seen = since(after, before.step, len(before.inputs))
+            evaluation = await asyncio.to_thread(
+                self.sandbox.evaluate, self.verified[node.subtask_id].function.source, node.parameters, seen
+            )
+            success, message = evaluation.passed, _message(evaluation)
+        else:
+            success, message = False, f"{recording.termination}: {recording.message}"
+            performance.termination = recording.termination
+        last = len(performance.steps)
+        performance.nodes.append(
+            ReplayedSubtask(
+                instance_id=node.instance_id,
+                success=success,
+                message=message,
+                first_step=last - len(recording.steps) + 1,
+                last_step=last,
+            )
+        )
+        if not success:
+            performance.failing, performance.message = node.instance_id, message
+        return success
+
+    def _trajectory(self, node: BoundSubtask) -> Trajectory:
+        verified = self.verified.get(node.subtask_id)
+        trajectory = verified.trajectory(node.instance_id) if verified else None
+        if trajectory is None:
+            raise StageInputInvalid(
+                f"the node {node.instance_id!r} has no verified trajectory; replay needs the pool the task was made from."
+            )
+        return trajectory
+
+
+def spread_orders(task: Task, count: int) -> list[tuple[str, ...]]:
+    """Up to `count` successful orders, the first and those furthest from it in the list."""
+    orders = list(task.successful_orders) or [tuple(node.instance_id for node in task.graph.nodes)]
+    if count == 1 or len(orders) == 1:
+        return orders[:1]
+    step = (len(orders) - 1) / (min(count, len(orders)) - 1)
+    return [orders[round(index * step)] for index in range(min(count, len(orders)))]
+
+
+def _message(evaluation: Evaluation) -> str:
+    return evaluation.result.message if evaluation.result else f"{evaluation.outcome}: {evaluation.message}"

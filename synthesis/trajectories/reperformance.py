@@ -1,0 +1,83 @@
+"""Performing a recorded trajectory again, each action grounded anew on the live controls (method section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from environments.agent import Decision
+from environments.environment import Environment
+from environments.episode import Recording, record_steps
+from taskgraph.records.grounding import find_control
+from taskgraph.records.interaction import Observation, WaitInput
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+
+_PATIENCE = 6
+"""Looks at the screen for a control that is not there yet."""
+_FIRST_WAIT_SECONDS = 0.25
+
+
+@dataclass(slots=True)
+class RecordedAgent:
+    """An agent that does what a trajectory recorded: the control is found by text, type and parent, never by place.
+
+    Steps that failed when they were recorded are left out. Gives up when a control does not turn up.
+    """
+
+    trajectory: Trajectory
+    """What to do."""
+    _next: int = 0
+    _looks: int = 0
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The next recorded action on the control of the same description."""
+        steps = [step for step in self.trajectory.steps if not step.problem]
+        if self._next >= len(steps):
+            return Decision(status="finish")
+        step = steps[self._next]
+        if step.target is None or isinstance(step.action, WaitInput):
+            self._next += 1
+            return Decision(status="continue", thought=step.thought, action=step.action)
+        control = find_control(step.target, observation.controls)
+        if control is None or (control.disabled and self._looks < _PATIENCE):
+            self._looks += 1
+            if self._looks > _PATIENCE:
+                return Decision(
+                    status="give_up",
+                    message=(
+                        f"step {step.step} of trajectory {self.trajectory.trajectory_id} needs a"
+                        f" {step.target.control_type or 'control'} {step.target.text!r}, which is not on the screen"
+                    ),
+                )
+            wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
+            return Decision(status="continue", thought="The control is not there yet.", action=wait)
+        self._next += 1
+        self._looks = 0
+        action = step.action.model_copy(update={"control_label": control.label})
+        return Decision(status="continue", thought=step.thought, action=action)
+
+    @property
+    def step_limit(self) -> int:
+        """Steps it can take at most, waiting included."""
+        return len(self.trajectory.steps) * (_PATIENCE + 1) + 1
+
+
+async def perform_again(
+    environment: Environment,
+    trajectory: Trajectory,
+    observation: Observation,
+    *,
+    history: Sequence[TrajectoryStep] = (),
+) -> Recording:
+    """Do the steps of `trajectory` from `observation` on, without a reset; steps are numbered on from `history`."""
+    agent = RecordedAgent(trajectory)
+    return await record_steps(
+        environment,
+        agent,
+        trajectory.instruction,
+        observation,
+        step_limit=agent.step_limit,
+        history=history,
+    )

@@ -1,0 +1,120 @@
+"""Bringing an environment into the state a subtask starts from, when a reset alone does not provide its inputs.
+
+A subtask that reads an open document, the clipboard or a file that no application has as a fixture can only be
+performed after another subtask made it. That one is performed first, from its verified trajectory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from environments.environment import Environment
+from environments.errors import EnvironmentBroken
+from resources.applications import Application
+from resources.categories import ResourceKind
+from synthesis.trajectories.reperformance import perform_again
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.interaction import Action, Observation
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Prelude:
+    """What is performed before a subtask."""
+
+    performed: tuple[tuple[BoundSubtask, Trajectory], ...] = ()
+    """Verified instances with their trajectories, in order."""
+
+    @property
+    def applications(self) -> tuple[str, ...]:
+        """Applications it needs, each once."""
+        return tuple(dict.fromkeys(instance.application for instance, _ in self.performed))
+
+    @property
+    def made_files(self) -> frozenset[str]:
+        """Paths of the files it makes, which must not be there before."""
+        return made_files([instance for instance, _ in self.performed])
+
+
+def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
+    """Paths that `instances` write without reading them before: a run starts without these fixtures."""
+    made: set[str] = set()
+    for instance in instances:
+        read = {item.value for item in instance.inputs if item.kind is ResourceKind.FILE}
+        made |= {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
+    return frozenset(made)
+
+
+class PreparedEnvironment:
+    """An environment whose reset also performs a prelude, and whose evidence holds no trace of having done so.
+
+    Satisfies `environments.environment.Environment`. Steps and inputs are counted from the end of the prelude.
+    """
+
+    def __init__(
+        self, environment: Environment, prelude: Prelude, applications: Sequence[Application]
+    ) -> None:
+        """Perform `prelude` after each reset; `applications` are those it needs."""
+        self.platform = environment.platform
+        self.simulated = environment.simulated
+        self._environment = environment
+        self._prelude = prelude
+        self._applications = applications
+        self._steps = 0
+        self._inputs = 0
+
+    async def reset(
+        self, applications: Sequence[Application], *, without: Collection[str] = ()
+    ) -> Observation:
+        """Reset, perform the prelude and bring the first of `applications` to the front.
+
+        Raises:
+            EnvironmentBroken: the prelude could not be performed again.
+            EnvironmentFailure: as the environment's own reset.
+        """
+        names = {application.name for application in applications}
+        extra = [application for application in self._applications if application.name not in names]
+        self._steps = self._inputs = 0
+        observation = await self._environment.reset([*applications, *extra], without=without)
+        for instance, trajectory in self._prelude.performed:
+            observation = await self._environment.bring_to_front(instance.application)
+            recording = await perform_again(self._environment, trajectory, observation)
+            if recording.termination != "finished":
+                raise EnvironmentBroken(
+                    f"preparing with {instance.instance_id} failed: {recording.termination}: {recording.message}"
+                )
+        if self._prelude.performed:
+            observation = await self._environment.bring_to_front(applications[0].name)
+            evidence = await self._environment.evidence()
+            self._steps, self._inputs = evidence.step, len(evidence.inputs)
+        return observation
+
+    async def observe(self) -> Observation:
+        """The screen now."""
+        return await self._environment.observe()
+
+    async def act(self, action: Action) -> Observation:
+        """Carry out `action`."""
+        return await self._environment.act(action)
+
+    async def bring_to_front(self, application: str) -> Observation:
+        """Put an application in front."""
+        return await self._environment.bring_to_front(application)
+
+    async def evidence(self) -> Evidence:
+        """The evidence since the end of the prelude."""
+        return since(await self._environment.evidence(), self._steps, self._inputs)
+
+    async def close(self) -> None:
+        """Close the environment."""
+        await self._environment.close()
+
+
+def since(evidence: Evidence, steps: int, inputs: int) -> Evidence:
+    """The same state, with steps and inputs counted anew after the first `steps` steps and `inputs` inputs."""
+    if not steps and not inputs:
+        return evidence
+    kept = tuple(event.model_copy(update={"step": event.step - steps}) for event in evidence.inputs[inputs:])
+    return evidence.model_copy(update={"step": evidence.step - steps, "inputs": kept})

@@ -1,0 +1,216 @@
+"""Trajectories: a model performs subtasks in an environment (B.2, E.1)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from environments.agent import Decision
+from environments.annotated import side_by_side
+from environments.environment import Environment
+from environments.episode import run_episode
+from environments.errors import AgentFailure
+from model_clients.errors import ReplyInvalid, ReplyRefused
+from model_clients.replies import ActorReply
+from model_clients.roles import ModelRole
+from prompts.inputs import StepInHistory, TrajectoryInput
+from prompts.rendering import render
+from resources.applications import Application
+from resources.record import Record
+from synthesis.exploration.exploration import controls_in_view
+from synthesis.ports import Environments, Models
+from synthesis.trajectories.setup_trajectories import Prelude, PreparedEnvironment, made_files
+from taskgraph.records.interaction import (
+    Action,
+    ClickInput,
+    DragInput,
+    KeyboardInput,
+    Observation,
+    Screenshot,
+    WaitInput,
+    WheelMouseInput,
+)
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+
+STAGE = "trajectories"
+
+Picture = Callable[[Observation], Screenshot]
+"""Makes the picture that the model sees of a screen."""
+
+
+def plain_picture(observation: Observation) -> Screenshot:
+    """The screen as it is."""
+    return observation.screenshot
+
+
+def both_pictures(observation: Observation) -> Screenshot:
+    """The screen as it is and annotated, side by side, as the paper's prompt describes (E.1)."""
+    return Screenshot.of(side_by_side(observation))
+
+
+class TrajectorySettings(Record):
+    """Settings of performances."""
+
+    step_limit: int = Field(default=30, ge=1)
+    """Most steps of one performance."""
+    environment_attempts: int = Field(default=2, ge=1)
+    """How often a performance is begun when the environment itself fails."""
+
+
+@dataclass(slots=True)
+class ModelAgent:
+    """An agent whose every decision is asked of the actor model."""
+
+    models: Models
+    """Models by role."""
+    instance: BoundSubtask
+    """What is performed."""
+    application: Application
+    """Where."""
+    step_limit: int
+    """Most steps."""
+    attempt: int = 0
+    """Which performance of the instance this is."""
+    feedback: tuple[str, ...] = ()
+    """What was wrong with earlier ones."""
+    picture: Picture = plain_picture
+    """Makes the picture that the model sees."""
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The model's decision.
+
+        Raises:
+            AgentFailure: the model refused or gave no usable reply.
+            ModelClientError: calls cannot go on at all.
+        """
+        prompt = render(
+            TrajectoryInput(
+                application=self.application.name,
+                title=self.application.title,
+                manual=self.application.manual,
+                instruction=instruction,
+                feedback=self.feedback,
+                history=tuple(_in_history(step) for step in history),
+                steps_left=max(0, self.step_limit - len(history)),
+                window_title=observation.window_title,
+                controls=controls_in_view(observation),
+                screenshot=self.picture(observation),
+            )
+        )
+        try:
+            reply = await self.models.ask(
+                ModelRole.ACTOR,
+                prompt,
+                ActorReply,
+                stage=STAGE,
+                item_id=self.instance.instance_id,
+                attempt=self.attempt,
+            )
+        except (ReplyInvalid, ReplyRefused) as error:
+            raise AgentFailure(str(error)) from error
+        return _decision(reply)
+
+
+async def perform_subtask(
+    instance: BoundSubtask,
+    applications: Mapping[str, Application],
+    *,
+    models: Models,
+    environments: Environments,
+    settings: TrajectorySettings,
+    prelude: Prelude | None = None,
+    attempt: int = 0,
+    feedback: Sequence[str] = (),
+    picture: Picture = plain_picture,
+    provenance: Provenance,
+) -> Trajectory:
+    """One performance of `instance` in a fresh environment, after `prelude`.
+
+    A trajectory comes back in any case; one whose environment failed says so and was begun anew before, as often as
+    the settings allow.
+
+    Raises:
+        ModelClientError: calls cannot go on at all (budget, key, provider).
+    """
+    application = applications[instance.application]
+    before = prelude or Prelude()
+    without = made_files([*(performed for performed, _ in before.performed), instance])
+    trajectory = None
+    for _ in range(settings.environment_attempts):
+        agent = ModelAgent(
+            models, instance, application, settings.step_limit, attempt, tuple(feedback), picture
+        )
+        async with environments.lease(application.platform) as environment:
+            trajectory = await run_episode(
+                _prepared(environment, before, applications),
+                agent,
+                instance=instance,
+                applications=[application],
+                step_limit=settings.step_limit,
+                without=without,
+                attempt=attempt,
+                provenance=provenance.model_copy(update={"stage": STAGE}),
+            )
+        if trajectory.termination != "environment_error":
+            break
+    assert trajectory is not None
+    return trajectory
+
+
+def _prepared(
+    environment: Environment, prelude: Prelude, applications: Mapping[str, Application]
+) -> Environment:
+    if not prelude.performed:
+        return environment
+    return PreparedEnvironment(environment, prelude, [applications[name] for name in prelude.applications])
+
+
+def _in_history(step: TrajectoryStep) -> StepInHistory:
+    action = step.action.model_dump(
+        mode="json", exclude={"operation", "control_label"}, exclude_defaults=True
+    )
+    return StepInHistory(
+        step=step.step,
+        thought=step.thought,
+        function=step.action.operation,
+        control_text=step.target.text if step.target else "",
+        args=json.dumps(action, ensure_ascii=False),
+        outcome=step.problem or "done",
+    )
+
+
+def _decision(reply: ActorReply) -> Decision:
+    if reply.status == "FINISH":
+        return Decision(status="finish", description=reply.observation, thought=reply.thought)
+    if reply.status == "GIVE_UP":
+        return Decision(
+            status="give_up", description=reply.observation, thought=reply.thought, message=reply.message
+        )
+    return Decision(
+        status="continue", description=reply.observation, thought=reply.thought, action=_action(reply)
+    )
+
+
+def _action(reply: ActorReply) -> Action | None:
+    """The action of a reply, or None where its function lacks what it needs; the agent is told so."""
+    label, given = reply.control_label, reply.args
+    points = tuple((point.x, point.y) for point in given.path)
+    if reply.function == "click_input":
+        position = points[0] if points else None
+        return ClickInput(control_label=label, button=given.button, double=given.double, position=position)
+    if reply.function == "keyboard_input" and given.keys:
+        return KeyboardInput(control_label=label, keys=given.keys)
+    if reply.function == "wheel_mouse_input":
+        return WheelMouseInput(control_label=label, wheel_distance=given.wheel_dist)
+    if reply.function == "drag_input" and len(points) > 1:
+        return DragInput(control_label=label, path=points)
+    if reply.function == "wait":
+        return WaitInput(seconds=given.seconds)
+    return None

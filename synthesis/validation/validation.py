@@ -1,0 +1,277 @@
+"""Validation: an instruction is accepted when its words alone lead back to the task's graph (B.4, method section 7)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from pydantic import Field
+
+from model_clients.errors import ReplyInvalid, ReplyRefused
+from model_clients.replies import DependenciesReply
+from model_clients.roles import ModelRole
+from prompts.inputs import DependenciesInput
+from prompts.rendering import render
+from resources.record import Record
+from synthesis.composition.twins import permuted_orders
+from synthesis.instructions.instructions import in_order, numbered, write_instruction
+from synthesis.instructions.literal_checks import literal_problems
+from synthesis.ports import Models
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.task import Rejection, Task, Validation
+
+STAGE = "validation"
+
+Pair = tuple[str, str]
+
+
+class ValidationSettings(Record):
+    """Settings of validation."""
+
+    rounds: int = Field(default=4, ge=1)
+    """Instructions tried per task, and per order of telling."""
+    permuted_instructions: int = Field(default=0, ge=0)
+    """How many further instructions, told in other orders, are wanted per task (Table 8)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How inferred dependencies differ from the graph's, both taken as partial orders."""
+
+    missing: tuple[Pair, ...]
+    """Pairs of the graph that were not inferred in either direction."""
+    extra: tuple[Pair, ...]
+    """Inferred pairs that the graph orders in neither direction."""
+    reversed: tuple[Pair, ...]
+    """Pairs of the graph, inferred the other way round."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both are the same partial order."""
+        return not (self.missing or self.extra or self.reversed)
+
+
+@dataclass(frozen=True, slots=True)
+class ValidatedTask:
+    """How one task fared."""
+
+    task: Task
+    """The task, with its instruction where one was accepted."""
+    rounds: tuple[Validation, ...]
+    """Every instruction that was judged."""
+    rejection: Rejection | None
+    """The reason, if none was accepted."""
+
+
+async def validate_task(
+    task: Task,
+    titles: Mapping[str, str],
+    *,
+    models: Models,
+    settings: ValidationSettings,
+    provenance: Provenance,
+) -> ValidatedTask:
+    """Have an instruction written and judged, round by round, until one is accepted.
+
+    Raises:
+        ModelClientError: calls cannot go on at all (budget, key, provider).
+    """
+    marked = provenance.model_copy(update={"stage": STAGE})
+    rounds: list[Validation] = []
+    instruction, feedback = "", tuple[str, ...]()
+    for number in range(1, settings.rounds + 1):
+        try:
+            instruction = await write_instruction(
+                task, titles, models=models, previous=instruction, feedback=feedback, attempt=number - 1
+            )
+            judged = await judge_instruction(
+                task, instruction, titles, models=models, number=number, provenance=marked
+            )
+        except (ReplyInvalid, ReplyRefused) as error:
+            return ValidatedTask(task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), marked))
+        rounds.append(judged)
+        if judged.accepted:
+            low_level = tuple(node.instruction for node in in_order(task))
+            permuted = await _permuted(task, titles, models, settings, rounds, marked)
+            done = task.model_copy(
+                update={
+                    "instruction": instruction,
+                    "low_level_instructions": low_level,
+                    "permuted_instructions": permuted,
+                }
+            )
+            return ValidatedTask(done, tuple(rounds), None)
+        feedback = _feedback(task, judged)
+    last = rounds[-1]
+    reason = (
+        "literal_problem"
+        if last.literal_problems
+        else "dependency_reversed"
+        if last.reversed
+        else "dependency_missing"
+        if last.missing
+        else "dependency_extra"
+    )
+    return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), marked))
+
+
+async def _permuted(
+    task: Task,
+    titles: Mapping[str, str],
+    models: Models,
+    settings: ValidationSettings,
+    rounds: list[Validation],
+    provenance: Provenance,
+) -> tuple[str, ...]:
+    """Accepted instructions in other orders of telling; their rounds are added to `rounds`."""
+    accepted: list[str] = []
+    wanted = settings.permuted_instructions
+    orders = permuted_orders(task, wanted + 1)[1:] if wanted else []
+    for order in orders:
+        for attempt in range(settings.rounds):
+            try:
+                instruction = await write_instruction(
+                    task, titles, models=models, attempt=attempt, order=order
+                )
+                judged = await judge_instruction(
+                    task, instruction, titles, models=models, number=len(rounds) + 1, provenance=provenance
+                )
+            except (ReplyInvalid, ReplyRefused):
+                break
+            rounds.append(judged)
+            if judged.accepted:
+                accepted.append(instruction)
+                break
+    return tuple(accepted)
+
+
+async def judge_instruction(
+    task: Task,
+    instruction: str,
+    titles: Mapping[str, str],
+    *,
+    models: Models,
+    number: int = 1,
+    provenance: Provenance,
+) -> Validation:
+    """One round: the check of literals, and only if that is passed, dependencies inferred from the words alone.
+
+    Raises:
+        ReplyInvalid: the judge gives no usable reply.
+        ReplyRefused: the judge refuses.
+        ModelClientError: calls cannot go on at all.
+    """
+    problems = literal_problems(task, instruction, titles)
+    inferred: tuple[Pair, ...] = ()
+    comparison = Comparison((), (), ())
+    if not problems:
+        inferred = await _infer(task, instruction, titles, models, number)
+        comparison = compare_orders(inferred, task.graph.pairs)
+    return Validation(
+        validation_id=f"{task.task_id}:{number}",
+        task_id=task.task_id,
+        round=number,
+        instruction=instruction,
+        literal_problems=problems,
+        inferred=inferred,
+        missing=comparison.missing,
+        extra=comparison.extra,
+        reversed=comparison.reversed,
+        accepted=not problems and comparison.agrees,
+        provenance=provenance,
+    )
+
+
+async def _infer(
+    task: Task, instruction: str, titles: Mapping[str, str], models: Models, number: int
+) -> tuple[Pair, ...]:
+    """Pairs of instance ids; the subtasks are shown in an order that says nothing of the graph."""
+    nodes = sorted(task.graph.nodes, key=lambda node: node.instance_id)
+    seed = hashlib.sha256(f"{task.task_id} {number}".encode()).digest()
+    Random(int.from_bytes(seed[:8], "big")).shuffle(nodes)
+    inputs = DependenciesInput(instruction=instruction, subtasks=numbered(nodes, titles))
+    reply = await models.ask(
+        ModelRole.DEPENDENCY_JUDGE,
+        render(inputs),
+        DependenciesReply,
+        stage=STAGE,
+        item_id=task.task_id,
+        attempt=number - 1,
+    )
+    known = range(1, len(nodes) + 1)
+    pairs = {
+        (nodes[pair.before - 1].instance_id, nodes[pair.after - 1].instance_id)
+        for pair in reply.dependencies
+        if pair.before in known and pair.after in known and pair.before != pair.after
+    }
+    return tuple(sorted(pairs))
+
+
+def compare_orders(inferred: Iterable[Pair], actual: Iterable[Pair]) -> Comparison:
+    """Compare transitive closures, by label: a redundant edge changes nothing, a reversed one is found.
+
+    >>> compare_orders([("a", "b"), ("b", "c"), ("a", "c")], [("a", "b"), ("b", "c")]).agrees
+    True
+    >>> compare_orders([("b", "a")], [("a", "b")])
+    Comparison(missing=(), extra=(), reversed=(('a', 'b'),))
+    >>> compare_orders([("a", "c")], [("a", "b")])
+    Comparison(missing=(('a', 'b'),), extra=(('a', 'c'),), reversed=())
+    """
+    seen, true = closure(inferred), closure(actual)
+    turned = {(first, second) for first, second in true if (second, first) in seen}
+    return Comparison(
+        missing=tuple(sorted(true - seen - turned)),
+        extra=tuple(sorted(pair for pair in seen - true if pair[::-1] not in turned)),
+        reversed=tuple(sorted(turned)),
+    )
+
+
+def closure(pairs: Iterable[Pair]) -> set[Pair]:
+    """The transitive closure.
+
+    >>> sorted(closure([("a", "b"), ("b", "c")]))
+    [('a', 'b'), ('a', 'c'), ('b', 'c')]
+    """
+    after: dict[str, set[str]] = {}
+    for first, second in pairs:
+        after.setdefault(first, set()).add(second)
+    found: set[Pair] = set()
+    for start in after:
+        todo, reached = [start], set[str]()
+        while todo:
+            for item in after.get(todo.pop(), ()):
+                if item not in reached:
+                    reached.add(item)
+                    todo.append(item)
+        found |= {(start, item) for item in reached}
+    return found
+
+
+def _feedback(task: Task, judged: Validation) -> tuple[str, ...]:
+    names = {node.instance_id: node.instruction for node in task.graph.nodes}
+
+    def say(pairs: Sequence[Pair], words: str) -> list[str]:
+        return [words.format(first=names[first], second=names[second]) for first, second in pairs]
+
+    return (
+        *judged.literal_problems,
+        *say(judged.missing, "a reader cannot tell that “{second}” needs the result of “{first}”"),
+        *say(judged.extra, "it sounds as if “{second}” needed the result of “{first}”, which it does not"),
+        *say(
+            judged.reversed,
+            "it sounds as if “{first}” needed the result of “{second}”; it is the other way round",
+        ),
+    )
+
+
+def _rejection(task: Task, reason: str, message: str, provenance: Provenance) -> Rejection:
+    return Rejection(
+        item_kind="task",
+        item_id=task.task_id,
+        stage=STAGE,
+        reason=reason,
+        message=message,
+        provenance=provenance,
+    )

@@ -1,0 +1,85 @@
+"""Drawings of task graphs for a terminal: lanes of text."""
+
+from __future__ import annotations
+
+from taskgraph.measures.bitmasks import bits, successors, topological_order
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.subtask import BoundSubtask
+
+
+def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
+    """The graph as text, one line per subtask in a topological order, with lanes for its dependencies.
+
+    A lane runs down from each subtask to its last consumer and branches to the right where it is needed.
+
+    >>> from taskgraph.records.subtask import BoundSubtask
+    >>> print(draw_text(TaskGraph(nodes=(BoundSubtask(instance_id="a", subtask_id="a", application="Notes",
+    ...     application_category="Office", instruction="Write."),))))
+    ●   1 Notes: Write.
+    """
+    predecessors = graph.predecessors
+    order = topological_order(predecessors)
+    number = {node: position for position, node in enumerate(order, start=1)}
+    waiting = {node: set(bits(mask)) for node, mask in enumerate(successors(predecessors))}
+    lanes: list[int | None] = []
+    rows: list[tuple[str, str]] = []
+    for node in order:
+        needed = set(bits(predecessors[node]))
+        column = _free_column(lanes, needed)
+        cells = []
+        sources = [index for index, lane in enumerate(lanes) if lane in needed]
+        for index in range(max(len(lanes), column + 1)):
+            lane = lanes[index] if index < len(lanes) else None
+            cells.append(_lane_cell(index, column, lane, node, sources, waiting))
+        for producer in needed:
+            waiting[producer].discard(node)
+        lanes += [None] * (column + 1 - len(lanes))
+        lanes = [lane if lane is not None and waiting[lane] else None for lane in lanes]
+        lanes[column] = node if waiting[node] else None
+        subtask = graph.nodes[node]
+        after = (
+            f"  ← {', '.join(str(number[other]) for other in sorted(needed, key=number.__getitem__))}"
+            if needed
+            else ""
+        )
+        rows.append(("".join(cells), f"{number[node]:>2} {_named(subtask)}{after}"))
+    left = max((len(drawn) for drawn, _ in rows), default=0)
+    return "\n".join(cut(f"{drawn.ljust(left)} {label}".rstrip(), width) for drawn, label in rows)
+
+
+def _named(subtask: BoundSubtask) -> str:
+    """What a subtask does, and where if that is known."""
+    named = f"{subtask.application}: {subtask.instruction}" if subtask.application else subtask.instruction
+    return " ".join(named.split())
+
+
+def _free_column(lanes: list[int | None], needed: set[int]) -> int:
+    """The first free lane to the right of all lanes that lead to the subtask."""
+    start = max((index for index, lane in enumerate(lanes) if lane in needed), default=-1) + 1
+    return next((index for index in range(start, len(lanes)) if lanes[index] is None), len(lanes))
+
+
+def _lane_cell(
+    index: int, column: int, lane: int | None, node: int, sources: list[int], waiting: dict[int, set[int]]
+) -> str:
+    """Two characters: what stands in a lane at the row of `node`, and what joins it to the next."""
+    inside = bool(sources) and sources[0] <= index < column
+    joint = "─" if inside else " "
+    if index == column:
+        return "● "
+    if index in sources and lane is not None:
+        ends = waiting[lane] == {node}
+        first = index == sources[0]
+        return (("╰" if ends else "├") if first else ("┴" if ends else "┼")) + joint
+    if lane is not None:
+        return ("┼" if inside else "│") + joint
+    return joint * 2
+
+
+def cut(line: str, width: int) -> str:
+    """`line` in at most `width` characters, the last one an ellipsis where something is left out.
+
+    >>> cut("export the table", 10), cut("export", 10)
+    ('export th…', 'export')
+    """
+    return line if len(line) <= width else line[: width - 1] + "…"

@@ -1,0 +1,221 @@
+"""Drawings of task graphs for a page: SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from statistics import fmean
+
+from resources.instances import Resource
+from taskgraph.drawing.text_width import fitted, text_width, wrapped
+from taskgraph.measures.bitmasks import bits, depths, topological_order
+from taskgraph.reading.task_graphs import UNNAMED_RESOURCE
+from taskgraph.records.graph import TaskGraph
+
+_COLOURS = ("#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#bde0fe", "#ffd6a5", "#d9ed92")
+_BOX_WIDTH, _BOX_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LABEL_WIDTH = 230, 82, 184, 22, 16, 136
+_LANE_HEIGHT, _ARROW_STEP = 22, 14
+_SWEEPS = 3
+_INSIDE, _INSTRUCTION_LINES = _BOX_WIDTH - 18, 3
+_LETTERS, _BOLD_LETTERS, _LABEL_LETTERS = 11, 12.1, 9.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """What stands in a column: a subtask, or a lane in which the edges of an earlier subtask pass."""
+
+    node: int
+    column: int
+    is_lane: bool = False
+
+    def height(self, predecessors: Sequence[int]) -> int:
+        """Pixels; a box has room for an arrow with its label per dependency."""
+        if self.is_lane:
+            return _LANE_HEIGHT
+        return max(_BOX_HEIGHT, _ARROW_STEP * predecessors[self.node].bit_count() + 8)
+
+
+def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
+    """The graph as an SVG picture: one column per depth, coloured by application, resources on the edges.
+
+    Subtasks of a column stand near their neighbours, and an edge over several columns has a lane of its own between
+    the boxes, which keeps edges apart; an edge says what flows where it arrives, once for edges that bring the same.
+    `numbers` are those of the subtasks by `instance_id`; by default their places in a topological order.
+
+    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> draw_svg(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)).count("<rect")
+    2
+    """
+    predecessors = graph.predecessors
+    place = _places(predecessors)
+    across = max((x for x, _ in place.values()), default=0) + _BOX_WIDTH + _MARGIN
+    down = max((y + item.height(predecessors) // 2 for item, (_, y) in place.items()), default=0) + _MARGIN
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
+        ' font-family="sans-serif" font-size="11">',
+        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        '<path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>',
+        *_edges(graph, place, predecessors),
+    ]
+    applications = {
+        name: index for index, name in enumerate(dict.fromkeys(n.application for n in graph.nodes))
+    }
+    given = numbers or {
+        graph.nodes[node].instance_id: number
+        for number, node in enumerate(topological_order(predecessors), start=1)
+    }
+    for item, (x, middle) in place.items():
+        if item.is_lane:
+            continue
+        height = item.height(predecessors)
+        y = middle - height // 2
+        subtask = graph.nodes[item.node]
+        colour = _COLOURS[applications[subtask.application] % len(_COLOURS)]
+        texts = "".join(
+            f'<text x="{x + 9}" y="{y + 36 + 15 * row}">{escape(line)}</text>'
+            for row, line in enumerate(
+                wrapped(_printable(subtask.instruction), _INSIDE, _LETTERS, _INSTRUCTION_LINES)
+            )
+        )
+        head = f"{given.get(subtask.instance_id, '')} {subtask.application}".strip()
+        head = fitted(_printable(head), _INSIDE, _BOLD_LETTERS)
+        lines.append(
+            f'<g><rect x="{x}" y="{y}" width="{_BOX_WIDTH}" height="{height}" rx="6" fill="{colour}"/>'
+            f'<text x="{x + 9}" y="{y + 18}" font-weight="bold">{escape(head)}</text>'
+            f"{texts}<title>{escape(_printable(subtask.instruction))}</title></g>"
+        )
+    return "\n".join([*lines, "</svg>"]) + "\n"
+
+
+def _places(predecessors: tuple[int, ...]) -> dict[_Item, tuple[int, int]]:
+    """Left side and middle height of every item, in pixels."""
+    columns = _columns(predecessors)
+    heights = [
+        sum(item.height(predecessors) for item in items) + _GAP_Y * (len(items) - 1)
+        for items in columns
+        if items
+    ]
+    place: dict[_Item, tuple[int, int]] = {}
+    for column, items in enumerate(columns):
+        top = _MARGIN + (max(heights) - heights[column]) // 2
+        for item in items:
+            height = item.height(predecessors)
+            place[item] = (_MARGIN + column * (_BOX_WIDTH + _GAP_X), top + height // 2)
+            top += height + _GAP_Y
+    return place
+
+
+def _columns(predecessors: tuple[int, ...]) -> list[list[_Item]]:
+    """Subtasks by depth and the lanes between them, each column sorted by where its items' neighbours stand."""
+    depth = depths(predecessors)
+    columns: list[list[_Item]] = [[] for _ in range(max(depth, default=0))]
+    before: dict[_Item, list[_Item]] = {}
+    for node in topological_order(predecessors):
+        item = _Item(node, depth[node] - 1)
+        columns[item.column].append(item)
+        before[item] = []
+        for producer in bits(predecessors[node]):
+            way = _way(producer, depth[producer] - 1, item.column)
+            for earlier, later in zip(way, (*way[1:], item), strict=True):
+                if later not in before:
+                    columns[later.column].append(later)
+                    before[later] = []
+                if earlier not in before[later]:
+                    before[later].append(earlier)
+    after: dict[_Item, list[_Item]] = {item: [] for item in before}
+    for item, earlier_items in before.items():
+        for earlier in earlier_items:
+            after[earlier].append(item)
+    height = {item: value for items in columns for item, value in _spread(items)}
+    for sweep in range(_SWEEPS):
+        beside = after if sweep % 2 else before
+        for items in reversed(columns) if sweep % 2 else columns:
+            wanted = {
+                item: fmean([height[other] for other in beside[item]] or [height[item]]) for item in items
+            }
+            items.sort(key=wanted.__getitem__)
+            height |= dict(_spread(items))
+    return columns
+
+
+def _way(producer: int, start: int, end: int) -> tuple[_Item, ...]:
+    """The producer, and its lanes in the columns between it and the column `end`."""
+    lanes = (_Item(producer, column, is_lane=True) for column in range(start + 1, end))
+    return (_Item(producer, start), *lanes)
+
+
+def _spread(items: list[_Item]) -> Iterable[tuple[_Item, float]]:
+    return ((item, (index + 0.5) / len(items)) for index, item in enumerate(items))
+
+
+def _edges(
+    graph: TaskGraph, place: Mapping[_Item, tuple[int, int]], predecessors: Sequence[int]
+) -> list[str]:
+    """Curves from producers to consumers, and beside each arrow what flows."""
+    index = {node.instance_id: position for position, node in enumerate(graph.nodes)}
+    items = {item.node: item for item in place if not item.is_lane}
+    flows: dict[tuple[int, int], list[Resource]] = {}
+    for edge in graph.edges:
+        flows.setdefault((index[edge.producer], index[edge.consumer]), []).append(edge.resource)
+    ways = {
+        (producer, consumer): _way(producer, items[producer].column, items[consumer].column)
+        for producer, consumer in flows
+    }
+    arriving: dict[int, list[int]] = {}
+    for producer, consumer in sorted(flows, key=lambda pair: place[ways[pair][-1]][1]):
+        arriving.setdefault(consumer, []).append(producer)
+    curves, labels = [], []
+    shown: set[tuple[int, str]] = set()
+    for (producer, consumer), resources in flows.items():
+        order = arriving[consumer]
+        step = min(28, items[consumer].height(predecessors) // len(order))
+        x, y = place[items[consumer]]
+        y += round((order.index(producer) - (len(order) - 1) / 2) * step)
+        named = [item for item in resources if item.category != UNNAMED_RESOURCE]
+        whole = _printable("; ".join(f"{item.category} {item.value}".strip() for item in named))
+        curves.append(
+            f'<path d="{_path([place[item] for item in ways[producer, consumer]], (x, y))}"'
+            f' fill="none" stroke="#555" marker-end="url(#arrow)"><title>{escape(whole)}</title></path>'
+        )
+        if named and (consumer, whole) not in shown:
+            shown.add((consumer, whole))
+            labels += _label(named, x, y, two_lines=step >= 26)
+    return [*curves, *labels]
+
+
+def _path(way: list[tuple[int, int]], end: tuple[int, int]) -> str:
+    """A line through the lanes of `way`, bent between the columns, to `end` at the left side of a box."""
+    x, y = way[0][0] + _BOX_WIDTH, way[0][1]
+    parts = [f"M{x} {y}"]
+    for next_x, next_y in (*((left + _BOX_WIDTH, height) for left, height in way[1:]), end):
+        bent = x + _GAP_X - _LABEL_WIDTH
+        if next_y != y:
+            middle = (x + bent) // 2
+            parts.append(f"C{middle} {y} {middle} {next_y} {bent} {next_y}")
+        parts.append(f"L{next_x} {next_y}")
+        x, y = next_x, next_y
+    return "".join(parts)
+
+
+def _label(resources: list[Resource], x: int, y: int, *, two_lines: bool) -> list[str]:
+    """The name of what flows above the arrow that ends at `x`, `y`, and its category below, if there is room."""
+    first = resources[0]
+    name = first.value.rsplit("/", 1)[-1]
+    more = f" (+{len(resources) - 1})" if len(resources) > 1 else ""
+    if two_lines and name:
+        texts = [(y - 5, name, more), (y + 12, first.category, "")]
+    else:
+        texts = [(y - 5, f"{first.category} {name}".strip(), more)]
+    return [
+        f'<text x="{x - 10}" y="{height}" text-anchor="end" font-size="{_LABEL_LETTERS}" fill="#555">'
+        f"{escape(fitted(_printable(text), _LABEL_WIDTH - 14 - text_width(rest, _LABEL_LETTERS), _LABEL_LETTERS) + rest)}</text>"
+        for height, text, rest in texts
+    ]
+
+
+def _printable(text: str) -> str:
+    """`text` without the control characters that XML does not allow."""
+    return "".join(
+        letter if letter.isprintable() else " " if letter.isspace() else "\ufffd" for letter in text
+    )

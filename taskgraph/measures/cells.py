@@ -1,0 +1,175 @@
+"""Which combinations of complexity levels exist at all, and constraints on levels.
+
+A graph of n nodes with depth d and width w needs d·w ≥ n and d + w ≤ n + 1. With at most c components it has at least
+n − min(c, w) edges, and at most as many as the complete d-partite graph with one part of w nodes and the others as equal
+as possible. All numbers between occur. Of the 243 cells of Table 2, 67 exist; of the 81 without knowledge, 23; with one
+component, 14 of those.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations
+
+from resources.record import Record
+from taskgraph.measures.bitmasks import MAXIMUM_SUBTASKS
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Cell, Dimension, cell_from_measures
+from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.records.task import Level
+
+_APPLICATION_CATEGORIES = 12
+_ENOUGH_NODES = 14
+
+
+class LevelConstraint(Record):
+    """Levels that are allowed in each dimension; an empty tuple allows all."""
+
+    dependency: tuple[Level, ...] = ()
+    """Allowed levels of dependency complexity."""
+    instruction: tuple[Level, ...] = ()
+    """Allowed levels of instruction complexity."""
+    knowledge: tuple[Level, ...] = ()
+    """Allowed levels of knowledge complexity."""
+    hierarchy: tuple[Level, ...] = ()
+    """Allowed levels of hierarchy complexity."""
+    branch: tuple[Level, ...] = ()
+    """Allowed levels of branch complexity."""
+
+    def levels(self, dimension: Dimension) -> tuple[Level, ...]:
+        """The allowed levels of `dimension`, never empty.
+
+        >>> LevelConstraint(branch=("hard",)).levels("branch"), LevelConstraint().levels("branch")
+        (('hard',), ('easy', 'medium', 'hard'))
+        """
+        chosen: tuple[Level, ...] = getattr(self, dimension)
+        return chosen or LEVELS
+
+    def allows(self, cell: Cell) -> bool:
+        """Whether `cell` meets the constraint.
+
+        >>> LevelConstraint(hierarchy=("hard",)).allows(("hard", "hard", "easy", "hard", "easy"))
+        True
+        """
+        return all(found in self.levels(dimension) for dimension, found in zip(DIMENSIONS, cell, strict=True))
+
+    def describe(self) -> str:
+        """The constraint in words: `dependency hard, branch medium or hard`.
+
+        >>> LevelConstraint(branch=("medium", "hard")).describe()
+        'branch medium or hard'
+        """
+        named = [
+            f"{dimension} {' or '.join(getattr(self, dimension))}"
+            for dimension in DIMENSIONS
+            if getattr(self, dimension)
+        ]
+        return ", ".join(named) or "any levels"
+
+
+def edge_bounds(nodes: int, depth: int, width: int, components: int) -> tuple[int, int] | None:
+    """Fewest and most edges of a graph with these measures and at most `components` components; None without one.
+
+    >>> edge_bounds(nodes=5, depth=3, width=2, components=1)
+    (4, 8)
+    >>> edge_bounds(nodes=5, depth=2, width=2, components=1) is None
+    True
+    """
+    if depth < 1 or width < 1 or depth * width < nodes or depth + width > nodes + 1:
+        return None
+    rest, layers = nodes - width, depth - 1
+    sizes = [rest // layers + (1 if layer < rest % layers else 0) for layer in range(layers)]
+    missing = sum(size * (size - 1) // 2 for size in (width, *sizes))
+    most = nodes * (nodes - 1) // 2 - missing
+    fewest = nodes - min(components, width)
+    return (fewest, most) if fewest <= most else None
+
+
+@lru_cache(maxsize=64)
+def possible_cells(
+    *,
+    maximum_size: int = MAXIMUM_SUBTASKS,
+    maximum_components: int = MAXIMUM_SUBTASKS,
+    minimum_size: int = 1,
+    ranges: MeasureRanges | None = None,
+) -> frozenset[Cell]:
+    """The cells that some task graph within the limits, and within the `ranges` of values, realises.
+
+    >>> len(possible_cells())
+    67
+    >>> len({(cell[0], cell[1], cell[3], cell[4]) for cell in possible_cells()})
+    23
+    >>> len({(cell[0], cell[1], cell[3], cell[4]) for cell in possible_cells(maximum_components=1)})
+    14
+    >>> possible_cells(ranges=MeasureRanges(hierarchy=(5, 5), instruction=(5, 5), knowledge=(1, 1)))
+    frozenset({('hard', 'hard', 'easy', 'hard', 'easy')})
+    """
+    found = set()
+    allowed = ranges or MeasureRanges()
+    fewest, most = allowed.instruction
+    enough = MAXIMUM_SUBTASKS if allowed.describe() else _ENOUGH_NODES
+    lowest, highest = allowed.dependency
+    for nodes in range(max(minimum_size, fewest), min(maximum_size, enough, most) + 1):
+        for depth in _inside(allowed.hierarchy, nodes):
+            for width in _inside(allowed.branch, nodes):
+                bounds = edge_bounds(nodes, depth, width, maximum_components)
+                if bounds is None:
+                    continue
+                least = max(bounds[0], lowest)
+                for edges in range(least, min(bounds[1], highest, least + 5) + 1):
+                    for categories in _inside(allowed.knowledge, min(nodes, _APPLICATION_CATEGORIES)):
+                        found.add(cell_from_measures(edges, nodes, categories, depth, width))
+    return frozenset(found)
+
+
+def _inside(allowed: tuple[int, int], most: int) -> range:
+    """The values from 1 to `most` that are allowed."""
+    return range(max(1, allowed[0]), min(most, allowed[1]) + 1)
+
+
+def contradiction_in(levels: LevelConstraint) -> str:
+    """The fewest of the `levels` asked for that no graph combines; empty when some graph has them all.
+
+    >>> contradiction_in(LevelConstraint(instruction=("easy",), hierarchy=("hard",), branch=("easy",)))
+    'no graph has instruction easy and hierarchy hard'
+    >>> contradiction_in(LevelConstraint(hierarchy=("hard",)))
+    ''
+    """
+    named = [dimension for dimension in DIMENSIONS if getattr(levels, dimension)]
+    for size in range(1, len(named) + 1):
+        for chosen in combinations(named, size):
+            part = LevelConstraint.model_validate(
+                {dimension: getattr(levels, dimension) for dimension in chosen}
+            )
+            if not any(part.allows(cell) for cell in possible_cells()):
+                return "no graph has " + part.describe().replace(", ", " and ")
+    return ""
+
+
+def why_impossible(
+    cell: Cell, *, maximum_size: int = MAXIMUM_SUBTASKS, maximum_components: int = MAXIMUM_SUBTASKS
+) -> str:
+    """Why no task graph within the limits has the levels of `cell`; empty when one has.
+
+    >>> why_impossible(("easy", "easy", "easy", "hard", "easy")).split(":")[0]
+    'impossible for any graph'
+    """
+    if cell in possible_cells(maximum_size=maximum_size, maximum_components=maximum_components):
+        return ""
+    if cell not in possible_cells():
+        asked = LevelConstraint.model_validate(
+            {dimension: (level,) for dimension, level in zip(DIMENSIONS, cell, strict=True)}
+        )
+        return f"impossible for any graph: {contradiction_in(asked)}"
+    if cell not in possible_cells(maximum_components=maximum_components):
+        needed = next(
+            limit
+            for limit in range(maximum_components + 1, MAXIMUM_SUBTASKS + 1)
+            if cell in possible_cells(maximum_components=limit)
+        )
+        return f"needs at least {needed} components, and at most {maximum_components} are allowed"
+    needed = next(
+        limit
+        for limit in range(maximum_size + 1, MAXIMUM_SUBTASKS + 1)
+        if cell in possible_cells(maximum_size=limit, maximum_components=maximum_components)
+    )
+    return f"needs at least {needed} subtasks, and at most {maximum_size} are allowed"

@@ -1,0 +1,191 @@
+"""The coherency score and its maximum over the orders of a task (section 4.1).
+
+For each pair of adjacent subtasks of a sequence the score rises by one if both belong to the same application. The
+maximum is n minus the fewest runs of one application. Bringing a ready subtask of the current application forward never
+loses (it gains one pair and parts at most one), so a run is closed greedily, and the search is over run-closed down-sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from itertools import pairwise
+
+from taskgraph.errors import GraphInvalid, GraphTooLarge
+from taskgraph.measures.bitmasks import bits, mask_of, require_size, topological_order
+from taskgraph.measures.interference import successful_table, threats_of
+from taskgraph.measures.slot_runs import MAXIMUM_STATES, FewestSlotRuns
+from taskgraph.measures.symmetry import Spoilers
+from taskgraph.records.graph import TaskGraph
+
+
+def coherency_score(applications: Sequence[str]) -> int:
+    """Adjacent pairs of one application in a sequence of subtasks, given as their applications.
+
+    >>> coherency_score(["Excel", "Excel", "Word", "Excel"])
+    1
+    """
+    return sum(first == second for first, second in pairwise(applications))
+
+
+def maximum_coherency(
+    predecessors: Sequence[int], applications: Sequence[str], spoilers: Spoilers = ()
+) -> int | None:
+    """The largest coherency score of any order, exact; None when there is no order.
+
+    With `spoilers` only the orders they leave count (`OrderTable`).
+
+    >>> maximum_coherency((0, 0b1, 0, 0b100), ["a", "b", "a", "b"])
+    2
+
+    Raises:
+        GraphTooLarge: more than 30 nodes, or too many states.
+    """
+    require_size(predecessors)
+    try:
+        runs = _FewestRuns(predecessors, applications, spoilers).fewest()
+    except GraphInvalid:
+        return None
+    return None if runs is None else len(predecessors) - runs
+
+
+def maximum_coherency_of(graph: TaskGraph) -> int | None:
+    """The largest coherency score of any successful order of `graph`; None when it has none.
+
+    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> applications = {"a": "Notes", "b": "Mail", "c": "Notes"}
+    >>> maximum_coherency_of(read_task_graph({"nodes": ["a", "b", "c"], "applications": applications}, {}, str))
+    1
+
+    Raises:
+        GraphTooLarge: more than 30 subtasks, or too many states.
+    """
+    applications = [node.application for node in graph.nodes]
+    threats = threats_of(graph)
+    if not threats:
+        return maximum_coherency(graph.predecessors, applications)
+    before, spoilers = successful_table(graph.predecessors, threats).constraints
+    return maximum_coherency(before, applications, spoilers)
+
+
+class _FewestRuns:
+    """Best-first search (A*) for the fewest runs of one application.
+
+    The bound on the runs still needed: on every path each block of subtasks of one application takes a run of its own,
+    so an application needs as many more as its remaining subtask with the most blocks ahead. A run takes at most one
+    block from every path of its application, so the bound is consistent and the first full state is the answer.
+
+    Where subtasks overwrite what others may still need, `FewestSlotRuns` searches.
+    """
+
+    def __init__(self, predecessors: Sequence[int], applications: Sequence[str], spoilers: Spoilers) -> None:
+        """Number the nodes topologically, so that one pass in their order closes a run.
+
+        Raises:
+            GraphInvalid: the edges form a cycle.
+        """
+        order = topological_order(predecessors)
+        place = {node: position for position, node in enumerate(order)}
+        self._before = [mask_of([place[other] for other in bits(predecessors[node])]) for node in order]
+        given = spoilers or ((),) * len(order)
+        self._spoilers = [[(place[first], place[last]) for first, last in given[node]] for node in order]
+        members: dict[str, int] = {}
+        for position, node in enumerate(order):
+            members[applications[node]] = members.get(applications[node], 0) | 1 << position
+        self._members = list(members.values())
+        self._all = (1 << len(order)) - 1
+        self._ahead = [self._blocks_ahead(mine) for mine in self._members]
+
+    def fewest(self) -> int | None:
+        """Fewest runs of any order, or None without one."""
+        if any(self._spoilers):
+            return FewestSlotRuns(self._before, self._members, self._spoilers, self._ahead).fewest()
+        waiting: list[tuple[int, int, int, int]] = []
+        best: dict[int, int] = {}
+        self._push(waiting, best, 0, 0)
+        while waiting:
+            _, _, done, runs = heappop(waiting)
+            if done == self._all:
+                return runs
+            if best[done] < runs:
+                continue
+            if len(best) > MAXIMUM_STATES:
+                raise GraphTooLarge(
+                    f"The maximum coherency score needs more than {MAXIMUM_STATES} states for this graph."
+                )
+            for reached in self._after_one_run(done):
+                self._push(waiting, best, reached, runs + 1)
+        return None
+
+    def _push(
+        self, waiting: list[tuple[int, int, int, int]], best: dict[int, int], done: int, runs: int
+    ) -> None:
+        """Note that `done` is reached with `runs`, unless it was with as few."""
+        closed, more = self._finish(done)
+        runs += more
+        if best.get(closed, len(self._before) + 1) > runs:
+            best[closed] = runs
+            left = self._all & ~closed
+            heappush(waiting, (runs + self._bound(left), left.bit_count(), closed, runs))
+
+    def _bound(self, left: int) -> int:
+        """Runs that the nodes `left` need at least."""
+        needed = 0
+        for levels in self._ahead:
+            for ahead, level in levels:
+                if level & left:
+                    needed += ahead
+                    break
+        return needed
+
+    def _blocks_ahead(self, members: int) -> list[tuple[int, int]]:
+        """The members by the most blocks of members on a path from them on, from the highest number."""
+        if members & members - 1 == 0:
+            return [(1, members)]
+        blocks = [0] * len(self._before)
+        levels: dict[int, int] = {}
+        for node in range(len(blocks) - 1, -1, -1):
+            inside = members >> node & 1
+            ahead = blocks[node] = blocks[node] or inside
+            if inside:
+                levels[ahead] = levels.get(ahead, 0) | 1 << node
+            mask = self._before[node]
+            while mask:
+                low = mask & -mask
+                mask ^= low
+                reached = ahead if inside or not low & members else ahead + 1
+                if reached > blocks[low.bit_length() - 1]:
+                    blocks[low.bit_length() - 1] = reached
+        return sorted(levels.items(), reverse=True)
+
+    def _after_one_run(self, done: int) -> set[int]:
+        """Every down-set that one run of one application may end with."""
+        ends = set()
+        for members in self._members:
+            if not members & ~done:
+                continue
+            ends.add(self._close(done, members))
+        return ends - {done}
+
+    def _finish(self, done: int) -> tuple[int, int]:
+        """Finish every application that can be finished at once: fewer nodes left never need more runs."""
+        runs = 0
+        again = True
+        while again and done != self._all:
+            again = False
+            for members in self._members:
+                if members & ~done:
+                    reached = self._close(done, members)
+                    if not members & ~reached:
+                        done, runs, again = reached, runs + 1, True
+        return done, runs
+
+    def _close(self, done: int, members: int) -> int:
+        """Take every member that is or gets ready."""
+        mask = members & ~done
+        while mask:
+            low = mask & -mask
+            mask ^= low
+            if not self._before[low.bit_length() - 1] & ~done:
+                done |= low
+        return done

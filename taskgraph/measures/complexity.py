@@ -1,0 +1,201 @@
+"""The five complexity dimensions and their levels (section 3.1, Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from taskgraph.measures.bitmasks import augment, depths, require_size, topological_order
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.task import Complexity, Level
+
+Dimension = Literal["dependency", "instruction", "knowledge", "hierarchy", "branch"]
+"""A dimension of Table 2."""
+
+DIMENSIONS: tuple[Dimension, ...] = ("dependency", "instruction", "knowledge", "hierarchy", "branch")
+"""The dimensions in the order of Table 2; a cell lists its levels in this order."""
+
+LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
+"""The levels, from the easiest."""
+
+UPPER_BOUNDS: dict[Dimension, tuple[int, int]] = {
+    "dependency": (1, 3),
+    "instruction": (2, 4),
+    "knowledge": (1, 3),
+    "hierarchy": (2, 4),
+    "branch": (2, 4),
+}
+"""Largest value that is easy, and largest that is medium (Table 2)."""
+
+Cell = tuple[Level, Level, Level, Level, Level]
+"""One level per dimension, in the order of `DIMENSIONS`."""
+
+
+def level(dimension: Dimension, value: int) -> Level:
+    """The level of `value` in `dimension`.
+
+    >>> level("dependency", 1), level("hierarchy", 4), level("branch", 5)
+    ('easy', 'medium', 'hard')
+    """
+    easy, medium = UPPER_BOUNDS[dimension]
+    if value <= easy:
+        return "easy"
+    return "medium" if value <= medium else "hard"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the edges alone say about complexity."""
+
+    nodes: int
+    """Number of nodes."""
+    edges: int
+    """Number of distinct edges."""
+    depth: int
+    """Nodes on the longest path."""
+    width: int
+    """Maximum antichain."""
+    largest_layer: int
+    """Most nodes of one depth."""
+    components: int
+    """Weakly connected components."""
+
+
+def shape_of(predecessors: Sequence[int]) -> Shape:
+    """The measures of a graph given as bitmasks, all exact.
+
+    >>> shape_of((0, 0b1, 0b1, 0b110))
+    Shape(nodes=4, edges=4, depth=3, width=2, largest_layer=2, components=1)
+
+    Raises:
+        GraphTooLarge: more than 30 nodes.
+        GraphInvalid: the edges form a cycle.
+    """
+    require_size(predecessors)
+    size = len(predecessors)
+    numbered = not any(mask >> node for node, mask in enumerate(predecessors))
+    depth, above = [0] * size, [0] * size
+    matched: dict[int, int] = {}
+    free = (1 << size) - 1
+    groups: list[int] = []
+    edges = pairs = 0
+    for node in range(size) if numbered else topological_order(predecessors):
+        direct = mask = closure = predecessors[node]
+        if not direct:
+            depth[node] = 1
+            groups.append(1 << node)
+            continue
+        deepest = 0
+        edges += direct.bit_count()
+        while mask:
+            low = mask & -mask
+            ancestor = low.bit_length() - 1
+            mask ^= low
+            if depth[ancestor] > deepest:
+                deepest = depth[ancestor]
+            closure |= above[ancestor]
+        depth[node], above[node] = deepest + 1, closure
+        joined = 1 << node
+        for group in groups:
+            if group & direct:
+                joined |= group
+        groups = [group for group in groups if not group & direct]
+        groups.append(joined)
+        if closure & free:
+            low = closure & free
+            low &= -low
+            matched[low.bit_length() - 1] = node
+            free ^= low
+            pairs += 1
+        elif augment(node, above, matched, 0)[0]:
+            pairs += 1
+            free = (1 << size) - 1 & ~sum(1 << other for other in matched)
+    return Shape(
+        nodes=size,
+        edges=edges,
+        depth=max(depth, default=0),
+        width=size - pairs,
+        largest_layer=max(map(depth.count, set(depth)), default=0),
+        components=len(groups),
+    )
+
+
+def complexity_from_shape(shape: Shape, application_categories: int) -> Complexity:
+    """The complexity record for a shape and the number of distinct application categories.
+
+    >>> complexity_from_shape(shape_of((0, 0b1, 0b1, 0b110)), 2).hierarchy_level
+    'medium'
+    """
+    return Complexity(
+        edges=shape.edges,
+        nodes=shape.nodes,
+        application_categories=application_categories,
+        depth=shape.depth,
+        width=shape.width,
+        largest_layer=shape.largest_layer,
+        components=shape.components,
+        dependency_level=level("dependency", shape.edges),
+        instruction_level=level("instruction", shape.nodes),
+        knowledge_level=level("knowledge", application_categories),
+        hierarchy_level=level("hierarchy", shape.depth),
+        branch_level=level("branch", shape.width),
+    )
+
+
+def complexity_of(graph: TaskGraph) -> Complexity:
+    """The five dimensions of `graph` with their levels.
+
+    Edges count distinct dependent pairs, depth counts nodes on the longest path (roots 1), width is the maximum
+    antichain, knowledge counts distinct application categories.
+
+    >>> complexity_of(TaskGraph(nodes=())).nodes
+    0
+
+    Raises:
+        GraphTooLarge: more than 30 subtasks.
+    """
+    categories = {node.application_category for node in graph.nodes}
+    return complexity_from_shape(shape_of(graph.predecessors), len(categories))
+
+
+def cell_of(complexity: Complexity) -> Cell:
+    """The levels of `complexity` in the order of `DIMENSIONS`.
+
+    >>> cell_of(complexity_from_shape(shape_of((0, 0b1, 0b1, 0b110)), 2))
+    ('hard', 'medium', 'medium', 'medium', 'easy')
+    """
+    return (
+        complexity.dependency_level,
+        complexity.instruction_level,
+        complexity.knowledge_level,
+        complexity.hierarchy_level,
+        complexity.branch_level,
+    )
+
+
+def cell_from_measures(edges: int, nodes: int, categories: int, depth: int, width: int) -> Cell:
+    """The cell of the five measures.
+
+    >>> cell_from_measures(4, 5, 1, 5, 1)
+    ('hard', 'hard', 'easy', 'hard', 'easy')
+    """
+    return (
+        level("dependency", edges),
+        level("instruction", nodes),
+        level("knowledge", categories),
+        level("hierarchy", depth),
+        level("branch", width),
+    )
+
+
+def depth_by_instance(graph: TaskGraph) -> dict[str, int]:
+    """Depth of every subtask by instance id; the weights of the coverage rate come from it.
+
+    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> depth_by_instance(read_task_graph({"nodes": ["a", "b"], "edges": [["b", "a"]]}, {}, str))
+    {'a': 2, 'b': 1}
+    """
+    return {
+        node.instance_id: depth for node, depth in zip(graph.nodes, depths(graph.predecessors), strict=True)
+    }

@@ -1,0 +1,208 @@
+"""Which orders of a task are successful, and what spoils the others (method section 1).
+
+Slots are destructive and inputs may be consumed. For every causal link p → c on a slot, no other writer of the slot may
+stand between p and c; whoever consumes an input comes after all its other readers. The first is a spoiler of
+`OrderTable`, the second one more precedence; together they give `successful_topo` (App. C.4) exactly.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from resources.instances import Resource
+from taskgraph.measures.bitmasks import ancestors
+from taskgraph.measures.orders import ORDERS_LISTED, ORDERS_SAMPLED, OrderTable
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.task import Interference
+
+_KNOWN_SHAPES = 4096
+_Places = tuple[int, int, int, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Threat:
+    """One way in which one subtask can spoil a link between two others."""
+
+    spoiler: int
+    """Node that overwrites or consumes."""
+    producer: int
+    """Node whose output is lost; -1 for a fixture."""
+    consumer: int
+    """Node that still needs it."""
+    overwrites: bool
+    """Whether a slot is overwritten; otherwise an input is consumed."""
+    resource: Resource
+    """What is lost."""
+
+    @property
+    def places(self) -> _Places:
+        """The threat without the resource: all that orders depend on."""
+        return self.spoiler, self.producer, self.consumer, self.overwrites
+
+
+def threats_of(graph: TaskGraph) -> list[Threat]:
+    """Everything that can make an order of `graph` fail; what its dependencies rule out anyway is left out.
+
+    >>> from resources.categories import ResourceCategory, ResourceKind
+    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
+    >>> flows = {"copy a": ("outputs", "text:a"), "copy b": ("outputs", "text:b"), "paste a": ("inputs", "text:a")}
+    >>> resources = {name: {side: [resource]} for name, (side, resource) in flows.items()}
+    >>> graph = read_task_graph({"nodes": list(flows), "resources": resources}, text, str)
+    >>> [(threat.spoiler, threat.producer, threat.consumer) for threat in threats_of(graph)]
+    [(1, 0, 2)]
+    """
+    index = {node.instance_id: position for position, node in enumerate(graph.nodes)}
+    closure = ancestors(graph.predecessors)
+    threats: dict[tuple[int, int, int, bool], Threat] = {}
+    writers = _slot_writers(graph)
+    producers = {(edge.resource, index[edge.consumer]): index[edge.producer] for edge in graph.edges}
+    for edge in graph.edges:
+        producer, consumer = index[edge.producer], index[edge.consumer]
+        slot = edge.resource.slot
+        for spoiler in writers.get(slot, ()) if slot else ():
+            harmless = closure[producer] >> spoiler & 1 or closure[spoiler] >> consumer & 1
+            if spoiler not in (producer, consumer) and not harmless:
+                threat = Threat(spoiler, producer, consumer, True, edge.resource)
+                threats.setdefault((spoiler, producer, consumer, True), threat)
+    for spoiler, node in enumerate(graph.nodes):
+        for resource in node.consumed:
+            if resource.slot is not None or resource in node.outputs:
+                continue
+            for consumer, reader in enumerate(graph.nodes):
+                if consumer != spoiler and resource in reader.inputs and not closure[spoiler] >> consumer & 1:
+                    producer = producers.get((resource, consumer), -1)
+                    threat = Threat(spoiler, producer, consumer, False, resource)
+                    threats.setdefault((spoiler, producer, consumer, False), threat)
+    return list(threats.values())
+
+
+def _slot_writers(graph: TaskGraph) -> dict[tuple[str, str], list[int]]:
+    """For every slot the nodes that change its content, by writing or by consuming it."""
+    writers: dict[tuple[str, str], list[int]] = {}
+    for position, node in enumerate(graph.nodes):
+        changed = {resource.slot for resource in (*node.outputs, *node.consumed)}
+        for slot in changed - {None}:
+            if slot is not None:
+                writers.setdefault(slot, []).append(position)
+    return writers
+
+
+def successful_table(predecessors: Sequence[int], threats: Iterable[Threat]) -> OrderTable:
+    """The table of successful orders of a graph under `threats`.
+
+    >>> successful_table((0, 0), []).count()
+    2
+    """
+    return _table(predecessors, [threat.places for threat in threats])
+
+
+def _table(predecessors: Sequence[int], threats: Iterable[_Places]) -> OrderTable:
+    before = list(predecessors)
+    spoilers: list[list[tuple[int, int]]] = [[] for _ in before]
+    for spoiler, producer, consumer, overwrites in threats:
+        if overwrites:
+            spoilers[spoiler].append((producer, consumer))
+        else:
+            before[spoiler] |= 1 << consumer
+    return OrderTable(before, spoilers)
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """All that is stored about a task's orders."""
+
+    count: int
+    """Topological orders."""
+    successful_count: int
+    """Orders in which nothing is lost before it is read."""
+    successful: tuple[tuple[int, ...], ...]
+    """Those orders: all in lexicographic order up to the cap, otherwise the first and a uniform draw of others."""
+    threats: tuple[Threat, ...]
+    """What makes the others fail."""
+
+
+def orders_of(
+    graph: TaskGraph, *, cap: int = ORDERS_LISTED, samples: int = ORDERS_SAMPLED, seed: int = 0
+) -> Orders:
+    """Count the orders of `graph`, and list all successful ones up to `cap`, or draw `samples` of them beyond.
+
+    The first order is always the lexicographically first successful one, so that it is a stable reference.
+
+    >>> orders_of(TaskGraph(nodes=())).successful
+    ((),)
+
+    Raises:
+        GraphTooLarge: more than 30 subtasks, or too many down-sets to count.
+    """
+    threats = tuple(threats_of(graph))
+    places = tuple(threat.places for threat in threats)
+    return Orders(*_counted(graph.predecessors, places, cap, samples, seed), threats)
+
+
+@lru_cache(maxsize=_KNOWN_SHAPES)
+def _counted(
+    predecessors: tuple[int, ...], threats: tuple[_Places, ...], cap: int, samples: int, seed: int
+) -> tuple[int, int, tuple[tuple[int, ...], ...]]:
+    """Orders, successful orders and those listed; kept, because most tasks of a large dataset have a common shape."""
+    plain = OrderTable(predecessors)
+    table = _table(predecessors, threats) if threats else plain
+    count = table.count()
+    listed = table.listed(cap if count <= cap else 1)
+    number = min(cap, samples)
+    if count > cap and number > 1:
+        drawn = table.sampled(number, random.Random(seed))
+        listed = [*listed, *(order for order in drawn if order != listed[0])][:number]
+    return plain.count(), count, tuple(listed)
+
+
+def clash_of(graph: TaskGraph) -> tuple[Interference, ...]:
+    """A smallest explanation of why `graph` has no successful order; empty when it has one.
+
+    None of the interferences returned can be left out: without it the others leave a successful order.
+
+    >>> from resources.categories import ResourceCategory, ResourceKind
+    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
+    >>> resources = {
+    ...     "copy a": {"outputs": ["text:a"]},
+    ...     "copy b": {"inputs": ["text:a"], "outputs": ["text:b"]},
+    ...     "compare": {"inputs": ["text:a", "text:b"]},
+    ... }
+    >>> graph = read_task_graph({"nodes": list(resources), "resources": resources}, text, str)
+    >>> [(item.spoiler, item.resource, item.consumer) for item in clash_of(graph)]
+    [('copy b', 'text a', 'compare')]
+    """
+    predecessors = graph.predecessors
+    needed = threats_of(graph)
+    if successful_table(predecessors, needed).count():
+        return ()
+    for threat in list(needed):
+        without = [other for other in needed if other is not threat]
+        if not successful_table(predecessors, without).count():
+            needed = without
+    return tuple(interference(graph, threat) for threat in needed)
+
+
+def interference(graph: TaskGraph, threat: Threat) -> Interference:
+    """The record of a threat, with ids for numbers.
+
+    >>> from resources.categories import ResourceCategory, ResourceKind
+    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
+    >>> flows = {"copy a": ("outputs", "text:a"), "copy b": ("outputs", "text:b"), "paste a": ("inputs", "text:a")}
+    >>> resources = {name: {side: [resource]} for name, (side, resource) in flows.items()}
+    >>> graph = read_task_graph({"nodes": list(flows), "resources": resources}, text, str)
+    >>> interference(graph, threats_of(graph)[0]).spoiler
+    'copy b'
+    """
+    return Interference(
+        kind="overwritten_slot" if threat.overwrites else "consumed_input",
+        spoiler=graph.nodes[threat.spoiler].instance_id,
+        producer=graph.nodes[threat.producer].instance_id if threat.producer >= 0 else "",
+        consumer=graph.nodes[threat.consumer].instance_id,
+        resource=f"{threat.resource.category} {threat.resource.value}".strip(),
+    )

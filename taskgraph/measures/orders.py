@@ -1,0 +1,237 @@
+"""Orders in which a task's subtasks can be performed: counted, listed and sampled exactly.
+
+`OrderTable` answers for plain topological orders and, given *spoilers*, for successful orders: a node w with the spoiler
+(p, c) may stand anywhere but between p and c. Whether w may come next depends on the set of nodes already done alone
+(p is in it and c is not), so dynamic programming over down-sets counts successful orders without further state.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from math import factorial
+
+from taskgraph.errors import GraphTooLarge
+from taskgraph.measures.bitmasks import bits, parts, require_size, successors
+from taskgraph.measures.symmetry import Spoilers, Symmetry
+
+ORDERS_LISTED = 120
+"""Up to how many orders all are listed."""
+
+ORDERS_SAMPLED = 24
+"""How many are drawn uniformly where there are more."""
+
+_SPLIT_FROM = 9
+_SYMMETRY_FROM = 500
+
+
+class OrderTable:
+    """Counts of the ways to perform every reachable set of remaining nodes, made on demand.
+
+    Independent parts are counted alone and interleaved with binomial coefficients, and a part is taken apart from the
+    end with fewer choices, so stars and forests of 30 nodes are immediate. From some hundred sets on, those that only
+    exchange interchangeable subtasks count as one (`Symmetry`).
+    """
+
+    def __init__(
+        self, predecessors: Sequence[int], spoilers: Spoilers = (), *, maximum_states: int = 1_000_000
+    ) -> None:
+        """Prepare the table; a cyclic graph is accepted and has no order.
+
+        Raises:
+            GraphTooLarge: more than 30 nodes. Every method raises it when more than `maximum_states` down-sets would
+                have to be kept.
+        """
+        require_size(predecessors)
+        self._maximum_states = maximum_states
+        self._before = tuple(predecessors)
+        self._after = successors(predecessors)
+        self._spoilers = tuple(spoilers) or ((),) * len(self._before)
+        self._all = (1 << len(self._before)) - 1
+        self._adjacent = [before | after for before, after in zip(self._before, self._after, strict=True)]
+        self._spoiling = 0
+        for node, pairs in enumerate(self._spoilers):
+            for pair in pairs:
+                for other in pair:
+                    self._adjacent[node] |= 1 << other
+                    self._adjacent[other] |= 1 << node
+                    self._spoiling |= 1 << other | 1 << node
+        self._counts: dict[int, int] = {0: 1}
+        self._symmetry: Symmetry | None = None
+
+    @property
+    def constraints(self) -> tuple[tuple[int, ...], Spoilers]:
+        """What was given: the predecessors and the spoilers.
+
+        >>> OrderTable((0, 0b1)).constraints
+        ((0, 1), ((), ()))
+        """
+        return self._before, self._spoilers
+
+    def count(self) -> int:
+        """Number of orders, exact.
+
+        >>> OrderTable((0, 0, 0b1)).count(), OrderTable((0, 0, 0b1), ((), ((0, 2),), ())).count()
+        (3, 2)
+
+        Raises:
+            GraphTooLarge: the graph has too many down-sets to be counted.
+        """
+        return self._product(self._all)
+
+    def listed(self, limit: int) -> list[tuple[int, ...]]:
+        """The first `limit` orders in lexicographic order of node numbers.
+
+        >>> OrderTable((0, 0, 0b1), ((), ((0, 2),), ())).listed(5)
+        [(0, 2, 1), (1, 0, 2)]
+        """
+        found: list[tuple[int, ...]] = []
+        for order in self._walk(self._all, []):
+            if len(found) == limit:
+                break
+            found.append(order)
+        return found
+
+    def sampled(self, number: int, generator: random.Random) -> list[tuple[int, ...]]:
+        """`number` different orders, drawn uniformly.
+
+        >>> sorted(OrderTable((0, 0, 0b1)).sampled(3, random.Random(0)))
+        [(0, 1, 2), (0, 2, 1), (1, 0, 2)]
+
+        Raises:
+            ValueError: there are fewer orders than that.
+        """
+        if self.count() < number:
+            raise ValueError(f"There are {self.count()} orders; {number} different ones were asked for.")
+        drawn: dict[tuple[int, ...], None] = {}
+        while len(drawn) < number:
+            drawn[tuple(self._draw(self._all, generator))] = None
+        return list(drawn)
+
+    def _may_be_first(self, node: int, left: int) -> bool:
+        if self._before[node] & left:
+            return False
+        return all(
+            left >> producer & 1 or not left >> consumer & 1 for producer, consumer in self._spoilers[node]
+        )
+
+    def _count(self, left: int) -> int:
+        if self._symmetry:
+            left = self._symmetry.canonical(left)
+        known = self._counts.get(left)
+        if known is not None:
+            return known
+        splits = left.bit_count() >= _SPLIT_FROM
+        return self._keep(left, self._product(left) if splits else self._one_by_one(left))
+
+    def _keep(self, left: int, result: int) -> int:
+        if len(self._counts) >= self._maximum_states:
+            raise GraphTooLarge(
+                f"The orders of this graph of {len(self._before)} subtasks cannot be counted within"
+                f" {self._maximum_states} states. Use fewer subtasks, or add dependencies."
+            )
+        self._counts[left] = result
+        if len(self._counts) == _SYMMETRY_FROM:
+            self._symmetry = Symmetry(self._before, self._spoilers)
+        return result
+
+    def _product(self, nodes: int) -> int:
+        found = parts(self._adjacent, nodes)
+        if len(found) == 1:
+            if self._symmetry:
+                nodes = self._symmetry.canonical(nodes)
+            known = self._counts.get(nodes)
+            return self._keep(nodes, self._one_by_one(nodes)) if known is None else known
+        result = factorial(nodes.bit_count())
+        for part in found:
+            result = result // factorial(part.bit_count()) * self._count(part)
+        return result
+
+    def _one_by_one(self, left: int) -> int:
+        first, last = self._ends(left)
+        ends = first if first.bit_count() <= last.bit_count() or left & self._spoiling else last
+        result = 0
+        for node in bits(ends):
+            result += self._count(left ^ 1 << node)
+        return result
+
+    def _ends(self, left: int) -> tuple[int, int]:
+        """Nodes that may be the first, and nodes that may be the last, of `left`."""
+        before, after = self._before, self._after
+        first = last = 0
+        mask = left
+        while mask:
+            low = mask & -mask
+            node = low.bit_length() - 1
+            mask ^= low
+            if not before[node] & left:
+                first |= low
+            if not after[node] & left:
+                last |= low
+        if left & self._spoiling:
+            for node in bits(first & self._spoiling):
+                if not self._may_be_first(node, left):
+                    first ^= 1 << node
+        return first, last
+
+    def _walk(self, left: int, done: list[int]) -> Iterator[tuple[int, ...]]:
+        if not left:
+            yield tuple(done)
+            return
+        for node in bits(self._ends(left)[0]):
+            rest = left ^ 1 << node
+            if not left & self._spoiling or self._product(rest):
+                done.append(node)
+                yield from self._walk(rest, done)
+                done.pop()
+
+    def _draw(self, nodes: int, generator: random.Random) -> list[int]:
+        found = parts(self._adjacent, nodes)
+        if len(found) > 1:
+            turns = [index for index, part in enumerate(found) for _ in range(part.bit_count())]
+            generator.shuffle(turns)
+            sequences = [iter(self._draw(part, generator)) for part in found]
+            return [next(sequences[turn]) for turn in turns]
+        order: list[int] = []
+        while nodes:
+            ticket = generator.randrange(self._count(nodes))
+            for node in bits(self._ends(nodes)[0]):
+                ways = self._count(nodes ^ 1 << node)
+                if ticket < ways:
+                    order.append(node)
+                    nodes ^= 1 << node
+                    break
+                ticket -= ways
+        return order
+
+
+def count_orders(predecessors: Sequence[int]) -> int:
+    """Number of topological orders, exact.
+
+    >>> count_orders((0, 0, 0b11))
+    2
+
+    Raises:
+        GraphTooLarge: more than 30 nodes, or too many down-sets.
+    """
+    return OrderTable(predecessors).count()
+
+
+def list_orders(predecessors: Sequence[int], limit: int = ORDERS_LISTED) -> list[tuple[int, ...]]:
+    """The first `limit` topological orders, lexicographically.
+
+    >>> list_orders((0, 0, 0b11))
+    [(0, 1, 2), (1, 0, 2)]
+    """
+    return OrderTable(predecessors).listed(limit)
+
+
+def sample_orders(
+    predecessors: Sequence[int], number: int, generator: random.Random
+) -> list[tuple[int, ...]]:
+    """`number` different topological orders, drawn uniformly.
+
+    >>> len(sample_orders((0,) * 5, 3, random.Random(0)))
+    3
+    """
+    return OrderTable(predecessors).sampled(number, generator)

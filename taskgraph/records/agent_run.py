@@ -1,0 +1,53 @@
+"""How an agent did on a task: what it completed, in which order, and how that scores (section 4.1)."""
+
+from __future__ import annotations
+
+from resources.record import Record
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.trajectory import Termination
+
+
+class CompletedSubtask(Record):
+    """A subtask that an agent completed."""
+
+    instance_id: str
+    """The node."""
+    step: int
+    """Step after which its evaluation function first accepted."""
+
+
+class AgentRun(Record):
+    """One attempt of one agent at one task."""
+
+    agent_run_id: str
+    """Opaque id: agent, task and number of the attempt."""
+    agent: str
+    """Name of the agent, such as `my_package.agents:make`."""
+    task_id: str
+    """The task."""
+    instruction: str
+    """What the agent was told."""
+    completed: tuple[CompletedSubtask, ...] = ()
+    """Subtasks in the order they were completed."""
+    ungradable: tuple[str, ...] = ()
+    """Nodes whose evaluation function accepted before the agent did anything; they never count as completed."""
+    coverage_rate: float = 0.0
+    """Depth-weighted share of completed subtasks, 0 to 1."""
+    logical_consistency: float | None = None
+    """Coherency score of the order of completion over the largest possible; None where that is 0."""
+    success: bool = False
+    """Whether every subtask was completed."""
+    steps: int = 0
+    """Steps the agent made."""
+    outcome: str = ""
+    """How the evaluator saw it end: `completed`, `stalled`, `step_limit` or `finished_early`."""
+    termination: Termination = "finished"
+    """How the agent ended."""
+    message: str = ""
+    """Why, for an end other than `finished`."""
+    seconds: float = 0.0
+    """Wall time."""
+    trajectory_id: str = ""
+    """The recording."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""

@@ -1,0 +1,147 @@
+"""Evaluation functions, what they return, and how far they can be trusted (App. C.3, method section 4)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from resources.record import Record
+from taskgraph.records.provenance import Provenance
+
+ENTRY_POINT = "evaluate_agent_task_completion"
+"""Name of the function that the Code LLM must define."""
+
+NegativeFamily = Literal[
+    "no_op", "truncation", "near_miss", "wrong_parameter", "not_saved", "other_subtask", "second_positive"
+]
+"""Families of the kill matrix; a `second_positive` must pass, all others must fail."""
+
+
+class EvalResult(Record):
+    """What an evaluation function returns (App. C.3)."""
+
+    success: bool
+    """Whether the subtask was done."""
+    message: str = ""
+    """Explanation for people and for the next round."""
+    progress: float = Field(default=0.0, ge=0, le=1)
+    """Share of the conditions that hold."""
+
+
+class CheckCall(Record):
+    """One call of a check, recorded on our side."""
+
+    check: str
+    """Name of the check."""
+    arguments: dict[str, str] = Field(default_factory=dict)
+    """Its arguments as text."""
+    answer: str = ""
+    """Its answer as text."""
+
+
+class Evaluation(Record):
+    """One run of an evaluation function on one piece of evidence."""
+
+    outcome: Literal["result", "refused", "timed_out", "out_of_memory", "crashed", "bad_result"]
+    """`result` when the function answered; otherwise the kind of refusal."""
+    result: EvalResult | None = None
+    """The answer, for `result` only."""
+    message: str = ""
+    """Why there is no answer, in words the Code LLM can act on."""
+    calls: tuple[CheckCall, ...] = ()
+    """The checks that were called, in order."""
+    result_form: Literal["", "three_fields", "two_fields", "bare_bool"] = ""
+    """How the function answered; the paper shows three fields (C.3), two fields and a bare bool (E.2)."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the function ran and said success."""
+        return self.result is not None and self.result.success
+
+
+class FamilyKills(Record):
+    """How a function fared against one family of negatives."""
+
+    family: NegativeFamily
+    """The family."""
+    total: int
+    """Pieces of evidence in it."""
+    killed: int
+    """Those that the function judged rightly (rejected; for `second_positive` accepted)."""
+    survivors: tuple[str, ...] = ()
+    """Descriptions of the wrongly judged ones."""
+    excused: int = 0
+    """Further pieces that count for nothing, because the function's question was already answered before the first step."""
+
+
+class FunctionQuality(Record):
+    """How well an evaluation function tells right from wrong, from recorded evidence."""
+
+    passes_positive: bool = False
+    """Whether it passed the trajectory that it must pass; False also while it has not been examined."""
+    positive_message: str = ""
+    """What it said of that trajectory when it did not pass it."""
+    families: tuple[FamilyKills, ...] = ()
+    """The kill matrix."""
+    mutants: int = 0
+    """Mutated versions of the function."""
+    mutants_killed: int = 0
+    """Those that some recorded evidence told from the original."""
+    route_dependence: float = 0.0
+    """Share of its checks that read the input log rather than state."""
+    untested_checks: tuple[str, ...] = ()
+    """Checks whose mutants nothing could tell from the original."""
+
+    @property
+    def mutation_score(self) -> float | None:
+        """Share of mutants killed; None without mutants."""
+        return self.mutants_killed / self.mutants if self.mutants else None
+
+
+class EvaluationFunction(Record):
+    """Generated code that judges one subtask."""
+
+    function_id: str
+    """Opaque id: subtask and hash of the source."""
+    subtask_id: str
+    """The subtask it judges."""
+    source: str
+    """Source as the Code LLM wrote it."""
+    parameter_names: tuple[str, ...] = ()
+    """Parameters of the entry point."""
+    quality: FunctionQuality = FunctionQuality()
+    """What the examination found."""
+    accepted: bool = False
+    """Whether cross-verification accepted it; the others are kept to study."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class VerificationRound(Record):
+    """One round of cross-verification, kept whether it succeeded or not (method section 3)."""
+
+    verification_id: str
+    """Opaque id."""
+    subtask_id: str
+    """The subtask."""
+    round: int
+    """Number, from 1."""
+    instance_id: str
+    """The instance performed."""
+    trajectory_id: str | None
+    """Trajectory of the round."""
+    function_id: str | None
+    """Evaluation function of the round."""
+    evaluation: Evaluation | None
+    """What the function said of the trajectory."""
+    quality: FunctionQuality | None = None
+    """Kill matrix, when it came to that."""
+    accepted: bool
+    """Whether the round ended in acceptance."""
+    revised: Literal["both", "trajectory", "evaluation_function", "none"] = "none"
+    """What the next round was asked to do again."""
+    reason: str = ""
+    """Why it was not accepted."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""

@@ -1,0 +1,82 @@
+"""Evidence: all that the checks may read, recorded after every step.
+
+An evaluation function is a pure function of evidence, so it can be run again at any time without a screen.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from resources.applications import ControlQuery
+from resources.record import Record
+from taskgraph.records.interaction import Control, Screenshot
+
+
+class InputEvent(Record):
+    """One input that the agent made."""
+
+    step: int
+    """Step it was made at, from 1."""
+    kind: Literal["click", "text", "key", "wheel", "drag"]
+    """`text` is characters typed, `key` a named key or a chord such as `ctrl+s`."""
+    control: ControlQuery | None = None
+    """The control that was hit, or had the focus."""
+    application: str = ""
+    """Application in front."""
+    text: str = ""
+    """Characters typed, or the key or chord pressed, or the mouse button (`left`, `left double`)."""
+
+
+class FileState(Record):
+    """A file under the sandbox home."""
+
+    path: str
+    """Path relative to the sandbox home, with forward slashes."""
+    size: int
+    """Bytes."""
+    sha256: str
+    """Hash of the content."""
+    text: str | None = None
+    """Text content up to a limit; a SQLite database is given as SQL text; None for other binary content."""
+    truncated: bool = False
+    """Whether `text` was cut."""
+
+
+class ClipboardState(Record):
+    """What the clipboard holds."""
+
+    text: str | None = None
+    """Text, if any."""
+    image_sha256: str | None = None
+    """Hash of the image, if any."""
+    file_name: str | None = None
+    """Name of the file, if one was copied."""
+
+
+class Evidence(Record):
+    """The state of an environment after a step, together with the inputs made so far."""
+
+    step: int
+    """Steps done; 0 is the state after reset."""
+    inputs: tuple[InputEvent, ...] = ()
+    """All inputs since the reset, oldest first."""
+    screenshot: Screenshot | None = None
+    """Last screen."""
+    controls: tuple[Control, ...] = ()
+    """Controls on it."""
+    text_under_cursor: str = ""
+    """Text of the control under the mouse pointer."""
+    clipboard: ClipboardState = ClipboardState()
+    """The clipboard."""
+    files: tuple[FileState, ...] = ()
+    """Files under the sandbox home, sorted by path."""
+    directories: tuple[str, ...] = ()
+    """Directories under the sandbox home, sorted."""
+    active_application: str = ""
+    """Application in front."""
+    window_title: str = ""
+    """Title of the window in front."""
+    url: str = ""
+    """Address of the page in front, without the port."""
+    blocked_requests: tuple[str, ...] = ()
+    """Addresses outside the loopback interface that were refused since the reset."""

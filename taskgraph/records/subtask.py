@@ -1,0 +1,161 @@
+"""Subtasks: templates with input and output resources, and their bound instances (App. B.3, C.1)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from resources.applications import ResourceDeclaration, WorkedStep
+from resources.categories import ResourceCategory
+from resources.errors import UnknownCatalogEntry
+from resources.instances import Resource, bind_resource
+from resources.record import Record
+from taskgraph.errors import ParameterInvalid
+from taskgraph.records.provenance import Provenance
+
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+def placeholders(template: str) -> list[str]:
+    """Names of the parameters in `template`, in order, each once.
+
+    >>> placeholders("Copy '{csv_path}' to '{folder}' and open '{csv_path}'. Press {ENTER}.")
+    ['csv_path', 'folder']
+    """
+    return list(dict.fromkeys(_PLACEHOLDER.findall(template)))
+
+
+def fill(template: str, parameters: Mapping[str, str]) -> str:
+    """Put parameter values into a template; text in the values is never read as a template again.
+
+    >>> fill("Open '{path}'.", {"path": "a {path}.csv"})
+    "Open 'a {path}.csv'."
+
+    Raises:
+        ParameterInvalid: a placeholder has no value.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        try:
+            return parameters[match.group(1)]
+        except KeyError:
+            raise ParameterInvalid(
+                f"The template {template!r} needs the parameter {match.group(1)!r}; given: {sorted(parameters)}."
+            ) from None
+
+    return _PLACEHOLDER.sub(value, template)
+
+
+class BoundSubtask(Record):
+    """A subtask with one parameter set: a possible node of a task graph."""
+
+    instance_id: str
+    """Opaque id, equal for equal subtask and parameters."""
+    subtask_id: str
+    """The subtask."""
+    application: str
+    """Application it is done in."""
+    application_category: str
+    """Category of the application (knowledge complexity counts these)."""
+    instruction: str
+    """Instantiated instruction."""
+    parameters: dict[str, str] = Field(default_factory=dict)
+    """The parameter set."""
+    inputs: tuple[Resource, ...] = ()
+    """Resources read."""
+    outputs: tuple[Resource, ...] = ()
+    """Resources written."""
+    consumed: tuple[Resource, ...] = ()
+    """The inputs that it destroys."""
+
+
+class Subtask(Record):
+    """A smaller, independent task in one application, with parameters (App. C.1)."""
+
+    subtask_id: str
+    """Opaque id."""
+    application: str
+    """Application it is done in."""
+    application_category: str
+    """Category of that application."""
+    operating_system: str = "Linux"
+    """Operating system of the environment."""
+    platform: str = "web_browser"
+    """Environment platform."""
+    instruction_template: str
+    """Instruction with `{parameter}` placeholders."""
+    available_parameters: tuple[dict[str, str], ...] = ()
+    """Parameter sets that instantiate it."""
+    inputs: tuple[ResourceDeclaration, ...] = ()
+    """Resources read."""
+    outputs: tuple[ResourceDeclaration, ...] = ()
+    """Resources written."""
+    fresh: tuple[str, ...] = ()
+    """Parameters whose values may be any new name (*free*); the others need a fixture or a producer."""
+    worked_example: tuple[WorkedStep, ...] = ()
+    """A worked example, where one is known."""
+    origin: Literal["curated", "proposed", "imported"] = "proposed"
+    """Where it comes from."""
+    simulated: bool = False
+    """Whether its platform only simulates applications."""
+    provenance: Provenance = Provenance()
+    """Where it comes from, in detail."""
+
+    def bind(self, parameters: Mapping[str, str], categories: Mapping[str, ResourceCategory]) -> BoundSubtask:
+        """The instance of this subtask with `parameters`.
+
+        Raises:
+            ParameterInvalid: a placeholder or a declared resource has no value.
+            UnknownCatalogEntry: a declared resource category does not exist.
+        """
+        inputs = tuple(self._resource(item, parameters, categories) for item in self.inputs)
+        return BoundSubtask(
+            instance_id=instance_id(self.subtask_id, parameters),
+            subtask_id=self.subtask_id,
+            application=self.application,
+            application_category=self.application_category,
+            instruction=fill(self.instruction_template, parameters),
+            parameters=dict(parameters),
+            inputs=inputs,
+            outputs=tuple(self._resource(item, parameters, categories) for item in self.outputs),
+            consumed=tuple(
+                resource for resource, item in zip(inputs, self.inputs, strict=True) if item.consumed
+            ),
+        )
+
+    def _resource(
+        self,
+        declaration: ResourceDeclaration,
+        parameters: Mapping[str, str],
+        categories: Mapping[str, ResourceCategory],
+    ) -> Resource:
+        category = categories.get(declaration.category)
+        if category is None:
+            raise UnknownCatalogEntry("resource category", declaration.category, categories)
+        if not declaration.parameter:
+            if not category.is_slot:
+                raise ParameterInvalid(
+                    f"Subtask {self.subtask_id!r} declares {declaration.category!r} ({category.kind.value}) without"
+                    " the parameter that gives its value."
+                )
+            return bind_resource(category, self.application, "")
+        if declaration.parameter not in parameters:
+            raise ParameterInvalid(
+                f"Subtask {self.subtask_id!r} needs the parameter {declaration.parameter!r}; given: {sorted(parameters)}."
+            )
+        return bind_resource(category, self.application, parameters[declaration.parameter])
+
+
+def instance_id(subtask_id: str, parameters: Mapping[str, str]) -> str:
+    """The id of a subtask bound to `parameters`: equal for equal content, in any order.
+
+    >>> instance_id("notes.create", {"b": "2", "a": "1"}) == instance_id("notes.create", {"a": "1", "b": "2"})
+    True
+    """
+    content = json.dumps(dict(parameters), sort_keys=True, ensure_ascii=False)
+    return f"{subtask_id}:{hashlib.sha256(content.encode()).hexdigest()[:12]}"

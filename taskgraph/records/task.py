@@ -1,0 +1,216 @@
+"""Tasks: a task graph with one instruction, and all that is known about it (App. C.4)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from resources.record import Record
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.provenance import Provenance
+
+Level = Literal["easy", "medium", "hard"]
+"""A level of Table 2."""
+
+
+TaskStatus = Literal["composed", "validated", "rejected", "imported"]
+"""`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why;
+`imported`: someone else made it."""
+
+
+class Complexity(Record):
+    """The five dimensions of Table 2 with their levels, and what is stored beside them."""
+
+    edges: int
+    """Dependency complexity: distinct dependent pairs."""
+    nodes: int
+    """Instruction complexity."""
+    application_categories: int
+    """Knowledge complexity: distinct application categories."""
+    depth: int
+    """Hierarchy complexity: nodes on the longest path; roots have depth 1."""
+    width: int
+    """Branch complexity: maximum antichain."""
+    largest_layer: int
+    """Most nodes of one depth; at most `width`."""
+    components: int
+    """Weakly connected components."""
+    dependency_level: Level
+    """Level of `edges`."""
+    instruction_level: Level
+    """Level of `nodes`."""
+    knowledge_level: Level
+    """Level of `application_categories`."""
+    hierarchy_level: Level
+    """Level of `depth`."""
+    branch_level: Level
+    """Level of `width`."""
+
+
+class Intent(Record):
+    """A goal that anchors composition, with the group of subtasks that serve it (section 3.2)."""
+
+    intent_id: str
+    """Opaque id."""
+    text: str
+    """The goal, such as "Prepare the quarterly report"."""
+    subtask_ids: tuple[str, ...]
+    """Its group."""
+    scenario: str = ""
+    """One of the 20 scenarios (App. A.5)."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class Interference(Record):
+    """Two subtasks that spoil each other in some orders (method section 1)."""
+
+    kind: Literal["overwritten_slot", "consumed_input"]
+    """What happens."""
+    spoiler: str
+    """Instance id of the subtask that overwrites or consumes."""
+    producer: str
+    """Instance id of the subtask whose output is lost; empty for a fixture."""
+    consumer: str
+    """Instance id of the subtask that still needed it."""
+    resource: str
+    """Category and value of what is lost."""
+
+
+class Task(Record):
+    """A task graph with one instruction."""
+
+    task_id: str
+    """Opaque id, made from the canonical key: equal tasks have equal ids."""
+    graph: TaskGraph
+    """The graph."""
+    intent_id: str = ""
+    """Intent it was composed for."""
+    intent: str = ""
+    """Text of that intent."""
+    scenario: str = ""
+    """Scenario of App. A.5."""
+    complexity: Complexity
+    """Its complexity."""
+    capabilities: tuple[str, ...] = ()
+    """Capabilities of Table 12 it tests (preset `repaired`)."""
+    instruction: str = ""
+    """High-level instruction: the validated summary; empty until validated."""
+    low_level_instructions: tuple[str, ...] = ()
+    """Subtask instructions, in the order of the first successful order."""
+    order_count: int = 0
+    """Topological orders."""
+    successful_order_count: int = 0
+    """Orders in which no resource is lost before it is read (`successful_topo`)."""
+    successful_orders: tuple[tuple[str, ...], ...] = ()
+    """Those orders as instance ids, up to a cap."""
+    interferences: tuple[Interference, ...] = ()
+    """What makes the other orders fail."""
+    maximum_coherency: int = 0
+    """Most adjacent same-application pairs of any successful order (section 4.1)."""
+    twin_of: str = ""
+    """Id of the task whose chain twin this is (Figure 7)."""
+    permuted_instructions: tuple[str, ...] = ()
+    """The instruction in other orders (Table 8), where asked for."""
+    simulated: bool = False
+    """Whether any subtask runs on a simulated platform."""
+    status: TaskStatus = "composed"
+    """How far it came; exports take validated and imported tasks."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class Validation(Record):
+    """One round of checking an instruction against its graph (App. B.4)."""
+
+    validation_id: str
+    """Opaque id."""
+    task_id: str
+    """The task."""
+    round: int
+    """Number, from 1."""
+    instruction: str
+    """The instruction that was judged."""
+    literal_problems: tuple[str, ...] = ()
+    """What the check without a model found."""
+    inferred: tuple[tuple[str, str], ...] = ()
+    """Dependencies that the judge inferred, as (producer, consumer) instance ids."""
+    missing: tuple[tuple[str, str], ...] = ()
+    """Pairs of the graph's transitive closure that the judge did not see."""
+    extra: tuple[tuple[str, str], ...] = ()
+    """Pairs that the judge saw and the graph does not have."""
+    reversed: tuple[tuple[str, str], ...] = ()
+    """Pairs seen the wrong way round."""
+    accepted: bool
+    """Whether the instruction passed."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class ReplayedSubtask(Record):
+    """One node of a replay."""
+
+    instance_id: str
+    """The node."""
+    success: bool
+    """What its evaluation function said at its end."""
+    message: str = ""
+    """Its message, or what went wrong."""
+    first_step: int
+    """First step of the node in the replay's recording."""
+    last_step: int
+    """Last step."""
+
+
+class Replay(Record):
+    """A task performed in one order from its subtasks' trajectories (method section 8)."""
+
+    replay_id: str
+    """Opaque id: task id and number of the order, as the paper writes it: `12(0)`."""
+    task_id: str
+    """The task."""
+    order: tuple[str, ...]
+    """Instance ids in the order performed."""
+    success: bool
+    """Whether every subtask succeeded."""
+    failing_instance: str = ""
+    """The first node that failed."""
+    message: str = ""
+    """Why."""
+    subtasks: tuple[ReplayedSubtask, ...] = ()
+    """Outcome per node."""
+    trajectory_id: str = ""
+    """Recording of the whole task (C.5)."""
+    seconds: float = 0.0
+    """Wall time."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class Rejection(Record):
+    """An item that did not make it, with the reason; never dropped."""
+
+    item_kind: Literal[
+        "application",
+        "subtask",
+        "trajectory",
+        "evaluation_function",
+        "intent",
+        "composition",
+        "task",
+        "replay",
+    ]
+    """What was rejected."""
+    item_id: str
+    """Its id."""
+    stage: str
+    """Stage that rejected it."""
+    reason: str
+    """Short code such as `not_reproducible` or `dependency_reversed`, for grouping."""
+    message: str
+    """The whole explanation."""
+    details: dict[str, str] = Field(default_factory=dict)
+    """Further facts, as text."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""

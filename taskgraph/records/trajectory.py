@@ -1,0 +1,75 @@
+"""Trajectories: recorded observations and actions of one episode (App. C.2)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from resources.applications import ControlQuery
+from resources.record import Record
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.interaction import Action, Control, Screenshot
+from taskgraph.records.provenance import Provenance
+
+Termination = Literal["finished", "gave_up", "step_limit", "environment_error", "model_error"]
+"""How an episode ended; `finished` means that the agent said so, not that it is true."""
+
+
+class TrajectoryStep(Record):
+    """One step: what was seen, what was done, what it changed."""
+
+    step: int
+    """Number, from 1."""
+    observation_screenshot: Screenshot
+    """Screen before the action."""
+    observation_controls: tuple[Control, ...] = ()
+    """Controls before the action."""
+    description: str = ""
+    """What the agent said it saw."""
+    thought: str = ""
+    """Why it acted."""
+    action: Action
+    """What it did."""
+    target: ControlQuery | None = None
+    """The control acted on, described so that it can be found again in another episode."""
+    target_rectangle: tuple[int, int, int, int] | None = None
+    """Its rectangle at that time (left, top, right, bottom), for exports; replay never uses it."""
+    problem: str = ""
+    """Why the action could not be carried out, as the agent was told; empty when it was. Replay leaves such steps out."""
+    evidence: Evidence
+    """Evidence after the action."""
+
+
+class Trajectory(Record):
+    """One recorded episode of one bound subtask."""
+
+    trajectory_id: str
+    """Opaque id."""
+    subtask_id: str
+    """The subtask."""
+    instance_id: str
+    """The subtask bound to its parameters."""
+    parameters: dict[str, str]
+    """The parameter set."""
+    instruction: str
+    """The instantiated instruction."""
+    platform: str
+    """Environment platform."""
+    simulated: bool = False
+    """Whether the platform only simulates applications."""
+    initial_evidence: Evidence
+    """State after reset."""
+    steps: tuple[TrajectoryStep, ...] = ()
+    """The steps."""
+    termination: Termination
+    """How it ended."""
+    message: str = ""
+    """Reason for an ending other than `finished`."""
+    attempt: int = 0
+    """Which of several recordings of the same instance it is."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+    @property
+    def final_evidence(self) -> Evidence:
+        """Evidence after the last step."""
+        return self.steps[-1].evidence if self.steps else self.initial_evidence

@@ -1,0 +1,31 @@
+"""Worked examples with parameter values filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from resources.applications import WorkedStep
+from resources.path_parts import with_path_parts
+from taskgraph.records.interaction import escape_keys
+from taskgraph.records.subtask import fill
+
+
+def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
+    """The step with values for its placeholders: as they are in control texts, escaped in keys.
+
+    Besides the parameters themselves, `{x_name}`, `{x_stem}` and `{x_folder}` stand for parts of the path `{x}`.
+
+    >>> step = WorkedStep(operation="keyboard_input", keys="^a{csv_path_name}{ENTER}")
+    >>> fill_step(step, {"csv_path": "Documents/a+b.csv"}).keys
+    '^aa{+}b.csv{ENTER}'
+
+    Raises:
+        ParameterInvalid: a placeholder has no value.
+    """
+    values = with_path_parts(parameters)
+    keys = fill(step.keys, {name: escape_keys(value) for name, value in values.items()})
+    control = step.control
+    if control is not None:
+        texts = {"text": fill(control.text, values), "parent_text": fill(control.parent_text, values)}
+        control = control.model_copy(update=texts)
+    return step.model_copy(update={"keys": keys, "control": control})

@@ -1,0 +1,270 @@
+"""The dataset card of a Hugging Face export, written from the data: statistics, funnel, plots, licence."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS
+from taskgraph.records.task import Task
+from warehouse.exporting.exporting import ExportOptions, ExportSource
+from warehouse.schema import TABLE_NAMED
+from warehouse.sets.dividing import SPLITS
+
+STEPS: Final = "trajectory_steps"
+"""The configuration whose rows are single steps."""
+STEP_COLUMNS: Final = {
+    "trajectory_id": "The recording it belongs to.",
+    "subtask_id": "The subtask that was performed, or `task:` and the task.",
+    "step": "Number of the step, from 1.",
+    "instruction": "What the recording follows.",
+    "screenshot": "The screen before the action.",
+    "description": "What the agent said of the screen.",
+    "thought": "Why it acted so.",
+    "function": "The operation (Table 10 of the paper).",
+    "arguments": "Its arguments, as JSON.",
+    "points": "Where on the screenshot, in pixels; several for a drag.",
+    "rectangle": "Rectangle of the control acted on, in pixels: left, top, right, bottom.",
+    "control_text": "Text of that control.",
+}
+"""Columns of that configuration, with their meaning."""
+_TITLE: Final = "Graph-structured tasks for computer-use agents"
+_SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_MEASURES: Final = {
+    "dependency": "edges",
+    "instruction": "subtasks",
+    "knowledge": "application categories",
+    "hierarchy": "depth",
+    "branch": "width",
+}
+_BAR_HEIGHT, _LABEL_WIDTH, _PLOT_WIDTH = 22, 210, 560
+
+
+def write_card(
+    folder: Path,
+    source: ExportSource,
+    options: ExportOptions,
+    files: Mapping[str, Mapping[str, Sequence[str]]],
+    rows: Mapping[str, Mapping[str, int]],
+) -> None:
+    """Write `README.md`, and its plots to `plots/`.
+
+    Args:
+        folder: folder of the dataset.
+        source: what was exported.
+        options: how it was written; names the licence.
+        files: files by configuration and set, relative to the folder.
+        rows: numbers of rows by configuration and set.
+    """
+    tasks = list(source.tasks())
+    plots = folder / "plots"
+    plots.mkdir()
+    levels = [
+        (
+            f"{dimension}: {level}",
+            sum(getattr(task.complexity, f"{dimension}_level") == level for task in tasks),
+        )
+        for dimension in DIMENSIONS
+        for level in LEVELS
+    ]
+    applications = Counter(name for task in tasks for name in {node.application for node in task.graph.nodes})
+    (plots / "levels.svg").write_text(bar_chart("Tasks per level", levels), encoding="utf-8")
+    (plots / "applications.svg").write_text(
+        bar_chart("Tasks per application", applications.most_common(25)), encoding="utf-8"
+    )
+    (folder / "README.md").write_text(_text(source, options, files, rows, tasks, levels), encoding="utf-8")
+
+
+def bar_chart(title: str, bars: Sequence[tuple[str, int]]) -> str:
+    """A horizontal bar chart as SVG."""
+    most = max((value for _, value in bars), default=0) or 1
+    height = _BAR_HEIGHT * len(bars) + 40
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LABEL_WIDTH + _PLOT_WIDTH + 80}" height="{height}"'
+        ' font-family="sans-serif" font-size="13">',
+        f'<text x="8" y="22" font-size="16">{escape(title)}</text>',
+    ]
+    for position, (label, value) in enumerate(bars):
+        top = 36 + position * _BAR_HEIGHT
+        width = _PLOT_WIDTH * value / most
+        parts.append(
+            f'<text x="{_LABEL_WIDTH - 8}" y="{top + 14}" text-anchor="end">{escape(label)}</text>'
+            f'<rect x="{_LABEL_WIDTH}" y="{top + 2}" width="{width:.1f}" height="{_BAR_HEIGHT - 6}" fill="#4477aa"/>'
+            f'<text x="{_LABEL_WIDTH + width + 6:.1f}" y="{top + 14}">{value}</text>'
+        )
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _text(
+    source: ExportSource,
+    options: ExportOptions,
+    files: Mapping[str, Mapping[str, Sequence[str]]],
+    rows: Mapping[str, Mapping[str, int]],
+    tasks: Sequence[Task],
+    levels: Sequence[tuple[str, int]],
+) -> str:
+    applications = sorted({node.application for task in tasks for node in task.graph.nodes})
+    return "\n".join(
+        [
+            *_front_matter(options, files, len(tasks)),
+            *_about(source, tasks, applications),
+            *_contents(files, rows),
+            *_complexity(levels),
+            *_funnel(source),
+            *_licences(source, options, applications),
+        ]
+    )
+
+
+def _front_matter(
+    options: ExportOptions, files: Mapping[str, Mapping[str, Sequence[str]]], count: int
+) -> list[str]:
+    """Fields that the hub reads."""
+    size = next((name for limit, name in _SIZES if count < limit), "n>1M")
+    lines = [
+        "---",
+        f"license: {json.dumps(options.licence)}",
+        f"pretty_name: {_TITLE}",
+        "language:",
+        "- en",
+        "task_categories:",
+        "- image-text-to-text",
+        "size_categories:",
+        f"- {size}",
+        "tags:",
+        "- computer-use",
+        "- agents",
+        "- task-graphs",
+        "configs:",
+    ]
+    for config, splits in files.items():
+        lines += [
+            f"- config_name: {config}",
+            *(["  default: true"] if config == "tasks" else []),
+            "  data_files:",
+        ]
+        for split, names in splits.items():
+            lines += [f"  - split: {split}", "    path:", *(f"    - {name}" for name in names)]
+    return [*lines, "---", ""]
+
+
+def _about(source: ExportSource, tasks: Sequence[Task], applications: Sequence[str]) -> list[str]:
+    subtasks = {node.subtask_id for task in tasks for node in task.graph.nodes}
+    sizes = [task.complexity.nodes for task in tasks]
+    lengths = [len(task.instruction.split()) for task in tasks]
+    called = source.warehouse.query(
+        "SELECT DISTINCT provider, model FROM model_calls ORDER BY ALL"
+    ).as_dicts()
+    writers = [f"{row['provider']}/{row['model']}" for row in called]
+    simulated = sum(task.simulated for task in tasks)
+    replayed = len({replay.task_id for replay in source.replays()})
+    return [
+        f"# {_TITLE}",
+        "",
+        f"{len(tasks)} tasks composed of {len(subtasks)} verified subtasks of {len(applications)} applications, with"
+        " evaluation functions and recorded trajectories, made with taskloom. A task is a graph: its nodes are subtasks,"
+        " its edges the resources that one subtask makes and another one needs; one instruction tells the whole.",
+        "",
+        "| | |",
+        "|--|--|",
+        f"| tasks | {len(tasks)}, of which {replayed} were replayed from beginning to end |",
+        f"| subtasks per task | {min(sizes)} to {max(sizes)}, mean {sum(sizes) / len(sizes):.1f} |",
+        f"| words per instruction | {min(lengths)} to {max(lengths)}, mean {sum(lengths) / len(lengths):.0f} |",
+        f"| applications | {', '.join(applications)} |",
+        *([f"| models | {', '.join(writers)} |"] if writers else []),
+        *([f"| on simulated applications | {simulated} tasks |"] if simulated else []),
+        f"| dataset version | {source.warehouse.version or 'unpublished state'} |",
+        "",
+    ]
+
+
+def _contents(
+    files: Mapping[str, Mapping[str, Sequence[str]]], rows: Mapping[str, Mapping[str, int]]
+) -> list[str]:
+    """How to load it, rows by set, and what the columns mean."""
+    splits = [name for name in SPLITS if any(name in found for found in files.values())]
+    lines = [
+        "## Contents",
+        "",
+        "```python",
+        "from datasets import load_dataset",
+        "",
+        'tasks = load_dataset("path/of/this/folder", "tasks")',
+        "```",
+        "",
+        f"| configuration | {' | '.join(splits)} |",
+        f"|--|{'--|' * len(splits)}",
+        *(
+            f"| `{config}` | {' | '.join(str(rows[config].get(name, 0)) for name in splits)} |"
+            for config in files
+        ),
+        "",
+    ]
+    if len(splits) > 1:
+        lines += [
+            "Between the sets stands no subtask template, resource value, intent or instruction twice; `manifest.json`"
+            " holds the report.",
+            "",
+        ]
+    for config in files:
+        lines += [f"### {config}", "", "| column | meaning |", "|--|--|"]
+        columns = (
+            STEP_COLUMNS
+            if config == STEPS
+            else {item.name: item.comment for item in TABLE_NAMED[config].columns}
+        )
+        lines += [f"| `{name}` | {meaning.replace('|', '/')} |" for name, meaning in columns.items()]
+        lines.append("")
+    return lines
+
+
+def _complexity(levels: Sequence[tuple[str, int]]) -> list[str]:
+    counts = dict(levels)
+    return [
+        "## Complexity",
+        "",
+        f"| tasks by level | {' | '.join(LEVELS)} | counts |",
+        f"|--|{'--|' * len(LEVELS)}--|",
+        *(
+            f"| {dimension} | {' | '.join(str(counts[f'{dimension}: {level}']) for level in LEVELS)} | {_MEASURES[dimension]} |"
+            for dimension in DIMENSIONS
+        ),
+        "",
+        "![Tasks per level](plots/levels.svg)",
+        "",
+        "![Tasks per application](plots/applications.svg)",
+        "",
+    ]
+
+
+def _funnel(source: ExportSource) -> list[str]:
+    rows = source.warehouse.query("SELECT step, reason, items FROM funnel").as_dicts()
+    return [
+        "## Where the tasks come from",
+        "",
+        "All that was tried in the warehouse from which these tasks were selected:",
+        "",
+        "| step | items |",
+        "|--|--|",
+        *(
+            f"| {': '.join(str(row[name]) for name in ('step', 'reason') if row[name])} | {row['items']} |"
+            for row in rows
+        ),
+        "",
+    ]
+
+
+def _licences(source: ExportSource, options: ExportOptions, names: Sequence[str]) -> list[str]:
+    found = [source.applications[name] for name in names if name in source.applications]
+    lines = ["## Licence", "", f"{options.licence}. The applications keep their own licences:", ""]
+    return [
+        *lines,
+        "| application | version | licence |",
+        "|--|--|--|",
+        *(f"| {item.title} | {item.version} | {item.licence} |" for item in found),
+        "",
+    ]

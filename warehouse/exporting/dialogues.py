@@ -1,0 +1,124 @@
+"""Fine-tuning dialogues: what an agent saw and was told, and what it should have answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from taskgraph.records.interaction import Screenshot
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.exporting.exported_actions import call_text, image_size
+from warehouse.exporting.exporting import ExportOptions, ExportSource
+
+SYSTEM: Final = (
+    "You operate a computer. You see the screen, think, and answer with one action; with the last one, add finish()."
+    " Points are {coordinates}. Actions: click_input(point, button, double), wheel_mouse_input(point, wheel_distance),"
+    " keyboard_input(point, keys), drag_input(path), wait(seconds), finish()."
+)
+"""What the agent is told about its actions."""
+_COORDINATES: Final = {
+    "absolute": "pixels of the screenshot",
+    "unit": "fractions of its width and height, from 0 to 1",
+    "thousand": "thousandths of its width and height, from 0 to 1000",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One step: the screen, what is asked, what is answered."""
+
+    screenshot: Screenshot
+    """The screen."""
+    question: str
+    """What the user says."""
+    answer: str
+    """What the agent should answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """One training record."""
+
+    dialogue_id: str
+    """Trajectory, and the step for step-wise records."""
+    split: str
+    """Set it belongs to."""
+    turns: tuple[Turn, ...]
+    """Its steps."""
+
+
+def without_marks(text: str) -> str:
+    """A text in which nothing is mistaken for the mark of a picture.
+
+    >>> without_marks("Click <image>")
+    'Click < image >'
+    """
+    return text.replace("<image>", "< image >")
+
+
+def system_text(options: ExportOptions) -> str:
+    """The system message."""
+    return SYSTEM.format(coordinates=_COORDINATES[options.coordinates])
+
+
+def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue]:
+    """Dialogues of all recordings that belong to the selected tasks, by id.
+
+    With the instruction level `low` these are the trajectories of the subtasks, with `high` the successful replays of
+    whole tasks under the task's instruction.
+    """
+    for trajectory, instruction, split in recordings(source, options):
+        if options.granularity == "trajectory":
+            turns = tuple(
+                _turn(trajectory, step, instruction if step.step == 1 else "", options)
+                for step in trajectory.steps
+            )
+            if turns:
+                yield Dialogue(trajectory.trajectory_id, split, turns)
+            continue
+        for step in trajectory.steps:
+            asked = _with_history(trajectory, step, instruction, options)
+            turn = _turn(trajectory, step, asked, options)
+            yield Dialogue(f"{trajectory.trajectory_id}#{step.step}", split, (turn,))
+
+
+def recordings(source: ExportSource, options: ExportOptions) -> Iterator[tuple[Trajectory, str, str]]:
+    """Recordings with the instruction they follow and the set they belong to."""
+    if options.instruction_level == "high":
+        tasks = {task.task_id: task for task in source.tasks()}
+        for replay in source.replays():
+            trajectory = source.trajectory(replay.trajectory_id)
+            if trajectory is not None:
+                yield trajectory, tasks[replay.task_id].instruction, source.split_of(replay.task_id)
+        return
+    set_of = {
+        node.subtask_id: source.split_of(task.task_id) for task in source.tasks() for node in task.graph.nodes
+    }
+    for trajectory in source.trajectories():
+        yield trajectory, trajectory.instruction, set_of[trajectory.subtask_id]
+
+
+def answer_text(trajectory: Trajectory, step: TrajectoryStep, options: ExportOptions) -> str:
+    """What the agent answers at a step: its thought, then one action; the last one is followed by `finish()`."""
+    size = image_size(step.observation_screenshot.png)
+    lines = [f"Thought: {step.thought}"] if step.thought else []
+    lines.append(f"Action: {call_text(step, size, options.coordinates)}")
+    if step.step == len(trajectory.steps):
+        lines.append("Action: finish()")
+    return "\n".join(lines)
+
+
+def _turn(trajectory: Trajectory, step: TrajectoryStep, asked: str, options: ExportOptions) -> Turn:
+    return Turn(step.observation_screenshot, asked, answer_text(trajectory, step, options))
+
+
+def _with_history(
+    trajectory: Trajectory, step: TrajectoryStep, instruction: str, options: ExportOptions
+) -> str:
+    done = [
+        f"{item.step}. {call_text(item, image_size(item.observation_screenshot.png), options.coordinates)}"
+        for item in trajectory.steps
+        if item.step < step.step
+    ]
+    return "\n".join([f"Task: {instruction}", "Done so far:", *(done or ["nothing"])])

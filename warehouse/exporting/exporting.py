@@ -1,0 +1,282 @@
+"""Writes exports: complete or absent, with a manifest, the same bytes for the same data and selection.
+
+A format is a module in `exports/` with one function, `write(source, folder, options) -> ExportOutcome`. It writes into
+a folder aside; here the manifest is added and the folder moved to its place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import Field
+
+from resources.applications import Application
+from resources.record import Record
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Replay, Task
+from taskgraph.records.trajectory import Trajectory
+from warehouse.errors import ExportRefused
+from warehouse.lookup import export_module
+from warehouse.records import ImportedItem
+from warehouse.sets.dividing import SplitName
+from warehouse.sets.drawing import draw_tasks
+from warehouse.sets.selection import Selection, Shortfall
+from warehouse.sets.splits import LeakageReport
+from warehouse.store import Warehouse
+
+R = TypeVar("R", bound=Record)
+MANIFEST = "manifest.json"
+"""Name of the manifest in every export."""
+
+
+class ExportOptions(Record):
+    """How the formats write, where they leave a choice."""
+
+    coordinates: Literal["absolute", "unit", "thousand"] = "absolute"
+    """Coordinates of actions in fine-tuning records: pixels, 0 to 1, or 0 to 1000."""
+    granularity: Literal["step", "trajectory"] = "step"
+    """Fine-tuning records per step or per trajectory."""
+    instruction_level: Literal["high", "low"] = "low"
+    """Instruction given in fine-tuning records: the task's or the subtask's."""
+    licence: str = "apache-2.0"
+    """Licence named on the dataset card."""
+
+
+class Refused(Record):
+    """An item that a format cannot express."""
+
+    item_id: str
+    """The item."""
+    reason: str
+    """Why."""
+
+
+class ExportOutcome(Record):
+    """What a format wrote."""
+
+    counts: dict[str, int]
+    """Items per kind."""
+    refused: tuple[Refused, ...] = ()
+    """Items left out, with the reason."""
+    notes: tuple[str, ...] = ()
+    """What a user of the files should know."""
+
+
+class Manifest(Record):
+    """What an export holds; written into it as `manifest.json`."""
+
+    format: str
+    """Export format."""
+    version: str
+    """Dataset version; empty when the present state was exported."""
+    selection: Selection
+    """What was asked for."""
+    options: ExportOptions
+    """How it was written."""
+    splits: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Tasks per set, where sets were asked for."""
+    leakage: LeakageReport | None = None
+    """What was checked for leaks, where sets were asked for."""
+    shortfalls: tuple[Shortfall, ...] = ()
+    """What could not be had."""
+    outcome: ExportOutcome
+    """What was written."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of every file."""
+
+
+@dataclass(frozen=True)
+class ExportSource:
+    """The selected tasks and everything that belongs to them, read when asked for."""
+
+    warehouse: Warehouse
+    """Where it is read from."""
+    task_ids: tuple[str, ...]
+    """The tasks, sorted."""
+    splits: Mapping[SplitName, frozenset[str]] = field(default_factory=dict)
+    """Sets; empty when none were asked for."""
+
+    def tasks(self) -> Iterator[Task]:
+        """The tasks, by id."""
+        for start in range(0, len(self.task_ids), 1000):
+            yield from self.of(Task, "task_id", self.task_ids[start : start + 1000])
+
+    def split_of(self, task_id: str) -> SplitName:
+        """The set of a task; `train` where no sets were asked for."""
+        return next((name for name, members in self.splits.items() if task_id in members), "train")
+
+    @cached_property
+    def subtask_ids(self) -> tuple[str, ...]:
+        """Subtasks of the tasks, sorted."""
+        return tuple(sorted({node.subtask_id for task in self.tasks() for node in task.graph.nodes}))
+
+    @cached_property
+    def subtasks(self) -> dict[str, Subtask]:
+        """Subtask templates of the tasks by id."""
+        return {item.subtask_id: item for item in self.of(Subtask, "subtask_id", self.subtask_ids)}
+
+    @cached_property
+    def functions(self) -> dict[str, EvaluationFunction]:
+        """One evaluation function per subtask: the one whose examination killed most, by id where equal."""
+        found: dict[str, EvaluationFunction] = {}
+        for item in self.of(EvaluationFunction, "subtask_id", self.subtask_ids):
+            known = found.get(item.subtask_id)
+            if known is None or (item.accepted, _quality(item)) > (known.accepted, _quality(known)):
+                found[item.subtask_id] = item
+        return found
+
+    @cached_property
+    def applications(self) -> dict[str, Application]:
+        """Applications by name."""
+        return {item.name: item for item in self.warehouse.read(Application)}
+
+    @cached_property
+    def imported(self) -> dict[str, ImportedItem]:
+        """What imported tasks looked like in their own format, by task id."""
+        return {item.item_id: item for item in self.of(ImportedItem, "item_id", self.task_ids)}
+
+    def trajectories(self, pictures: bool = True) -> Iterator[Trajectory]:
+        """Trajectories of the subtasks that cross-verification accepted, or that were imported, by id."""
+        accepted = self.warehouse.query(
+            "SELECT trajectory_id FROM trajectories WHERE subtask_id IN (SELECT unnest($values::VARCHAR[]))"
+            " AND (provenance_stage = 'import'"
+            " OR trajectory_id IN (SELECT trajectory_id FROM verifications WHERE accepted))"
+            " ORDER BY trajectory_id",
+            {"values": list(self.subtask_ids)},
+        )
+        for row in accepted.rows():
+            found = self.trajectory(str(row[0]), pictures)
+            if found is not None:
+                yield found
+
+    def replays(self, successful: bool = True) -> Iterator[Replay]:
+        """Replays of the tasks, by id."""
+        for replay in self.of(Replay, "task_id", self.task_ids):
+            if replay.success or not successful:
+                yield replay
+
+    def trajectory(self, trajectory_id: str, pictures: bool = True) -> Trajectory | None:
+        """One trajectory, or None."""
+        found = self.warehouse.read(
+            Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures
+        )
+        return next(found, None)
+
+    def of(
+        self, record: type[R], column: str, values: Sequence[str], *, pictures: bool = False
+    ) -> Iterator[R]:
+        """Records whose `column` has one of `values`."""
+        return self.warehouse.read(
+            record,
+            f"{column} IN (SELECT unnest($values::VARCHAR[]))",
+            {"values": list(values)},
+            pictures=pictures,
+        )
+
+
+def export(
+    warehouse: Warehouse,
+    format_name: str,
+    folder: Path,
+    selection: Selection | None = None,
+    options: ExportOptions | None = None,
+    *,
+    shares: Mapping[SplitName, float] | None = None,
+    named_lists: Mapping[str, Sequence[str]] | None = None,
+) -> Manifest:
+    """Export the selected tasks to `folder`, which must not exist yet.
+
+    With `shares` the tasks are divided into sets that share no subtask template, resource value, intent or instruction;
+    tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The manifest carries the leakage report.
+
+    Raises:
+        ExportRefused: the folder exists, nothing is selected, the format can express nothing of it, a set would be empty, or the folder cannot be written;
+            nothing is left behind.
+        UnknownFormat: no such format.
+        SelectionInvalid: the selection names unknown things.
+    """
+    module = export_module(format_name)
+    selection, options = selection or Selection(), options or ExportOptions()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ExportRefused(f"{folder} exists already; an export never overwrites. Name another folder.")
+    drawn = draw_tasks(warehouse, selection, shares, named_lists)
+    source = ExportSource(
+        warehouse, drawn.task_ids, {name: frozenset(ids) for name, ids in drawn.splits.items()}
+    )
+    folder = folder.absolute()
+    aside = folder.parent / f".{folder.name}.{uuid.uuid4().hex}.part"
+    try:
+        aside.mkdir(parents=True)
+        outcome: ExportOutcome = module.write(source, aside, options)
+        if not any(outcome.counts.values()):
+            raise ExportRefused(_nothing(format_name, len(drawn.task_ids), outcome.refused))
+        manifest = Manifest(
+            format=format_name,
+            version=warehouse.version or "",
+            selection=selection,
+            options=options,
+            splits={str(name): ids for name, ids in drawn.splits.items()},
+            leakage=drawn.report,
+            shortfalls=drawn.shortfalls,
+            outcome=outcome,
+            files=_hashes(aside),
+        )
+        (aside / MANIFEST).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        if folder.exists():
+            folder.rmdir()
+        aside.rename(folder)
+    except OSError as error:
+        raise ExportRefused(f"The export to {folder} failed and left nothing: {error.strerror}.") from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return manifest
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write one JSON file, the same bytes for the same value."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def write_lines(path: Path, values: Iterator[Mapping[str, object]]) -> int:
+    """Write one JSON object per line; the number of lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    count = 0
+    with path.open("w", encoding="utf-8") as out:
+        for value in values:
+            out.write(json.dumps(value, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def _nothing(format_name: str, tasks: int, refused: Sequence[Refused]) -> str:
+    reasons = Counter(item.reason for item in refused).most_common(3)
+    why = (
+        "; ".join(f"{count} × {reason}" for reason, count in reasons)
+        or "they have no recording that it could use"
+    )
+    return f"The format {format_name} has nothing to write of the {tasks} selected tasks: {why}. Nothing was written."
+
+
+def _quality(function: EvaluationFunction) -> tuple[float, float, str]:
+    total = sum(family.total for family in function.quality.families)
+    killed = sum(family.killed for family in function.quality.families)
+    return (killed / total if total else 0.0, function.quality.mutation_score or 0.0, function.function_id)
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

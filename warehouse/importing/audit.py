@@ -1,0 +1,195 @@
+"""Looks for faults in tasks: ours, or other people's. Every finding names place, field and severity."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from typing import Final, Literal
+
+from resources.record import Record
+from taskgraph.measures.canonical import key_of
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Rejection, Task
+from taskgraph.text_folding import fold_text
+from warehouse.exporting.osworld_metrics import METRICS
+from warehouse.records import ImportedItem
+from warehouse.store import Warehouse
+
+Severity = Literal["error", "warning", "note"]
+"""How bad a finding is: `error` makes the task wrong, `warning` doubtful, `note` merely unusual."""
+_PLACEHOLDER: Final = re.compile(r"\{[a-z][a-z0-9_]*\}|<[a-z]+_[a-z_]+>|\$\{[^}]+\}")
+_WORDS: Final = re.compile(r"[^\s'\"“”‘’,;]+")
+_ALIKE: Final = 0.85
+_SHORTEST_COMPARED: Final = 6
+
+
+class Finding(Record):
+    """One fault."""
+
+    file: str
+    """File it stands in, or the table for tasks made here."""
+    item_id: str
+    """The task."""
+    field: str
+    """The field."""
+    severity: Severity
+    """How bad it is."""
+    check: str
+    """Short code, for grouping."""
+    message: str
+    """What is wrong."""
+
+
+def audit_warehouse(warehouse: Warehouse, where: str = "") -> list[Finding]:
+    """Findings in the stored tasks for which `where` holds, and in what was rejected at import."""
+    return audit(
+        warehouse.read(Task, where),
+        warehouse.read(Subtask),
+        warehouse.read(ImportedItem),
+        warehouse.read(Rejection, "stage = 'import'"),
+    )
+
+
+def audit_records(records: Iterable[Record]) -> list[Finding]:
+    """Findings in records that are not stored."""
+    kept = list(records)
+    return audit(
+        (item for item in kept if isinstance(item, Task)),
+        (item for item in kept if isinstance(item, Subtask)),
+        (item for item in kept if isinstance(item, ImportedItem)),
+        (item for item in kept if isinstance(item, Rejection) and item.stage == "import"),
+    )
+
+
+def audit(
+    tasks: Iterable[Task],
+    subtasks: Iterable[Subtask],
+    originals: Iterable[ImportedItem],
+    rejections: Iterable[Rejection],
+) -> list[Finding]:
+    """All findings, by place."""
+    places = {item.item_id: item for item in originals}
+    values = _known_values(subtasks)
+    findings: list[Finding] = []
+    instructions: dict[str, list[str]] = defaultdict(list)
+    graphs: dict[str, list[str]] = defaultdict(list)
+    files: dict[str, str] = {}
+    for task in tasks:
+        original = places.get(task.task_id)
+        files[task.task_id] = original.place if original else "tasks"
+        instructions[fold_text(task.instruction)].append(task.task_id)
+        if len(task.graph.nodes) > 1:
+            graphs[str(key_of(task.graph))].append(task.task_id)
+        for field, severity, check, message in (*_in_task(task, values), *_in_original(original)):
+            findings.append(
+                Finding(
+                    file=files[task.task_id],
+                    item_id=task.task_id,
+                    field=field,
+                    severity=severity,
+                    check=check,
+                    message=message,
+                )
+            )
+    for field, groups in (("instruction", instructions), ("graph", graphs)):
+        for text, members in groups.items():
+            for item in members[1:] if text else ():
+                findings.append(
+                    Finding(
+                        file=files[item],
+                        item_id=item,
+                        field=field,
+                        severity="warning",
+                        check=f"duplicate_{field}",
+                        message=f"the same {field} as {members[0]}",
+                    )
+                )
+    findings.extend(
+        Finding(
+            file=item.message.split(":")[0],
+            item_id=item.item_id,
+            field="links",
+            severity="error",
+            check=item.reason,
+            message=item.message,
+        )
+        for item in rejections
+    )
+    return sorted(
+        findings, key=lambda found: (found.file, found.item_id, found.field, found.check, found.message)
+    )
+
+
+Problem = tuple[str, Severity, str, str]
+
+
+def _in_task(task: Task, values: Mapping[tuple[str, str], frozenset[str]]) -> Iterator[Problem]:
+    folded = fold_text(task.instruction)
+    if not folded:
+        yield "instruction", "error", "empty_instruction", "there is no instruction"
+        return
+    for match in dict.fromkeys(_PLACEHOLDER.findall(task.instruction)):
+        yield "instruction", "error", "placeholder", f"the placeholder {match} was never filled in"
+    words = {fold_text(word.strip(".:!?()")) for word in _WORDS.findall(task.instruction)}
+    for node in task.graph.nodes:
+        for name, value in node.parameters.items():
+            wanted = fold_text(value)
+            if not wanted or wanted in folded or "<node-" in value:
+                continue
+            field = f"{node.subtask_id}.{name}"
+            others = values.get((node.subtask_id, name), frozenset()) - {value}
+            other = next(
+                (item for item in sorted(others) if fold_text(item) and fold_text(item) in folded), None
+            )
+            near = next((word for word in sorted(words) if _alike(word, wanted)), None)
+            if other is not None or near is not None:
+                said = other if other is not None else near
+                yield (
+                    field,
+                    "error",
+                    "contradicted_value",
+                    f"the graph says {value!r}, the instruction {said!r}",
+                )
+            else:
+                yield field, "warning", "unmentioned_value", f"the instruction does not mention {value!r}"
+    if task.complexity.components > 1:
+        message = (
+            f"the graph falls into {task.complexity.components} parts that have nothing to do with each other"
+        )
+        yield "graph", "note", "disconnected", message
+    if task.order_count and not task.successful_order_count:
+        yield "graph", "error", "no_successful_order", "no order of the subtasks can succeed"
+
+
+def _in_original(original: ImportedItem | None) -> Iterator[Problem]:
+    if original is None or original.format != "osworld" or not isinstance(original.content, dict):
+        return
+    content = original.content
+    if not content.get("config") and not original.infeasible:
+        yield "config", "warning", "missing_config", "nothing sets the initial state up"
+    if not content.get("related_apps"):
+        yield "related_apps", "warning", "missing_applications", "no application is named"
+    evaluator = content.get("evaluator")
+    func = evaluator.get("func") if isinstance(evaluator, dict) else None
+    for name in func if isinstance(func, list) else [func]:
+        if name not in METRICS:
+            yield "evaluator.func", "error", "unknown_metric", f"{name!r} is no metric of OSWorld"
+    if isinstance(evaluator, dict) and func != "infeasible" and not evaluator.get("result"):
+        yield "evaluator.result", "warning", "missing_result", "the metric is given nothing to judge"
+
+
+def _known_values(subtasks: Iterable[Subtask]) -> dict[tuple[str, str], frozenset[str]]:
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for subtask in subtasks:
+        for parameters in subtask.available_parameters:
+            for name, value in parameters.items():
+                found[subtask.subtask_id, name].add(value)
+    return {key: frozenset(values) for key, values in found.items()}
+
+
+def _alike(word: str, wanted: str) -> bool:
+    if min(len(word), len(wanted)) < _SHORTEST_COMPARED or abs(len(word) - len(wanted)) > 4:
+        return False
+    return SequenceMatcher(None, word, wanted, autojunk=False).ratio() >= _ALIKE

@@ -1,0 +1,97 @@
+"""Builds task records from imported graphs, with the same metrics as tasks made here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pydantic import ValidationError
+
+from resources.categories import ResourceCategory, ResourceKind
+from resources.instances import Resource, bind_resource, guessed_kind
+from resources.reading.catalog import load_capabilities, load_scenarios
+from resources.scenarios import scenario_of
+from taskgraph.errors import GraphInvalid, GraphTooLarge
+from taskgraph.measures.capabilities import capabilities_met
+from taskgraph.measures.coherency import maximum_coherency_of
+from taskgraph.measures.complexity import cell_of, complexity_of
+from taskgraph.measures.interference import interference, orders_of
+from taskgraph.records.graph import Dependency, TaskGraph
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Task
+from warehouse.errors import ImportRefused
+
+IMPORTED = Provenance(stage="import")
+"""Provenance of imported records."""
+
+
+def build_task(
+    task_id: str,
+    nodes: Sequence[BoundSubtask],
+    edges: Sequence[Dependency],
+    instruction: str,
+    refused: Callable[[str], ImportRefused],
+    intent: str = "",
+) -> Task:
+    """The task of an imported graph.
+
+    Raises:
+        ImportRefused: the graph is cyclic, names unknown nodes, or is too large for exact metrics.
+    """
+    try:
+        graph = TaskGraph(nodes=_in_order(nodes, edges), edges=tuple(edges))
+        complexity = complexity_of(graph)
+        orders = orders_of(graph)
+    except ValidationError as error:
+        raise refused(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+    except (GraphInvalid, GraphTooLarge) as error:
+        raise refused(str(error)) from None
+    categories = {node.application_category for node in graph.nodes}
+    by_id = {node.instance_id: node for node in graph.nodes}
+    names = list(by_id)
+    listed = tuple(tuple(names[position] for position in order) for order in orders.successful)
+    first = listed[0] if listed else tuple(names)
+    return Task(
+        status="imported",
+        task_id=task_id,
+        graph=graph,
+        intent=intent,
+        scenario=scenario_of(categories, load_scenarios()).name,
+        complexity=complexity,
+        capabilities=capabilities_met(cell_of(complexity), load_capabilities()),
+        instruction=instruction,
+        low_level_instructions=tuple(by_id[name].instruction for name in first),
+        order_count=orders.count,
+        successful_order_count=orders.successful_count,
+        successful_orders=listed,
+        interferences=tuple(interference(graph, threat) for threat in orders.threats),
+        maximum_coherency=maximum_coherency_of(graph) or 0,
+        provenance=IMPORTED,
+    )
+
+
+def guessed_resource(category: str, application: str, value: str) -> Resource:
+    """A resource of a category that no catalogue explains: its kind is read from the ending of its name."""
+    kind = guessed_kind(category) or ResourceKind.RECORD
+    known = ResourceCategory(name=category, kind=kind, description="")
+    return bind_resource(known, application, value)
+
+
+def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
+    """Nodes in a topological order that changes as little as possible; a cyclic rest is left as it is."""
+    waiting = {
+        node.instance_id: {edge.producer for edge in edges if edge.consumer == node.instance_id}
+        for node in nodes
+    }
+    ordered: list[BoundSubtask] = []
+    left = list(nodes)
+    while left:
+        ready = next(
+            (node for node in left if not waiting[node.instance_id] & {item.instance_id for item in left}),
+            None,
+        )
+        if ready is None:
+            return (*ordered, *left)
+        ordered.append(ready)
+        left.remove(ready)
+    return tuple(ordered)

@@ -1,0 +1,28 @@
+"""Gives imported tasks back in the format they came in, field for field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from warehouse.exporting.exporting import ExportSource, Refused
+from warehouse.records import ImportedItem
+
+
+def originals(source: ExportSource, format_name: str) -> tuple[list[ImportedItem], list[Refused]]:
+    """The selected tasks that were imported from `format_name`, and the others with the reason."""
+    found: list[ImportedItem] = []
+    refused: list[Refused] = []
+    for task_id in source.task_ids:
+        item = source.imported.get(task_id)
+        if item is not None and item.format == format_name:
+            found.append(item)
+        else:
+            refused.append(Refused(item_id=task_id, reason=f"not imported from {format_name}"))
+    return found, refused
+
+
+def file_items(source: ExportSource, format_name: str) -> Iterator[ImportedItem]:
+    """Whole files that were imported with the tasks, such as a description of all tools."""
+    yield from source.warehouse.read(
+        ImportedItem, "format = $format AND item_kind = 'file'", {"format": format_name}
+    )

@@ -1,0 +1,247 @@
+"""Which tasks go into an export: conditions, cells with quotas, a size, a seed; shortfalls are reported, never filled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from resources.reading.catalog import load_capabilities, load_scenarios
+from resources.record import Record
+from taskgraph.measures.capabilities import constraint_of
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Dimension
+from warehouse.errors import QueryFailed, SelectionInvalid
+from warehouse.store import Warehouse
+
+
+class CellQuota(Record):
+    """A number of tasks wanted with certain levels."""
+
+    levels: dict[Dimension, str]
+    """Level per dimension; dimensions left out may have any."""
+    size: int = Field(ge=1)
+    """Tasks wanted."""
+
+
+class Selection(Record):
+    """What an export takes from the warehouse. All conditions hold together."""
+
+    where: str = ""
+    """SQL condition over the columns of `tasks`."""
+    unvalidated: bool = False
+    """Whether tasks that are only composed, or were rejected, count too."""
+    levels: dict[Dimension, str] = Field(default_factory=dict)
+    """Level per dimension that every task must have."""
+    capability: str = ""
+    """Capability of Table 12 that every task must test."""
+    preset: Literal["as_printed", "repaired"] = "repaired"
+    """Reading of Table 12 that `capability` uses."""
+    scenario: str = ""
+    """Scenario of App. A.5 that every task must belong to."""
+    applications: tuple[str, ...] = ()
+    """Applications of which every task uses at least one."""
+    cells: tuple[CellQuota, ...] = ()
+    """Quotas; without any, all tasks that meet the conditions are candidates."""
+    size: int | None = Field(default=None, ge=1)
+    """Tasks at most, drawn with `seed`; all when left out."""
+    seed: int = 0
+    """Seed of the draw."""
+
+
+class Shortfall(Record):
+    """Tasks that were wanted and do not exist."""
+
+    levels: dict[Dimension, str]
+    """The cell; empty for the whole selection."""
+    split: str = ""
+    """The set; empty where no sets were asked for."""
+    wanted: int
+    """Tasks wanted."""
+    found: int
+    """Tasks that meet the conditions."""
+
+
+class Selected(Record):
+    """The outcome of a selection."""
+
+    task_ids: tuple[str, ...]
+    """Tasks, sorted by id."""
+    shortfalls: tuple[Shortfall, ...] = ()
+    """What could not be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The tasks from which a cell, or the whole selection, is drawn."""
+
+    levels: dict[Dimension, str]
+    """The cell; empty for the whole selection."""
+    wanted: int | None
+    """Tasks wanted; None for all."""
+    task_ids: tuple[str, ...]
+    """Tasks that meet the conditions, in the order in which they are drawn."""
+
+
+def select(warehouse: Warehouse, selection: Selection) -> Selected:
+    """The tasks that `selection` names, the same ones for the same data and seed.
+
+    Raises:
+        SelectionInvalid: an unknown level, capability, scenario or application; the known ones are named; or fewer
+            tasks in all than the cells ask for.
+        QueryFailed: `where` does not run.
+        QueryRefused: `where` could leave the warehouse.
+    """
+    drawn, shortfalls = draw(candidates(warehouse, selection))
+    return Selected(task_ids=tuple(sorted(drawn)), shortfalls=tuple(shortfalls))
+
+
+def candidates(warehouse: Warehouse, selection: Selection) -> list[Candidates]:
+    """What every cell of `selection` may draw from.
+
+    Raises:
+        SelectionInvalid, QueryFailed, QueryRefused: as `select` does.
+    """
+    asked = sum(quota.size for quota in selection.cells)
+    if selection.size is not None and selection.size < asked:
+        raise SelectionInvalid(
+            f"The cells ask for {asked} tasks, and the size allows {selection.size}; leave one of them out."
+        )
+    conditions, parameters = _conditions(warehouse, selection)
+    found: list[Candidates] = []
+    quotas: Sequence[CellQuota | None] = selection.cells or (None,)
+    for quota in quotas:
+        levels = quota.levels if quota else {}
+        own, values = _level_conditions(levels, "cell")
+        names = _meeting(warehouse, [*conditions, *own], {**parameters, **values})
+        wanted = quota.size if quota else selection.size
+        found.append(
+            Candidates(levels, wanted, tuple(sorted(names, key=lambda name: draw_key(name, selection.seed))))
+        )
+    return found
+
+
+def draw(
+    pools: Sequence[Candidates],
+    among: Collection[str] | None = None,
+    portion: Callable[[int], int] = int,
+    split: str = "",
+) -> tuple[list[str], list[Shortfall]]:
+    """Draw what every cell wants, and say what could not be had.
+
+    Args:
+        pools: what there is and how much of it is wanted.
+        among: the only tasks that may be drawn; all when left out.
+        portion: how much of a wanted number is drawn here; all of it when left out.
+        split: name of the set that is drawn.
+    """
+    taken: dict[str, None] = {}
+    shortfalls: list[Shortfall] = []
+    for pool in pools:
+        free = [name for name in pool.task_ids if name not in taken and (among is None or name in among)]
+        if pool.wanted is None:
+            taken.update(dict.fromkeys(free))
+            continue
+        wanted = portion(pool.wanted)
+        if len(free) < wanted:
+            shortfalls.append(Shortfall(levels=pool.levels, split=split, wanted=wanted, found=len(free)))
+        taken.update(dict.fromkeys(free[:wanted]))
+    return list(taken), shortfalls
+
+
+def parse_levels(text: str) -> dict[Dimension, str]:
+    """Levels from text such as `dependency=hard,branch=easy`.
+
+    Raises:
+        SelectionInvalid: an unknown dimension or level.
+    """
+    levels: dict[Dimension, str] = {}
+    for part in filter(None, (item.strip() for item in text.split(","))):
+        name, _, value = part.partition("=")
+        dimension = next((known for known in DIMENSIONS if known == name.strip()), None)
+        if dimension is None:
+            raise SelectionInvalid(f"Unknown dimension {name!r}; known: {', '.join(DIMENSIONS)}.")
+        levels[dimension] = value.strip()
+    _level_conditions(levels, "level")
+    return levels
+
+
+def parse_quota(text: str) -> CellQuota:
+    """A quota from text such as `dependency=hard,branch=hard:50`.
+
+    Raises:
+        SelectionInvalid: no number, or unknown levels.
+    """
+    levels, _, size = text.rpartition(":")
+    if not size.isdigit() or int(size) < 1:
+        raise SelectionInvalid(
+            f"A cell ends with the number of tasks, as in dependency=hard:50; got {text!r}."
+        )
+    return CellQuota(levels=parse_levels(levels), size=int(size))
+
+
+def draw_key(task_id: str, seed: int) -> str:
+    """What a draw sorts tasks by: even, and independent of what else is stored."""
+    return hashlib.sha256(f"{seed}:{task_id}".encode()).hexdigest()
+
+
+def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], dict[str, object]]:
+    conditions, values = _level_conditions(selection.levels, "level")
+    parameters: dict[str, object] = dict(values)
+    if not selection.unvalidated:
+        conditions.append("status IN ('validated', 'imported')")
+    if selection.where:
+        _try_condition(warehouse, selection.where)
+        conditions.append(f"({selection.where})")
+    if selection.capability:
+        known = {item.name: item for item in load_capabilities()}
+        if selection.capability not in known:
+            raise SelectionInvalid(f"Unknown capability {selection.capability!r}; known: {', '.join(known)}.")
+        constraint = constraint_of(known[selection.capability], selection.preset)
+        for dimension in DIMENSIONS:
+            allowed = ", ".join(f"'{level}'" for level in getattr(constraint, dimension))
+            conditions.append(f"{dimension}_level IN ({allowed})")
+    if selection.scenario:
+        names = [item.name for item in load_scenarios()]
+        stored = [
+            str(row["scenario"]) for row in warehouse.query("SELECT DISTINCT scenario FROM tasks").as_dicts()
+        ]
+        if selection.scenario not in {*names, *stored}:
+            raise SelectionInvalid(f"Unknown scenario {selection.scenario!r}; known: {', '.join(names)}.")
+        conditions.append("scenario = $scenario")
+        parameters["scenario"] = selection.scenario
+    if selection.applications:
+        rows = warehouse.query(
+            "SELECT DISTINCT unnest(applications) AS name FROM tasks ORDER BY 1"
+        ).as_dicts()
+        stored = [str(row["name"]) for row in rows]
+        for name in selection.applications:
+            if name not in stored:
+                raise SelectionInvalid(f"No task uses the application {name!r}; used: {', '.join(stored)}.")
+        conditions.append("list_has_any(applications, $applications)")
+        parameters["applications"] = list(selection.applications)
+    return conditions, parameters
+
+
+def _try_condition(warehouse: Warehouse, where: str) -> None:
+    """Refuse what is no condition by itself, such as one that closes a bracket it did not open."""
+    try:
+        for condition in (where, f"({where})"):
+            warehouse.query(f"SELECT task_id FROM tasks WHERE {condition} LIMIT 0")
+    except QueryFailed as error:
+        raise QueryFailed(f"{where!r} is no condition over the columns of tasks: {error}") from None
+
+
+def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[list[str], dict[str, str]]:
+    for dimension, level in levels.items():
+        if level not in LEVELS:
+            raise SelectionInvalid(f"Unknown level {level!r} of {dimension}; known: {', '.join(LEVELS)}.")
+    conditions = [f"{dimension}_level = ${prefix}_{dimension}" for dimension in levels]
+    return conditions, {f"{prefix}_{dimension}": level for dimension, level in levels.items()}
+
+
+def _meeting(warehouse: Warehouse, conditions: Sequence[str], parameters: Mapping[str, object]) -> list[str]:
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return [str(row[0]) for row in warehouse.query(f"SELECT task_id FROM tasks{where}", parameters).rows()]

@@ -1,0 +1,199 @@
+"""Connections to the warehouse: one that writes, and guarded ones that can only ask.
+
+The lake is attached as `taskloom`, from a local folder or from Postgres and object storage.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+import duckdb
+
+from warehouse.errors import WarehouseBusy, WarehouseError, WarehouseUnavailable
+from warehouse.storage.extensions import load, needed_by
+from warehouse.storage.locations import Location
+from warehouse.storage.locking import WriterLock
+from warehouse.storage.object_storage import give_access
+from warehouse.storage.storage_access import reason_of
+
+LAKE: Final = "taskloom"
+"""Name under which the lake is attached."""
+_TRANSIENT: Final = (
+    "database is locked",
+    "transaction conflict",
+    "database table is locked",
+    "disk i/o error",
+    "could not serialize access",
+)
+_NOT_MADE_YET: Final = ("creating a new ducklake is explicitly disabled",)
+_NO_SPACE: Final = ("no space left", "disk is full", "database or disk is full", "out of disk")
+_NOT_WRITABLE: Final = ("read-only file system", "permission denied", "readonly database", "cannot open file")
+_ALMOST_NOTHING: Final = 256 * 1024
+_BUSY_MILLISECONDS: Final = 10_000
+_NEEDS_ROLL_BACK: Final = ("attempt to write a readonly database", "unable to open database file")
+RETRY_SECONDS: Final = 60.0
+"""How long a busy catalogue is asked again."""
+
+T = TypeVar("T")
+
+
+def connect_writer(location: Location) -> duckdb.DuckDBPyConnection:
+    """A connection that may change the lake; creates the lake where there is none.
+
+    Raises:
+        WarehouseUnavailable: the place cannot be used; the message says why.
+    """
+    connection = _connect(location)
+    options = [
+        f"DATA_PATH '{_quoted(location.tables)}'",
+        "OVERRIDE_DATA_PATH true",
+        "DATA_INLINING_ROW_LIMIT 0",
+    ]
+    _attach(connection, location, options)
+    return connection
+
+
+def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb.DuckDBPyConnection:
+    """A connection that cannot write, attach, install, or open a file outside the lake's data.
+
+    The one door it leaves open, SQL functions that read files of the lake or bypass DuckDB's file system, is closed
+    by `guard.admit`, through which every query passes first.
+
+    Raises:
+        WarehouseUnavailable: there is no warehouse at the place.
+    """
+    if location.folder and not (location.folder / "catalog.sqlite").exists():
+        raise _missing(location)
+    connection = _connect(location)
+    options = [*_options(location), "READ_ONLY"]
+    if snapshot_id is not None:
+        options.append(f"SNAPSHOT_VERSION {snapshot_id}")
+    _attach(connection, location, options)
+    connection.execute(f"SET allowed_directories = ['{_quoted(location.tables)}']")
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def retried(
+    action: Callable[[], T], location: Location, seconds: float = RETRY_SECONDS, *, roll_back: bool = True
+) -> T:
+    """The result of `action`, asked again while other processes hold the catalogue.
+
+    A writer that died in the midst of a commit leaves a journal that SQLite must roll back before anyone can read, and
+    a reader may not: then the catalogue is opened once for writing, which changes nothing but that.
+
+    Raises:
+        WarehouseBusy: the catalogue stayed busy.
+        WarehouseUnavailable: the disk is full, or the place cannot be written.
+        duckdb.Error: anything else.
+    """
+    deadline = time.monotonic() + seconds
+    pause = 0.01
+    rolled_back = not roll_back
+    while True:
+        try:
+            return action()
+        except duckdb.Error as error:
+            if not rolled_back and _says(error, _NEEDS_ROLL_BACK) and _has_journal(location):
+                rolled_back = True
+                with WriterLock(location):
+                    connect_writer(location).close()
+                continue
+            if not _says(error, _TRANSIENT):
+                raise _mapped(error, location) from None
+            if time.monotonic() >= deadline:
+                raise WarehouseBusy(
+                    f"The warehouse {location.shown} stayed busy for {seconds:.0f} s: {reason_of(error)}"
+                ) from None
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.5)
+
+
+def first_row(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Sequence[object] = ()
+) -> tuple[object, ...] | None:
+    """The first row of an answer, or None.
+
+    All rows are fetched: an answer that is not read to its end keeps the catalogue's read lock, and a writer waiting
+    for its turn would then block the one whose turn it is.
+    """
+    rows = connection.execute(sql, list(parameters)).fetchall()
+    return rows[0] if rows else None
+
+
+def _options(location: Location) -> list[str]:
+    options = [f"DATA_PATH '{_quoted(location.tables)}'", "OVERRIDE_DATA_PATH true"]
+    if location.folder is not None:
+        options.append(f"META_BUSY_TIMEOUT {_BUSY_MILLISECONDS}")
+    return options
+
+
+def _connect(location: Location) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:")
+    for name in needed_by(location):
+        load(connection, name)
+    if location.data.startswith("s3://"):
+        give_access(connection, location.data)
+    connection.execute("SET ducklake_max_retry_count = 50")
+    connection.execute("SET preserve_insertion_order = true")
+    return connection
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: list[str]) -> None:
+    address = _quoted(f"ducklake:{location.catalogue}")
+    statement = f"ATTACH '{address}' AS {LAKE} ({', '.join(options)})"
+    try:
+        retried(lambda: connection.execute(statement), location, roll_back="READ_ONLY" in options)
+    except WarehouseError:
+        raise
+    except duckdb.Error as error:
+        if _says(error, _NOT_MADE_YET):
+            raise _missing(location) from None
+        raise WarehouseUnavailable(
+            f"The warehouse {location.shown} cannot be opened: {reason_of(error)}"
+        ) from None
+    connection.execute(f"USE {LAKE}")
+
+
+def _missing(location: Location) -> WarehouseUnavailable:
+    return WarehouseUnavailable(
+        f"There is no warehouse at {location.shown}. `taskloom build` or `taskloom import` makes one;"
+        " TASKLOOM_WAREHOUSE names another place."
+    )
+
+
+def _mapped(error: duckdb.Error, location: Location) -> Exception:
+    if _says(error, _NO_SPACE) or _is_full(location):
+        return WarehouseUnavailable(
+            f"No space is left for the warehouse {location.shown}; nothing of this write was kept, everything before"
+            " it is intact. Free some space and run again."
+        )
+    if _says(error, _NOT_WRITABLE):
+        return WarehouseUnavailable(f"The warehouse {location.shown} cannot be written: {reason_of(error)}")
+    return error
+
+
+def _has_journal(location: Location) -> bool:
+    return location.folder is not None and (location.folder / "catalog.sqlite-journal").exists()
+
+
+def _is_full(location: Location) -> bool:
+    """Whether the disk is full: a failed commit does not always say so itself."""
+    try:
+        return location.folder is not None and shutil.disk_usage(location.folder).free < _ALMOST_NOTHING
+    except OSError:
+        return False
+
+
+def _says(error: Exception, phrases: tuple[str, ...]) -> bool:
+    text = str(error).lower()
+    return any(phrase in text for phrase in phrases)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")

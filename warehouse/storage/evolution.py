@@ -1,0 +1,220 @@
+"""Creates the tables of a new warehouse and brings older ones up to the present schema, in place.
+
+The present schema is derived from the records, so most changes need nothing written here: a column or nested field
+that a stored table lacks is added and reads as its default. What cannot be derived (a column renamed, a value
+rewritten) is a numbered step in `MIGRATIONS`. A warehouse written by a later taskloom is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+
+from warehouse.errors import WarehouseTooNew
+from warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table, sql_type
+from warehouse.storage.database import LAKE, first_row
+from warehouse.views import View, views
+
+STATE_TABLE: Final = "warehouse_schema"
+"""Table with one row per schema the warehouse has had; the last is the present one."""
+
+
+def _fill_applications(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(f"UPDATE tasks SET applications = {APPLICATIONS_SQL}")
+
+
+COMPLETED: Final = "memory"
+"""Catalogue of the views that `complete_for_reading` makes."""
+MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {3: _fill_applications}
+"""For a schema version: what turns the version before into it, after missing columns were added."""
+
+
+def fingerprint() -> str:
+    """Hash of all table and view definitions of this taskloom."""
+    parts = [
+        f"{table.name} {column.name} {sql_type(column.arrow)} {column.comment}"
+        for table in TABLES
+        for column in table.columns
+    ]
+    parts += [f"{view.name} {view.sql} {view.comment} {sorted(view.columns.items())}" for view in views()]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
+    """Whether the attached lake has the present schema.
+
+    Raises:
+        WarehouseTooNew: it was written by a later taskloom.
+    """
+    stored = _stored_state(connection)
+    if stored is None:
+        return False
+    version, mark = stored
+    if version > SCHEMA_VERSION:
+        raise WarehouseTooNew(
+            f"The warehouse {shown} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install a"
+            " later taskloom, or name another warehouse."
+        )
+    return version == SCHEMA_VERSION and mark == fingerprint()
+
+
+def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
+    """Create what is missing, in one transaction. Call with the writer's lock held."""
+    stored = _stored_state(connection)
+    connection.execute("BEGIN")
+    try:
+        if stored is None:
+            connection.execute(
+                f"CREATE TABLE {STATE_TABLE} (version BIGINT, fingerprint VARCHAR, applied_at TIMESTAMP)"
+            )
+            connection.execute(
+                "CREATE TABLE data_model (table_name VARCHAR, column_name VARCHAR, column_type VARCHAR, comment VARCHAR)"
+            )
+        for table in TABLES:
+            _create_or_extend(connection, table)
+        for version in range(stored[0] + 1 if stored else SCHEMA_VERSION + 1, SCHEMA_VERSION + 1):
+            if version in MIGRATIONS:
+                MIGRATIONS[version](connection)
+        for view in views():
+            connection.execute(f"CREATE OR REPLACE VIEW {view.name} AS {view.sql}")
+            connection.execute(f"COMMENT ON VIEW {view.name} IS '{_quoted(view.comment)}'")
+        _describe(connection, views())
+        connection.execute(
+            f"INSERT INTO {STATE_TABLE} VALUES (?, ?, now()::TIMESTAMP)", [SCHEMA_VERSION, fingerprint()]
+        )
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give a connection to an older state the tables, columns and views of the present schema; nothing is written.
+
+    They are views in DuckDB's own memory, which `USE memory` puts before the lake: missing tables are empty, missing
+    columns and nested fields NULL, and the column `applications` is computed.
+    """
+    stored = {
+        str(row[0])
+        for row in connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal", [LAKE]
+        ).fetchall()
+    }
+    connection.execute(f"USE {COMPLETED}")
+    for name in sorted(stored - {table.name for table in TABLES}):
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {LAKE}.main.{name}")
+    for table in TABLES:
+        source = f"{LAKE}.main.{table.name}" if table.name in stored else ""
+        connection.execute(f"CREATE VIEW {table.name} AS {_as_present(connection, table, source)}")
+    for view in views():
+        connection.execute(f"CREATE VIEW {view.name} AS {view.sql}")
+
+
+def _as_present(connection: duckdb.DuckDBPyConnection, table: Table, source: str) -> str:
+    """A SELECT with the present columns of `table` from an older form of it; without a source it has no rows."""
+    kinds = {column.name: sql_type(column.arrow) for column in table.columns}
+    absent, widened = set(kinds), set()
+    if source:
+        present = connection.execute(f"SELECT * FROM {source} LIMIT 0").to_arrow_table().schema
+        paths = [path for path, _ in missing(present, table.arrow)]
+        absent = {path[0] for path in paths if len(path) == 1}
+        widened = {path[0] for path in paths if len(path) > 1}
+    columns = []
+    for name, kind in kinds.items():
+        value = f'"{name}"' if name not in absent else "NULL"
+        if name in absent and (table.name, name) == ("tasks", "applications"):
+            value = APPLICATIONS_SQL
+        if name in absent | widened:
+            value = f"CAST({value} AS {kind})"
+        columns.append(f'{value} AS "{name}"')
+    nothing = ", ".join(f'CAST(NULL AS {kind}) AS "{name}"' for name, kind in kinds.items())
+    return f"SELECT {', '.join(columns)} FROM {source}" if source else f"SELECT {nothing} WHERE false"
+
+
+def _stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:
+    found = first_row(
+        connection,
+        "SELECT count(*) FROM duckdb_tables() WHERE table_name = ? AND NOT internal",
+        [STATE_TABLE],
+    )
+    if not found or not found[0]:
+        return None
+    row = first_row(
+        connection,
+        f"SELECT version, fingerprint FROM {STATE_TABLE} ORDER BY applied_at DESC, version DESC LIMIT 1",
+    )
+    return (int(str(row[0])), str(row[1])) if row else None
+
+
+def _create_or_extend(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
+    stored = first_row(
+        connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ? AND NOT internal", [table.name]
+    )
+    if not stored or not stored[0]:
+        columns = ", ".join(f'"{column.name}" {sql_type(column.arrow)}' for column in table.columns)
+        connection.execute(f"CREATE TABLE {table.name} ({columns})")
+    else:
+        present = connection.execute(f"SELECT * FROM {table.name} LIMIT 0").to_arrow_table().schema
+        for path, arrow in missing(present, table.arrow):
+            dotted = ".".join(f'"{part}"' for part in path)
+            connection.execute(f"ALTER TABLE {table.name} ADD COLUMN {dotted} {sql_type(arrow)}")
+    connection.execute(f"COMMENT ON TABLE {table.name} IS '{_quoted(table.comment)}'")
+    for column in table.columns:
+        connection.execute(f"COMMENT ON COLUMN {table.name}.\"{column.name}\" IS '{_quoted(column.comment)}'")
+
+
+def missing(present: pa.Schema, wanted: pa.Schema) -> list[tuple[tuple[str, ...], pa.DataType]]:
+    """Paths of columns and nested fields that `wanted` has beyond `present`, outermost first."""
+    found: list[tuple[tuple[str, ...], pa.DataType]] = []
+    for item in wanted:
+        index = present.get_field_index(item.name)
+        if index < 0:
+            found.append(((item.name,), item.type))
+        else:
+            found.extend(_missing_inside((item.name,), present.field(index).type, item.type))
+    return found
+
+
+def _missing_inside(
+    path: tuple[str, ...], present: pa.DataType, wanted: pa.DataType
+) -> list[tuple[tuple[str, ...], pa.DataType]]:
+    if pa.types.is_list(wanted) and pa.types.is_list(present):
+        return _missing_inside((*path, "element"), present.value_type, wanted.value_type)
+    if not (pa.types.is_struct(wanted) and pa.types.is_struct(present)):
+        return []
+    found: list[tuple[tuple[str, ...], pa.DataType]] = []
+    for item in wanted:
+        index = present.get_field_index(item.name)
+        if index < 0:
+            found.append(((*path, item.name), item.type))
+        else:
+            found.extend(_missing_inside((*path, item.name), present.field(index).type, item.type))
+    return found
+
+
+def _describe(connection: duckdb.DuckDBPyConnection, known: tuple[View, ...]) -> None:
+    """Fill `data_model`, the table in which every column of every table and view is explained."""
+    rows = [
+        (table.name, column.name, sql_type(column.arrow), column.comment)
+        for table in TABLES
+        for column in table.columns
+    ]
+    for view in known:
+        described = connection.execute(f"DESCRIBE {view.name}").fetchall()
+        rows += [(view.name, name, kind, view.columns.get(name, "")) for name, kind, *_ in described]
+    connection.execute("DELETE FROM data_model")
+    names, columns, kinds, comments = (list(part) for part in zip(*rows, strict=True))
+    incoming = pa.table(
+        {"table_name": names, "column_name": columns, "column_type": kinds, "comment": comments}
+    )
+    connection.register("incoming_descriptions", incoming)
+    connection.execute("INSERT INTO data_model BY NAME SELECT * FROM incoming_descriptions")
+    connection.unregister("incoming_descriptions")
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")

@@ -1,0 +1,271 @@
+"""How a value of a record becomes a value of a column, and back, derived from the record's annotations.
+
+Strings, numbers, lists and records become their Parquet counterparts (nested records are structs). Three things are
+stored differently from how they are held: a mapping is a list of `{name, value}` structs, because `MAP` columns cannot
+be loaded by common dataset libraries; a screenshot is the hash of its picture; long texts of files and lists of
+controls, which repeat from step to step, are stored once under their hash (see `Shared`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import pyarrow as pa
+from pydantic import BaseModel, JsonValue
+from pydantic.fields import FieldInfo
+
+from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.interaction import Control, Screenshot
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import TrajectoryStep
+
+SHARED_CONTROLS = {(Evidence, "controls"), (TrajectoryStep, "observation_controls")}
+"""Fields stored as a hash into the table `control_lists`."""
+SHARED_TEXTS = {(FileState, "text")}
+"""Fields stored as a hash into the table `file_texts`."""
+WIDE_INTEGERS = {(Task, "order_count"), (Task, "successful_order_count")}
+"""Fields that outgrow 64 bits: a task of 30 subtasks can have more than 10^24 orders."""
+_SCALARS: dict[type, pa.DataType] = {
+    str: pa.string(),
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+}
+
+
+@dataclass(slots=True)
+class Shared:
+    """Values stored once under the hash of their content: filled while encoding, looked up while decoding."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    """Texts of files."""
+    controls: dict[str, list[object]] = field(default_factory=dict)
+    """Encoded lists of controls."""
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    """Pictures by hash; filled while encoding, and while decoding only when pictures are asked for."""
+    picture: Callable[[str], bytes] | None = None
+    """Finds the picture of a hash while decoding; None leaves pictures empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """Column type of an annotation, and the two conversions."""
+
+    arrow: pa.DataType
+    """Type of the column."""
+    encode: Callable[[Any, Shared], Any]
+    """From the record's value to plain lists, dicts and scalars."""
+    decode: Callable[[Any, Shared], Any]
+    """From those to what the record's validation accepts."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCodec:
+    """One field of a record as one column or struct member."""
+
+    field: str
+    """Name in the record."""
+    column: str
+    """Name in the table."""
+    codec: Codec
+    """How it is stored."""
+    optional: bool
+    """Whether None is a value of the field; elsewhere a stored NULL means the field's default."""
+    comment: str
+    """The field's docstring."""
+
+
+def field_codecs(record: type[BaseModel]) -> tuple[FieldCodec, ...]:
+    """The codecs of all stored fields of `record`, in order."""
+    return tuple(
+        _field_codec(record, name, info)
+        for name, info in record.model_fields.items()
+        if not (info.exclude and record is not Screenshot)
+    )
+
+
+def _field_codec(record: type[BaseModel], name: str, info: FieldInfo) -> FieldCodec:
+    annotation, optional = _unwrap_optional(info.annotation)
+    column = name
+    if (record, name) in SHARED_CONTROLS:
+        codec, column = _shared_controls(), f"{name}_id"
+    elif (record, name) in SHARED_TEXTS:
+        codec, column = _SHARED_TEXT, f"{name}_id"
+    elif (record, name) in WIDE_INTEGERS:
+        codec = Codec(pa.decimal128(38, 0), _same, lambda value, _: int(value))
+    else:
+        codec = codec_of(annotation)
+    return FieldCodec(name, column, codec, optional, " ".join((info.description or "").split()))
+
+
+def codec_of(annotation: Any) -> Codec:
+    """The codec of a type annotation.
+
+    Raises:
+        TypeError: the annotation has no column type.
+    """
+    if get_origin(annotation) is Annotated:
+        return codec_of(get_args(annotation)[0])
+    if _is_json(annotation):
+        return _JSON
+    annotation, _ = _unwrap_optional(annotation)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return codec_of(annotation)
+    if origin is Literal:
+        return Codec(_SCALARS[type(arguments[0])], _same, _same)
+    if origin in (Union, types.UnionType):
+        return _union_codec(arguments)
+    if origin is tuple:
+        return _list_codec(codec_of(arguments[0]))
+    if origin in (dict, Mapping):
+        return _JSON if _is_json(arguments[1]) else _mapping_codec(codec_of(arguments[1]))
+    if isinstance(annotation, type):
+        if annotation is Screenshot:
+            return Codec(pa.string(), _encode_screenshot, _decode_screenshot)
+        if issubclass(annotation, BaseModel):
+            return _record_codec(field_codecs(annotation))
+        for scalar, arrow in _SCALARS.items():
+            if annotation is scalar:
+                return Codec(arrow, _same, _same)
+        if issubclass(annotation, str):
+            return Codec(pa.string(), lambda value, _: str(value), _same)
+    raise TypeError(f"No column type for {annotation!r}.")
+
+
+def decode_fields(codecs: tuple[FieldCodec, ...], row: Mapping[str, Any], shared: Shared) -> dict[str, Any]:
+    """The fields of a record from a row or struct; a NULL in a field that cannot be None is left to its default."""
+    values: dict[str, Any] = {}
+    for item in codecs:
+        stored = row.get(item.column)
+        if stored is not None:
+            values[item.field] = item.codec.decode(stored, shared)
+        elif item.optional:
+            values[item.field] = None
+    return values
+
+
+def encode_fields(codecs: tuple[FieldCodec, ...], record: BaseModel, shared: Shared) -> dict[str, Any]:
+    """The row or struct of `record`."""
+    values: dict[str, Any] = {}
+    for item in codecs:
+        value = getattr(record, item.field)
+        values[item.column] = None if value is None else item.codec.encode(value, shared)
+    return values
+
+
+def content_hash(value: str) -> str:
+    """SHA-256 of a text in UTF-8, in hexadecimal."""
+    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _same(value: Any, _: Shared) -> Any:
+    return value
+
+
+def _is_json(annotation: Any) -> bool:
+    if annotation in (object, Any):
+        return True
+    return annotation is JsonValue
+
+
+def _unwrap_optional(annotation: Any) -> tuple[Any, bool]:
+    if get_origin(annotation) in (Union, types.UnionType):
+        arguments = [item for item in get_args(annotation) if item is not type(None)]
+        if len(arguments) < len(get_args(annotation)):
+            return (arguments[0] if len(arguments) == 1 else Union[tuple(arguments)]), True  # noqa: UP007
+    return annotation, False
+
+
+def _list_codec(item: Codec) -> Codec:
+    if item.encode is _same:
+        return Codec(pa.list_(item.arrow), lambda value, _: list(value), _same)
+    return Codec(
+        pa.list_(item.arrow),
+        lambda value, shared: [item.encode(part, shared) for part in value],
+        lambda value, shared: [item.decode(part, shared) for part in value],
+    )
+
+
+def _mapping_codec(item: Codec) -> Codec:
+    return Codec(
+        pa.list_(pa.struct([("name", pa.string()), ("value", item.arrow)])),
+        lambda value, shared: [
+            {"name": key, "value": item.encode(part, shared)} for key, part in value.items()
+        ],
+        lambda value, shared: {part["name"]: item.decode(part["value"], shared) for part in value},
+    )
+
+
+def _record_codec(codecs: tuple[FieldCodec, ...]) -> Codec:
+    return Codec(
+        pa.struct([(item.column, item.codec.arrow) for item in codecs]),
+        lambda value, shared: encode_fields(codecs, value, shared),
+        lambda value, shared: decode_fields(codecs, value, shared),
+    )
+
+
+def _union_codec(members: tuple[Any, ...]) -> Codec:
+    """Records told apart by a discriminator become one struct with the fields of all of them."""
+    variants: dict[str, tuple[FieldCodec, ...]] = {}
+    merged: dict[str, FieldCodec] = {}
+    discriminator = ""
+    for member in members:
+        codecs = field_codecs(member)
+        discriminator = codecs[0].field
+        variants[member.model_fields[discriminator].default] = codecs
+        for item in codecs:
+            known = merged.setdefault(item.column, item)
+            if known.codec.arrow != item.codec.arrow:
+                raise TypeError(f"{item.column} has two types among {members}.")
+    return Codec(
+        pa.struct([(item.column, item.codec.arrow) for item in merged.values()]),
+        lambda value, shared: encode_fields(variants[getattr(value, discriminator)], value, shared),
+        lambda value, shared: decode_fields(variants[value[discriminator]], value, shared),
+    )
+
+
+_JSON = Codec(
+    pa.string(),
+    lambda value, _: json.dumps(value, ensure_ascii=False),
+    lambda value, _: json.loads(value),
+)
+
+
+def _encode_screenshot(value: Screenshot, shared: Shared) -> str:
+    if value.png:
+        shared.pictures[value.sha256] = value.png
+    return value.sha256
+
+
+def _decode_screenshot(value: str, shared: Shared) -> dict[str, object]:
+    png = shared.picture(value) if shared.picture else b""
+    return {"sha256": value, "png": png}
+
+
+def _shared_controls() -> Codec:
+    items = _list_codec(codec_of(Control))
+
+    def encode(value: tuple[Control, ...], shared: Shared) -> str:
+        encoded = items.encode(value, shared)
+        key = content_hash(json.dumps(encoded, ensure_ascii=False))
+        shared.controls[key] = encoded
+        return key
+
+    return Codec(pa.string(), encode, lambda key, shared: items.decode(shared.controls[key], shared))
+
+
+def _encode_text(value: str, shared: Shared) -> str:
+    key = content_hash(value)
+    shared.texts[key] = value
+    return key
+
+
+_SHARED_TEXT = Codec(pa.string(), _encode_text, lambda key, shared: shared.texts[key])
+CONTROL_LIST = _list_codec(codec_of(Control)).arrow
+"""Column type of a stored list of controls."""

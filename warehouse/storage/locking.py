@@ -1,0 +1,122 @@
+"""Writers take turns: a lock that goes away with the process that holds it.
+
+A local warehouse has a file lock of the operating system, a remote one an advisory lock in the catalogue's database,
+which Postgres releases when the session ends. Either makes "insert what is not there yet" exact between processes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+import duckdb
+
+from warehouse.errors import WarehouseBusy, WarehouseUnavailable
+from warehouse.storage.extensions import load
+from warehouse.storage.locations import Location
+from warehouse.storage.storage_access import reason_of
+
+WAIT_SECONDS: Final = 120.0
+"""How long a writer waits for its turn."""
+_ADVISORY_KEY: Final = 0x7461736B6C6F6F6D
+"""The number that writers of a warehouse lock: "taskloom" in ASCII."""
+_KEEPALIVE: Final = "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
+"""Asks Postgres to notice within a minute that the machine of a session is gone."""
+_held: Final = threading.local()
+
+
+class WriterLock:
+    """Held while a commit is made. Entering it again in the same thread does nothing.
+
+    Raises:
+        WarehouseBusy: other writers did not finish in time.
+        WarehouseUnavailable: the folder cannot be written, or the catalogue's database cannot be reached.
+    """
+
+    def __init__(self, location: Location) -> None:
+        """Prepare the lock of the warehouse at `location`."""
+        self._location = location
+        self._release: Callable[[], None] | None = None
+
+    def __enter__(self) -> None:
+        """Wait for the turn."""
+        held: set[str] = _held.__dict__.setdefault("places", set())
+        if self._location.catalogue in held:
+            return
+        folder = self._location.folder
+        self._release = self._lock_file(folder) if folder else self._lock_database()
+        held.add(self._location.catalogue)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the turn to the next."""
+        if self._release is not None:
+            _held.__dict__["places"].discard(self._location.catalogue)
+            self._release()
+            self._release = None
+
+    def _lock_file(self, folder: Path) -> Callable[[], None]:
+        try:
+            file = os.open(folder / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise WarehouseUnavailable(
+                f"The warehouse {self._location.shown} cannot be written: {error.strerror}"
+            ) from None
+
+        def take() -> bool:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+        self._wait(take, lambda: os.close(file), pause=0.005)
+        return lambda: os.close(file)
+
+    def _lock_database(self) -> Callable[[], None]:
+        session = duckdb.connect(":memory:")
+
+        def release() -> None:
+            with suppress(duckdb.Error):
+                session.execute("ROLLBACK")
+            session.close()
+
+        def take() -> bool:
+            asked = f"SELECT pg_try_advisory_xact_lock({_ADVISORY_KEY}) AS taken"
+            return session.execute("SELECT taken FROM postgres_query('turns', ?)", [asked]).fetchall() == [
+                (True,)
+            ]
+
+        try:
+            load(session, "postgres_scanner")
+            connection = f"{self._location.connection} options='{_KEEPALIVE}'".replace("'", "''")
+            session.execute(f"ATTACH '{connection}' AS turns (TYPE postgres, READ_ONLY)")
+            session.execute("BEGIN")
+            self._wait(take, release, pause=0.02)
+        except duckdb.Error as error:
+            release()
+            raise WarehouseUnavailable(
+                f"The catalogue of {self._location.shown} cannot be reached: {reason_of(error)}"
+            ) from None
+        except WarehouseUnavailable:
+            release()
+            raise
+        return release
+
+    def _wait(self, take: Callable[[], bool], give_up: Callable[[], None], pause: float) -> None:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not take():
+            if time.monotonic() > deadline:
+                give_up()
+                raise WarehouseBusy(
+                    f"Another process has been writing to {self._location.shown} for {WAIT_SECONDS:.0f} s."
+                )
+            time.sleep(pause)

@@ -1,0 +1,150 @@
+"""S3-compatible object storage: the way there for DuckDB, and the pictures that lie in it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import duckdb
+from pyarrow.fs import FileType, S3FileSystem
+
+from warehouse.errors import ScreenshotMissing, WarehouseUnavailable
+from warehouse.storage.blobs import ScreenshotFolder, Screenshots, check_hash, file_name
+from warehouse.storage.locations import Location
+from warehouse.storage.storage_access import reason_of, storage_access
+
+_AT_ONCE: Final = 8
+"""Pictures written at the same time."""
+_CONNECT_SECONDS: Final = 10.0
+_READ_FROM_ENVIRONMENT: Final = (
+    "s3_access_key_id",
+    "s3_secret_access_key",
+    "s3_session_token",
+    "s3_endpoint",
+    "s3_region",
+)
+
+
+def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
+    """Let a connection reach the objects below `prefix`, and no others.
+
+    DuckDB shows a secret's key redacted. What it read from the environment into its settings, which any query could
+    read, is emptied.
+
+    Raises:
+        WarehouseUnavailable: the environment lacks the keys.
+    """
+    access = storage_access()
+    for name in _READ_FROM_ENVIRONMENT:
+        connection.execute(f"SET {name} = ''")
+    fields = {
+        "KEY_ID": access.key,
+        "SECRET": access.secret,
+        "REGION": access.region,
+        **({"SESSION_TOKEN": access.token} if access.token else {}),
+        **({"ENDPOINT": access.endpoint, "URL_STYLE": "path"} if access.endpoint else {}),
+        "SCOPE": prefix,
+    }
+    given = ", ".join(f"{name} '{_quoted(value)}'" for name, value in fields.items())
+    try:
+        connection.execute(
+            f"CREATE SECRET object_storage (TYPE s3, {given}, USE_SSL {str(access.encrypted).lower()})"
+        )
+    except duckdb.Error as error:
+        raise WarehouseUnavailable(
+            f"The access to object storage cannot be set up: {reason_of(error)}"
+        ) from None
+
+
+def open_screenshots(location: Location) -> Screenshots:
+    """The pictures of a warehouse, wherever they are."""
+    if location.data_folder is not None:
+        return ScreenshotFolder(Path(location.screenshots))
+    return ScreenshotBucket(location.screenshots.removeprefix("s3://"))
+
+
+class ScreenshotBucket:
+    """Pictures in a bucket. An object appears whole or not at all."""
+
+    def __init__(self, prefix: str) -> None:
+        """Use `prefix`: bucket and path, with a final slash."""
+        self.prefix = prefix
+
+    def write_all(self, pictures: Mapping[str, bytes]) -> None:
+        """Store pictures by hash; those that are stored already are left as they are.
+
+        Raises:
+            WarehouseUnavailable: a hash is not that of its bytes, or the storage cannot be written.
+        """
+        for sha256, png in pictures.items():
+            check_hash(sha256, png)
+        if not pictures:
+            return
+        with ThreadPoolExecutor(min(_AT_ONCE, len(pictures))) as several:
+            list(several.map(lambda item: self._write(*item), pictures.items()))
+
+    def read(self, sha256: str) -> bytes:
+        """The bytes of a picture.
+
+        Raises:
+            ScreenshotMissing: nothing is stored under the hash, or what is stored is damaged.
+        """
+        png = self._read(sha256, None)
+        if hashlib.sha256(png).hexdigest() != sha256:
+            raise ScreenshotMissing(f"The screenshot {sha256} in s3://{self.prefix} is damaged.")
+        return png
+
+    def head(self, sha256: str, size: int) -> bytes:
+        """The first `size` bytes of a picture, unchecked.
+
+        Raises:
+            ScreenshotMissing: nothing is stored under the hash.
+        """
+        return self._read(sha256, size)
+
+    @cached_property
+    def _storage(self) -> S3FileSystem:
+        access = storage_access()
+        return S3FileSystem(
+            access_key=access.key,
+            secret_key=access.secret,
+            session_token=access.token or None,
+            region=access.region,
+            endpoint_override=access.endpoint or None,
+            scheme="https" if access.encrypted else "http",
+            connect_timeout=_CONNECT_SECONDS,
+            allow_delayed_open=True,
+        )
+
+    def _write(self, sha256: str, png: bytes) -> None:
+        place = self.prefix + file_name(sha256)
+        try:
+            if self._storage.get_file_info(place).type == FileType.NotFound:
+                with self._storage.open_output_stream(
+                    place, metadata={"Content-Type": "image/png"}
+                ) as stream:
+                    stream.write(png)
+        except OSError as error:
+            raise WarehouseUnavailable(
+                f"The picture {sha256} cannot be stored in s3://{self.prefix}: {reason_of(error)}"
+            ) from None
+
+    def _read(self, sha256: str, size: int | None) -> bytes:
+        place = self.prefix + file_name(sha256)
+        try:
+            with self._storage.open_input_file(place) as stream:
+                return bytes(stream.read(size))
+        except FileNotFoundError:
+            raise ScreenshotMissing(f"No screenshot {sha256} in s3://{self.prefix}.") from None
+        except OSError as error:
+            raise WarehouseUnavailable(
+                f"The screenshots in s3://{self.prefix} cannot be read: {reason_of(error)}"
+            ) from None
+
+
+def _quoted(text: str) -> str:
+    return text.replace("'", "''")

@@ -1,0 +1,174 @@
+"""Records to rows and rows to records, validated both ways."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pydantic import ValidationError
+
+from resources.record import Record
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.errors import RowInvalid
+from warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD, Table
+from warehouse.storage.field_codecs import Shared, decode_fields, encode_fields
+
+
+@dataclass(slots=True)
+class Batch:
+    """Rows of several tables, ready for one commit."""
+
+    rows: dict[str, dict[tuple[object, ...], dict[str, Any]]] = field(default_factory=dict)
+    """Rows by table and key; a key stands once."""
+    shared: Shared = field(default_factory=Shared)
+    """Texts, lists of controls and pictures that the rows refer to."""
+
+    def arrow(self) -> dict[str, pa.Table]:
+        """One Arrow table for each table that has rows.
+
+        Raises:
+            RowInvalid: a value that its column cannot hold.
+        """
+        rows = {name: list(keyed.values()) for name, keyed in self.rows.items()}
+        if self.shared.texts:
+            rows["file_texts"] = [{"text_id": key, "text": text} for key, text in self.shared.texts.items()]
+        if self.shared.controls:
+            rows["control_lists"] = [
+                {"controls_id": key, "controls": items} for key, items in self.shared.controls.items()
+            ]
+        return {name: _arrow_table(TABLE_NAMED[name], found) for name, found in rows.items() if found}
+
+
+def batch_of(records: Iterable[Record]) -> Batch:
+    """Rows of `records`; of several records with one id the first counts.
+
+    Every row is read back into its record before it is accepted, so what is stored can be read.
+
+    Raises:
+        RowInvalid: a record without a table, an empty id, or values that do not survive the round trip.
+    """
+    batch = Batch()
+    for record in records:
+        table = table_of(type(record))
+        row = encode_record(table, record, batch.shared)
+        key = _key(table, row)
+        keyed = batch.rows.setdefault(table.name, {})
+        if key in keyed:
+            continue
+        steps: list[dict[str, Any]] = []
+        if isinstance(record, Trajectory):
+            steps = [_encode_step(record.trajectory_id, step, batch.shared) for step in record.steps]
+        decode_record(table, row, batch.shared, steps)
+        keyed[key] = row
+        step_rows = batch.rows.setdefault("trajectory_steps", {}) if steps else {}
+        for step_row in steps:
+            step_rows[(record.trajectory_id, step_row["step"])] = step_row  # type: ignore[attr-defined]
+    return batch
+
+
+def table_of(record: type[Record]) -> Table:
+    """The table that keeps records of a class.
+
+    Raises:
+        RowInvalid: no table keeps it.
+    """
+    table = TABLE_OF_RECORD.get(record)
+    if table is None or record is TrajectoryStep:
+        known = ", ".join(sorted(item.__name__ for item in TABLE_OF_RECORD if item is not TrajectoryStep))
+        raise RowInvalid(f"No table keeps {record.__name__} records by themselves; known: {known}.")
+    return table
+
+
+def encode_record(table: Table, record: Record, shared: Shared) -> dict[str, Any]:
+    """The row of `record`; what is stored once goes into `shared`."""
+    row = encode_fields(table.fields, record, shared)
+    for name, codecs in table.flattened.items():
+        row.update(encode_fields(codecs, getattr(record, name), shared))
+    if isinstance(record, Trajectory):
+        row["step_count"] = len(record.steps)
+    if isinstance(record, Task):
+        row["applications"] = sorted({node.application for node in record.graph.nodes})
+    if table.name == "rejections":
+        row["rejection_id"] = _content_id(row)
+    return row
+
+
+def decode_record(
+    table: Table, row: Mapping[str, Any], shared: Shared, steps: Sequence[Mapping[str, Any]] = ()
+) -> Record:
+    """The record of a row, and of its steps for a trajectory.
+
+    Raises:
+        RowInvalid: the row is no valid record; table, id and field are named.
+    """
+    if table.record is None:
+        raise RowInvalid(f"The table {table.name} keeps no records.")
+    try:
+        values = decode_fields(table.fields, row, shared)
+        for name, codecs in table.flattened.items():
+            values[name] = decode_fields(codecs, row, shared)
+        if table.record is Trajectory:
+            step_codecs = TABLE_NAMED["trajectory_steps"].fields
+            values["steps"] = [decode_fields(step_codecs, step, shared) for step in steps]
+            if row.get("step_count") not in (None, len(steps)):
+                raise RowInvalid(
+                    f"trajectories {_key(table, row)}: {len(steps)} of {row.get('step_count')} steps are stored."
+                )
+        return table.record.model_validate(values)
+    except KeyError as error:
+        raise RowInvalid(
+            f"{table.name} {_key(table, row)}: refers to {error}, which is not stored."
+        ) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "row"
+        raise RowInvalid(f"{table.name} {_key(table, row)}: {place}: {first['msg']}") from None
+
+
+def references(node: object) -> tuple[set[str], set[str]]:
+    """Ids of the texts and of the lists of controls that stored rows refer to."""
+    texts: set[str] = set()
+    controls: set[str] = set()
+    stack = [node]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, list):
+            stack.extend(item)
+        elif isinstance(item, dict):
+            for name, value in item.items():
+                if isinstance(value, (dict, list)):
+                    stack.append(value)
+                elif value is not None and name == "text_id":
+                    texts.add(value)
+                elif value is not None and name in ("controls_id", "observation_controls_id"):
+                    controls.add(value)
+    return texts, controls
+
+
+def _encode_step(trajectory_id: str, step: TrajectoryStep, shared: Shared) -> dict[str, Any]:
+    fields = TABLE_NAMED["trajectory_steps"].fields
+    return {"trajectory_id": trajectory_id, **encode_fields(fields, step, shared)}
+
+
+def _key(table: Table, row: Mapping[str, Any]) -> tuple[object, ...]:
+    key = tuple(row.get(name) for name in table.key)
+    if any(part in (None, "") for part in key):
+        raise RowInvalid(f"A row of {table.name} has no {' or no '.join(table.key)}.")
+    return key
+
+
+def _content_id(row: Mapping[str, Any]) -> str:
+    content = json.dumps(row, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+
+def _arrow_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
+    try:
+        return pa.Table.from_pylist(rows, schema=table.arrow)
+    except (pa.ArrowException, UnicodeEncodeError, OverflowError, TypeError) as error:
+        raise RowInvalid(f"A row of {table.name} does not fit its columns: {error}") from None

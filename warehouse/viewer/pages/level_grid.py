@@ -1,0 +1,160 @@
+"""The 5 × 3 grid of levels and the map of cells, with the combinations that no graph has marked as such."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+
+from taskgraph.measures.cells import LevelConstraint, possible_cells
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Cell
+from warehouse.store import Warehouse
+from warehouse.viewer.website import address
+
+_SHADES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """One place of the grid or of the map."""
+
+    label: str
+    """Its levels, in words."""
+    count: int
+    """Tasks there."""
+    possible: bool
+    """Whether some graph has these levels."""
+    chosen: bool
+    """Whether the visitor chose it."""
+    link: str
+    """Where it leads."""
+    shade: int
+    """How dark it is drawn, from 0 (no task) to 5."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelGrid:
+    """How the tasks spread over the levels, given the levels chosen so far."""
+
+    rows: tuple[tuple[str, tuple[GridCell, ...]], ...]
+    """A row per dimension: its name and a place per level."""
+    map_columns: tuple[str, ...]
+    """Heads of the map's columns: hierarchy and branch level."""
+    map_rows: tuple[tuple[str, tuple[GridCell, ...]], ...]
+    """A row per dependency and instruction level."""
+    tasks: int
+    """Tasks that have the chosen levels."""
+    existing: int
+    """Cells with the chosen levels that some graph has."""
+    filled: int
+    """Of these, cells that have a task."""
+    tasks_link: str
+    """The list of these tasks."""
+
+
+def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
+    """Number of tasks per combination of levels that occurs."""
+    columns = ", ".join(f"{dimension}_level" for dimension in DIMENSIONS)
+    found: dict[Cell, int] = {}
+    for row in warehouse.query(f"SELECT {columns}, tasks FROM complexity_cells").as_dicts():
+        levels = LevelConstraint.model_validate(
+            {dimension: (row[f"{dimension}_level"],) for dimension in DIMENSIONS}
+        )
+        cell = tuple(levels.levels(dimension)[0] for dimension in DIMENSIONS)
+        found[(cell[0], cell[1], cell[2], cell[3], cell[4])] = int(str(row["tasks"]))
+    return found
+
+
+def level_grid(cells: Mapping[Cell, int], chosen: Mapping[str, str]) -> LevelGrid:
+    """The grid for `cells` when the levels `chosen` (by dimension) are fixed.
+
+    A place counts the tasks with its level and the levels chosen in the other dimensions; it is impossible where no
+    graph has them together.
+    """
+    fixed = {name: level for name, level in chosen.items() if level}
+    rows = []
+    for dimension in DIMENSIONS:
+        others = {name: level for name, level in fixed.items() if name != dimension}
+        counts = [_count(cells, {**others, dimension: level}) for level in LEVELS]
+        rows.append(
+            (
+                dimension,
+                tuple(
+                    GridCell(
+                        label=f"{dimension} {level}",
+                        count=count,
+                        possible=_exists({**others, dimension: level}),
+                        chosen=fixed.get(dimension) == level,
+                        link=address(
+                            "/complexity",
+                            others if fixed.get(dimension) == level else {**others, dimension: level},
+                        ),
+                        shade=_shade(count, max(counts)),
+                    )
+                    for level, count in zip(LEVELS, counts, strict=True)
+                ),
+            )
+        )
+    map_columns, map_rows = _map(cells, fixed)
+    return LevelGrid(
+        rows=tuple(rows),
+        map_columns=map_columns,
+        map_rows=map_rows,
+        tasks=_count(cells, fixed),
+        existing=sum(_has(cell, fixed) for cell in possible_cells()),
+        filled=sum(_has(cell, fixed) for cell, count in cells.items() if count),
+        tasks_link=address("/tasks", fixed),
+    )
+
+
+def _map(
+    cells: Mapping[Cell, int], fixed: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[GridCell, ...]], ...]]:
+    pairs = list(product(LEVELS, LEVELS))
+    knowledge = {"knowledge": fixed["knowledge"]} if "knowledge" in fixed else {}
+    levels = {
+        (row, column): {
+            "dependency": row[0],
+            "instruction": row[1],
+            "hierarchy": column[0],
+            "branch": column[1],
+            **knowledge,
+        }
+        for row in pairs
+        for column in pairs
+    }
+    counts = {place: _count(cells, wanted) for place, wanted in levels.items()}
+    most = max(counts.values(), default=0)
+    rows = []
+    for row in pairs:
+        places = []
+        for column in pairs:
+            wanted = levels[row, column]
+            places.append(
+                GridCell(
+                    label=", ".join(f"{name} {level}" for name, level in wanted.items()),
+                    count=counts[row, column],
+                    possible=_exists(wanted),
+                    chosen=bool(fixed) and all(wanted.get(name) == level for name, level in fixed.items()),
+                    link=address("/tasks", wanted),
+                    shade=_shade(counts[row, column], most),
+                )
+            )
+        rows.append((" / ".join(row), tuple(places)))
+    return tuple(" / ".join(pair) for pair in pairs), tuple(rows)
+
+
+def _has(cell: Cell, wanted: Mapping[str, str]) -> bool:
+    return all(wanted.get(name, level) == level for name, level in zip(DIMENSIONS, cell, strict=True))
+
+
+def _count(cells: Mapping[Cell, int], wanted: Mapping[str, str]) -> int:
+    return sum(count for cell, count in cells.items() if _has(cell, wanted))
+
+
+def _exists(wanted: Mapping[str, str]) -> bool:
+    return any(_has(cell, wanted) for cell in possible_cells())
+
+
+def _shade(count: int, most: int) -> int:
+    return 0 if not count else max(1, round(_SHADES * count / most))

@@ -1,0 +1,114 @@
+"""The page that asks SQL: a table, and bars where the answer is labels with numbers."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from pydantic import JsonValue
+
+from warehouse.errors import QueryFailed, QueryRefused
+from warehouse.queries import named_queries
+from warehouse.schema import TABLES
+from warehouse.store import Warehouse
+from warehouse.viewer.reports.charts import Chart, chart
+from warehouse.viewer.website import Site
+
+MOST_ROWS = 1000
+"""Rows shown of an answer; the database stops there."""
+MOST_SECONDS = 10.0
+"""After this an answer is given up."""
+MOST_CHARACTERS = 600
+"""Characters shown of one value: a thousand lists of controls would be ten megabytes of page."""
+_MOST_BARS = 60
+_WRAPPED = re.compile(r"\s*(?:--[^\n]*\n\s*)*(select|with|from|values)\b", re.IGNORECASE)
+_FIRST = "SELECT scenario, count(*) AS tasks\nFROM tasks\nGROUP BY scenario\nORDER BY tasks DESC"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query answered."""
+
+    columns: tuple[str, ...]
+    """Names of the columns."""
+    numeric: tuple[bool, ...]
+    """Which columns are numbers."""
+    rows: tuple[tuple[JsonValue, ...], ...]
+    """Rows, at most `MOST_ROWS`."""
+    cut: bool
+    """Whether there are more."""
+    seconds: float
+    """How long it took."""
+    chart: Chart | None
+    """Bars, when the answer is labels with numbers."""
+
+
+def ask(
+    warehouse: Warehouse, sql: str, *, most_rows: int = MOST_ROWS, most_seconds: float = MOST_SECONDS
+) -> Answer:
+    """The first rows of the answer to `sql`.
+
+    The limit is put around the query, so that the database does not make rows that nobody sees.
+
+    Raises:
+        QueryRefused: it could change or leave the warehouse.
+        QueryFailed: it does not run, or not in time.
+    """
+    asked = sql.strip().rstrip(";").strip()
+    if _WRAPPED.match(asked):
+        asked = f"SELECT * FROM (\n{asked}\n) LIMIT {most_rows + 1}"
+    started = time.perf_counter()
+    found = warehouse.query(asked, timeout_seconds=most_seconds)
+    rows = tuple(row for row, _ in zip(found.rows(), range(most_rows + 1), strict=False))
+    return Answer(
+        columns=found.columns,
+        numeric=tuple(
+            all(value is None or _is_number(value) for value in column) for column in zip(*rows, strict=True)
+        )
+        or (False,) * len(found.columns),
+        rows=rows[:most_rows],
+        cut=len(rows) > most_rows,
+        seconds=time.perf_counter() - started,
+        chart=_bars(found.columns, rows),
+    )
+
+
+def _bars(columns: tuple[str, ...], rows: tuple[tuple[JsonValue, ...], ...]) -> Chart | None:
+    if len(columns) != 2 or not 1 <= len(rows) <= _MOST_BARS:
+        return None
+    if not all(_is_number(row[1]) for row in rows):
+        return None
+    return chart(f"{columns[1]} by {columns[0]}", "", [(str(label), amount) for label, amount in rows])
+
+
+def _is_number(value: JsonValue) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def add_pages(application: FastAPI, site: Site) -> None:
+    """Add the page."""
+
+    @application.get("/sql")
+    def sql(request: Request) -> HTMLResponse:
+        asked = request.query_params.get("q", "").strip()
+        answer, problem = None, ""
+        if asked:
+            try:
+                answer = ask(site.store, asked)
+            except (QueryFailed, QueryRefused) as error:
+                problem = str(error)
+        return site.page(
+            "sql.html.jinja",
+            400 if problem else 200,
+            asked=asked or _FIRST,
+            answer=answer,
+            problem=problem,
+            queries=[query for query in named_queries().values() if not query.parameters],
+            tables=TABLES,
+            most_rows=MOST_ROWS,
+            most_characters=MOST_CHARACTERS,
+            most_seconds=MOST_SECONDS,
+        )

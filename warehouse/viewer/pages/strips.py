@@ -1,0 +1,76 @@
+"""A trajectory as a strip: for each step the screen with the control that was acted on, the thought, the action."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from taskgraph.records.task import ReplayedSubtask
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.errors import ScreenshotMissing
+from warehouse.exporting.action_words import in_words
+from warehouse.store import Warehouse
+
+_PNG_HEAD = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One step of a strip."""
+
+    number: int
+    """Number of the step."""
+    subtask: int
+    """Number of the subtask it belongs to, from 1; 0 where the trajectory is of one subtask."""
+    action: str
+    """What was done, in words."""
+    thought: str
+    """Why."""
+    problem: str
+    """Why it could not be carried out; empty when it was."""
+    picture: str
+    """Hash of the screen before it; empty where no picture is stored."""
+    size: tuple[int, int]
+    """Width and height of the picture, in pixels."""
+    mark: tuple[int, int, int, int] | None
+    """Left, top, width and height of the control, in pixels of the picture."""
+
+
+def read_strip(
+    warehouse: Warehouse, trajectory: Trajectory, subtasks: tuple[ReplayedSubtask, ...] = ()
+) -> tuple[Frame, ...]:
+    """The frames of a trajectory; `subtasks` say which steps belong to which."""
+    return tuple(_frame(warehouse, step, subtasks) for step in trajectory.steps)
+
+
+def _frame(warehouse: Warehouse, step: TrajectoryStep, subtasks: tuple[ReplayedSubtask, ...]) -> Frame:
+    size = _size(warehouse, step.observation_screenshot.sha256)
+    mark = None
+    if step.target_rectangle:
+        left, top, right, bottom = step.target_rectangle
+        mark = (left, top, max(0, right - left), max(0, bottom - top))
+    owners = (
+        number for number, node in enumerate(subtasks, 1) if node.first_step <= step.step <= node.last_step
+    )
+    return Frame(
+        number=step.step,
+        subtask=next(owners, 0),
+        action=in_words(step),
+        thought=step.thought,
+        problem=step.problem,
+        picture=step.observation_screenshot.sha256 if size else "",
+        size=size or (0, 0),
+        mark=mark,
+    )
+
+
+def _size(warehouse: Warehouse, sha256: str) -> tuple[int, int] | None:
+    """Width and height from the head of a PNG; None where there is no such picture."""
+    try:
+        head = warehouse.screenshots.head(sha256, _PNG_HEAD)
+    except ScreenshotMissing:
+        return None
+    if len(head) < _PNG_HEAD or not head.startswith(b"\x89PNG"):
+        return None
+    width, height = struct.unpack(">II", head[16:24])
+    return width, height

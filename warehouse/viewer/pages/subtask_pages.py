@@ -1,0 +1,137 @@
+"""The subtask list, the page of one subtask, and the page of one trajectory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
+
+from taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Rejection
+from taskgraph.records.trajectory import Trajectory
+from warehouse.store import Warehouse
+from warehouse.viewer.pages.strips import read_strip
+from warehouse.viewer.website import Site, address
+
+_PAGE_ROWS = 50
+_REPLAYED = "task:"
+"""What the subtask id of a replay's trajectory begins with, before the id of the task."""
+_CHOSEN = (
+    "($application = '' OR application = $application) AND ($text = ''"
+    " OR contains(lower(instruction_template), lower($text)) OR contains(subtask_id, $text))"
+)
+_LIST = f"""
+WITH page AS (
+    SELECT subtask_id, application, instruction_template, origin, simulated,
+        [item.category FOR item IN inputs] AS inputs, [item.category FOR item IN outputs] AS outputs
+    FROM subtasks
+    WHERE subtask_id > $after AND {_CHOSEN}
+    ORDER BY subtask_id
+    LIMIT {_PAGE_ROWS + 1}
+)
+SELECT
+    page.*,
+    exists(SELECT 1 FROM evaluation_functions AS f WHERE f.subtask_id = page.subtask_id AND f.accepted) AS verified,
+    (SELECT count(*) FROM verifications AS v WHERE v.subtask_id = page.subtask_id) AS rounds
+FROM page
+ORDER BY subtask_id
+"""
+_TRAJECTORIES = (
+    "SELECT trajectory_id, instruction, termination, step_count, attempt FROM trajectories WHERE subtask_id = ?"
+    " ORDER BY trajectory_id LIMIT 100"
+)
+_TASKS_WITH = (
+    "SELECT task_id, instruction FROM tasks WHERE list_contains([node.subtask_id FOR node IN nodes], ?)"
+    " ORDER BY task_id LIMIT 10"
+)
+
+
+def _task_of(store: Warehouse, trajectory: Trajectory) -> str:
+    """The task that a replay or an attempt of an agent performed; empty for the trajectory of a subtask."""
+    name = trajectory.subtask_id
+    if name.startswith(_REPLAYED):
+        return name.removeprefix(_REPLAYED)
+    return str(store.query("SELECT coalesce(max(task_id), '') FROM tasks WHERE task_id = ?", [name]).scalar())
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    """A key that sorts ids by the numbers in them: `a:2` before `a:10`."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _numbered(names: Iterable[str | None]) -> dict[str | None, int]:
+    """Numbers from 1, in the order of first appearance."""
+    return {name: number for number, name in enumerate(dict.fromkeys(names), 1)}
+
+
+def add_pages(application: FastAPI, site: Site) -> None:
+    """Add the pages."""
+
+    @application.get("/subtasks")
+    def subtasks(request: Request) -> HTMLResponse:
+        chosen = {name: request.query_params.get(name, "").strip() for name in ("application", "text")}
+        after = request.query_params.get("after", "")
+        rows = site.store.query(_LIST, {**chosen, "after": after}).as_dicts()
+        last = str(rows[_PAGE_ROWS - 1]["subtask_id"]) if len(rows) > _PAGE_ROWS else ""
+        applications = site.store.query("SELECT DISTINCT application FROM subtasks ORDER BY 1")
+        return site.page(
+            "subtasks.html.jinja",
+            rows=rows[:_PAGE_ROWS],
+            total=site.store.query(f"SELECT count(*) FROM subtasks WHERE {_CHOSEN}", chosen).scalar(),
+            chosen=chosen,
+            applications=[str(row[0]) for row in applications.rows()],
+            first=address("/subtasks", chosen) if after else "",
+            following=last and address("/subtasks", {**chosen, "after": last}),
+        )
+
+    @application.get("/subtasks/{subtask_id:path}")
+    def subtask(subtask_id: str, request: Request) -> HTMLResponse:
+        store = site.store
+        found = next(store.read(Subtask, "subtask_id = ?", [subtask_id]), None)
+        if found is None:
+            raise HTTPException(
+                404, f"There is no subtask {subtask_id} in {store.version or 'the warehouse'}."
+            )
+        functions = list(
+            store.read(
+                EvaluationFunction, "subtask_id = ?", [subtask_id], order_by="accepted DESC, function_id"
+            )
+        )
+        rounds = sorted(
+            store.read(VerificationRound, "subtask_id = ?", [subtask_id]),
+            key=lambda item: _in_order(item.verification_id),
+        )
+        return site.page(
+            "subtask.html.jinja",
+            subtask=found,
+            functions=functions,
+            function_numbers=_numbered(
+                known
+                for known in (
+                    *(item.function_id for item in rounds),
+                    *(item.function_id for item in functions),
+                )
+                if known in {item.function_id for item in functions}
+            ),
+            instance_numbers=_numbered(item.instance_id for item in rounds),
+            rounds=rounds,
+            rejections=list(store.read(Rejection, "item_id = ? AND item_kind = 'subtask'", [subtask_id])),
+            trajectories=store.query(_TRAJECTORIES, [subtask_id]).as_dicts(),
+            tasks=store.query(_TASKS_WITH, [subtask_id]).as_dicts(),
+        )
+
+    @application.get("/trajectories/{trajectory_id:path}")
+    def trajectory(trajectory_id: str, request: Request) -> HTMLResponse:
+        found = next(site.store.read(Trajectory, "trajectory_id = ?", [trajectory_id]), None)
+        if found is None:
+            raise HTTPException(404, f"There is no trajectory {trajectory_id}.")
+        return site.page(
+            "trajectory.html.jinja",
+            trajectory=found,
+            task_id=_task_of(site.store, found),
+            frames=read_strip(site.store, found),
+        )

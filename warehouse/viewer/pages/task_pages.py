@@ -1,0 +1,141 @@
+"""The task list and the page of one task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
+
+from taskgraph.drawing.svg import draw_svg
+from taskgraph.measures.complexity import DIMENSIONS, LEVELS
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Rejection, Replay, Task, Validation
+from taskgraph.records.trajectory import Trajectory
+from warehouse.errors import RowInvalid
+from warehouse.viewer.pages.agent_attempts import attempts_at
+from warehouse.viewer.pages.strips import Frame, read_strip
+from warehouse.viewer.pages.task_list import TaskFilter, choices, count_tasks, read_page
+from warehouse.viewer.pages.task_words import numbers_of, title_of
+from warehouse.viewer.website import Site, address
+
+_ORDERS_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """A subtask of the task, as listed under the graph."""
+
+    number: int
+    """Its number on the page: its place in the first successful order."""
+    node: BoundSubtask
+    """The subtask."""
+    instruction: str
+    """Its low-level instruction."""
+    needs: tuple[int, ...]
+    """Numbers of the subtasks it depends on."""
+
+
+def add_pages(application: FastAPI, site: Site) -> None:
+    """Add the pages."""
+
+    @application.get("/tasks")
+    def tasks(request: Request) -> HTMLResponse:
+        given = request.query_params
+        chosen = TaskFilter.of(given)
+        page = read_page(site.store, chosen, after=given.get("after", ""), before=given.get("before", ""))
+        key = ("count", *chosen.values.values())
+        return site.page(
+            "tasks.html.jinja",
+            page=page,
+            total=site.memory.get(key, lambda: count_tasks(site.store, chosen)),
+            chosen=chosen.values,
+            filtered=any(chosen.values.values()),
+            choices=site.memory.get("choices", lambda: choices(site.store)),
+            dimensions=DIMENSIONS,
+            levels=LEVELS,
+            previous=page.before and address("/tasks", {**chosen.values, "before": page.before}),
+            following=page.after and address("/tasks", {**chosen.values, "after": page.after}),
+        )
+
+    @application.get("/tasks/{task_id:path}")
+    def task(task_id: str, request: Request) -> HTMLResponse:
+        try:
+            found = next(site.store.read(Task, "task_id = ?", [task_id]), None)
+        except RowInvalid as error:
+            return _incomplete(site, task_id, error)
+        if found is None:
+            raise HTTPException(
+                404, f"There is no task {task_id} in {site.store.version or 'the warehouse'}."
+            )
+        replays = list(site.store.read(Replay, "task_id = ?", [task_id]))
+        shown = _shown_replay(replays, request.query_params.get("replay", ""))
+        numbers = numbers_of(found)
+        return site.page(
+            "task.html.jinja",
+            task=found,
+            title=title_of(found),
+            drawing=draw_svg(found.graph, numbers),
+            rows=_rows(found, numbers),
+            numbers=numbers,
+            orders=[
+                [numbers.get(name, "?") for name in order]
+                for order in found.successful_orders[:_ORDERS_SHOWN]
+            ],
+            validations=list(site.store.read(Validation, "task_id = ?", [task_id], order_by="round")),
+            rejections=list(
+                site.store.read(Rejection, "item_id = ? AND item_kind IN ('task', 'replay')", [task_id])
+            ),
+            replays=replays,
+            shown=shown,
+            frames=_strip(site, shown),
+            attempts=attempts_at(site.store, task_id),
+        )
+
+
+def _incomplete(site: Site, task_id: str, error: RowInvalid) -> HTMLResponse:
+    """The page of a row that lacks what a task record needs, as rows stored by columns may: what is there."""
+    rows = site.store.query("SELECT * FROM tasks WHERE task_id = ?", [task_id]).as_dicts()
+    stored = {name: value for name, value in rows[0].items() if value not in (None, "", [], {})}
+    nodes = stored.pop("nodes", [])
+    return site.page(
+        "task_row.html.jinja",
+        task_id=task_id,
+        problem=str(error),
+        instruction=stored.pop("instruction", ""),
+        nodes=nodes if isinstance(nodes, list) else [],
+        stored=stored,
+    )
+
+
+def _shown_replay(replays: Sequence[Replay], wanted: str) -> Replay | None:
+    """The replay asked for, else the first successful one, else the first."""
+    best = next((replay for replay in replays if replay.success), replays[0] if replays else None)
+    return next((replay for replay in replays if replay.replay_id == wanted), best)
+
+
+def _strip(site: Site, replay: Replay | None) -> tuple[Frame, ...]:
+    if replay is None:
+        return ()
+    recording = next(site.store.read(Trajectory, "trajectory_id = ?", [replay.trajectory_id]), None)
+    return read_strip(site.store, recording, replay.subtasks) if recording else ()
+
+
+def _rows(task: Task, numbers: Mapping[str, int]) -> list[NodeRow]:
+    rows = []
+    for node in sorted(task.graph.nodes, key=lambda node: numbers[node.instance_id]):
+        number = numbers[node.instance_id]
+        low_level = task.low_level_instructions
+        rows.append(
+            NodeRow(
+                number=number,
+                node=node,
+                instruction=low_level[number - 1] if number <= len(low_level) else node.instruction,
+                needs=tuple(
+                    sorted(numbers[first] for first, then in task.graph.pairs if then == node.instance_id)
+                ),
+            )
+        )
+    return rows
