@@ -16,7 +16,7 @@ from pathlib import Path
 
 from environments.environment import Environment
 from environments.episode import run_episode
-from environments.errors import EnvironmentFailure
+from environments.errors import EnvironmentFailureError
 from environments.installing.applications import is_installed
 from environments.lookup import platform
 from environments.platforms.simulated.catalog_entries import simulated_applications
@@ -141,7 +141,7 @@ async def record_missing(data: Path, names: Sequence[str]) -> None:
                     continue
                 try:
                     recorded = await record_subtask(environment, application, example)
-                except EnvironmentFailure as error:
+                except EnvironmentFailureError as error:
                     print(f"{name}: {error}", file=sys.stderr)
                     continue
                 for number, trajectory in enumerate(recorded.trajectories if recorded else ()):

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from taskgraph.records.task import Intent, Validation
-from warehouse.errors import VersionProblem, WarehouseError
+from warehouse.errors import VersionError, WarehouseError
 from warehouse.store import Warehouse
 
 ROWS = 50
@@ -60,7 +60,7 @@ def work(folder: Path, place: str, writer: int, seed: int) -> None:
             if draw.random() < 0.03:
                 try:
                     warehouse.publish(f"{writer}-{number}-{seed}")
-                except VersionProblem:
+                except VersionError:
                     continue
 
 

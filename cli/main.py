@@ -12,22 +12,7 @@ from importlib.metadata import version as distribution_version
 import typer
 
 import cli.commands
-from flows.errors import (
-    BAD_INPUT,
-    BUDGET_EXHAUSTED,
-    INTERRUPTED,
-    MISSING_REQUIREMENT,
-    WAITING_FOR_REPLIES,
-    CommandError,
-)
-
-_EXIT_CODES = {
-    "BrowserMissing": MISSING_REQUIREMENT,
-    "ApplicationUnavailable": MISSING_REQUIREMENT,
-    "KeyMissing": MISSING_REQUIREMENT,
-    "KeyRejected": MISSING_REQUIREMENT,
-    "BudgetExhausted": BUDGET_EXHAUSTED,
-}
+from resources.errors import ExitCode, TaskloomError
 
 
 def create_app() -> typer.Typer:
@@ -64,28 +49,29 @@ def main(arguments: list[str] | None = None) -> None:
     """
     try:
         create_app()(arguments, standalone_mode=True)
-    except CommandError as error:
-        _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        _fail("interrupted; what was finished is kept, and the same command continues.", INTERRUPTED)
+        _end(
+            "error: interrupted; what was finished is kept, and the same command continues.",
+            ExitCode.INTERRUPTED,
+        )
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        sys.exit(ExitCode.DONE)
+    except TaskloomError as error:
+        if os.environ.get("TASKLOOM_DEBUG"):
+            traceback.print_exc()
+        begin = "" if error.exit_code == ExitCode.WAITING_FOR_REPLIES else "error: "
+        _end(begin + str(error) + (f"\n{error.hint}" if error.hint else ""), error.exit_code)
     except Exception as error:
         if os.environ.get("TASKLOOM_DEBUG"):
             traceback.print_exc()
-        if type(error).__name__ == "BatchPending":
-            _end(str(error), WAITING_FOR_REPLIES)
-        if hasattr(error, "transient"):
-            _fail(str(error), _EXIT_CODES.get(type(error).__name__, BAD_INPUT))
-        _fail(f"{type(error).__name__}: {error} (TASKLOOM_DEBUG=1 shows the trace)", 1)
+        _end(
+            f"error: {type(error).__name__}: {error} (TASKLOOM_DEBUG=1 shows the trace)",
+            ExitCode.NEGATIVE_ANSWER,
+        )
 
 
-def _fail(message: str, exit_code: int) -> None:
-    _end(f"error: {message}", exit_code)
-
-
-def _end(message: str, exit_code: int) -> None:
+def _end(message: str, exit_code: ExitCode) -> None:
     print(message, file=sys.stderr)  # noqa: T201 - the one place that prints errors
     sys.exit(exit_code)
 

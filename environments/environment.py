@@ -31,8 +31,8 @@ class Environment(Protocol):
         makes itself, even where an application also has them as fixtures for others to read.
 
         Raises:
-            ApplicationUnavailable: one of them is not installed.
-            ApplicationStartFailed: one of them did not come up in time.
+            ApplicationUnavailableError: one of them is not installed.
+            ApplicationStartFailedError: one of them did not come up in time.
         """
         ...
 
@@ -44,8 +44,8 @@ class Environment(Protocol):
         """Carry out `action` on the last observation, wait until the page settles and observe.
 
         Raises:
-            ActionInvalid: the control label is unknown, or the keys do not parse.
-            EnvironmentBroken: the browser or application died.
+            ActionInvalidError: the control label is unknown, or the keys do not parse.
+            EnvironmentBrokenError: the browser or application died.
         """
         ...
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from environments.agent import Agent, Decision
 from environments.environment import Environment
-from environments.errors import ActionInvalid, AgentFailure, EnvironmentFailure
+from environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
 from resources.applications import Application
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.grounding import describe_control
@@ -57,7 +57,7 @@ async def run_episode(
     attempt unless it is given.
 
     Raises:
-        Exception: whatever the agent raises other than AgentFailure, such as a budget that is spent.
+        Exception: whatever the agent raises other than AgentError, such as a budget that is spent.
     """
     steps: tuple[TrajectoryStep, ...] = ()
     initial = Evidence(step=0)
@@ -65,7 +65,7 @@ async def run_episode(
     try:
         observation = await environment.reset(applications, without=without)
         initial = await environment.evidence()
-    except EnvironmentFailure as error:
+    except EnvironmentFailureError as error:
         termination, message = "environment_error", describe_failure(error)
     else:
         if on_start is not None:
@@ -109,7 +109,7 @@ async def record_steps(
     while True:
         try:
             decision = await agent.decide(instruction, observation, (*history, *steps))
-        except AgentFailure as error:
+        except AgentError as error:
             return Recording(tuple(steps), "model_error", str(error), observation)
         if decision.status == "finish":
             return Recording(tuple(steps), "finished", "", observation)
@@ -121,14 +121,14 @@ async def record_steps(
         number = len(history) + len(steps) + 1
         try:
             step, observation = await _do(environment, decision, observation, number)
-        except EnvironmentFailure as error:
+        except EnvironmentFailureError as error:
             return Recording(tuple(steps), "environment_error", describe_failure(error), observation)
         steps.append(step)
         if on_step is not None:
             await on_step(step)
 
 
-def describe_failure(error: EnvironmentFailure) -> str:
+def describe_failure(error: EnvironmentFailureError) -> str:
     """The kind of a failure and its message, for a record."""
     return f"{type(error).__name__}: {error}"
 
@@ -143,7 +143,7 @@ async def _do(
         problem = "The decision was to continue, but it names no action."
     try:
         observation = await environment.act(action)
-    except ActionInvalid as error:
+    except ActionInvalidError as error:
         problem = str(error)
         observation = await environment.observe()
     target = _target(action, seen)

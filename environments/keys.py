@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from environments.errors import ActionInvalid
-from taskgraph.errors import KeysInvalid
+from environments.errors import ActionInvalidError
+from taskgraph.errors import KeysInvalidError
 from taskgraph.records.keys import KeyPress, read_keys
 
 
@@ -11,9 +11,9 @@ def parse_keys(keys: str) -> tuple[KeyPress, ...]:
     """The presses that `keys` stands for, in order (`taskgraph.records.keys`).
 
     Raises:
-        ActionInvalid: they break the syntax; the message says where and how to write it.
+        ActionInvalidError: they break the syntax; the message says where and how to write it.
     """
     try:
         return read_keys(keys)
-    except KeysInvalid as error:
-        raise ActionInvalid(str(error)) from None
+    except KeysInvalidError as error:
+        raise ActionInvalidError(str(error)) from None

@@ -9,7 +9,7 @@ from typing import Protocol, cast
 
 from environments import platforms
 from environments.environment import Environment
-from environments.errors import UnknownPlatform
+from environments.errors import UnknownPlatformError
 from resources.record import Record
 
 
@@ -36,11 +36,11 @@ def platform(name: str) -> Platform:
     """The platform module `name`, imported now: an absent optional dependency costs nothing until then.
 
     Raises:
-        UnknownPlatform: there is no such module; the message names the known ones.
+        UnknownPlatformError: there is no such module; the message names the known ones.
     """
     known = platform_names()
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownPlatform(f"There is no platform named {name!r}.{hint} Known: {', '.join(known)}.")
+        raise UnknownPlatformError(f"There is no platform named {name!r}.{hint} Known: {', '.join(known)}.")
     return cast(Platform, importlib.import_module(f"environments.platforms.{name}.platform"))

@@ -42,7 +42,7 @@ async def grow_pool(work: Work) -> None:
     """Explore all applications side by side; what they propose is verified as it comes.
 
     Raises:
-        BatchPending: calls wait for replies from elsewhere.
+        BatchPendingError: calls wait for replies from elsewhere.
     """
     run, growth = work.run, work.growth
     unexplored = set(run.applications)
@@ -67,7 +67,7 @@ async def make_tasks(work: Work) -> None:
     A batch is validated, and its chosen tasks replayed, while other batches are still under way.
 
     Raises:
-        BatchPending: calls wait for replies from elsewhere.
+        BatchPendingError: calls wait for replies from elsewhere.
     """
     run, making = work.run, work.making
     if not work.growth.verified:

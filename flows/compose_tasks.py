@@ -8,10 +8,11 @@ import prefect
 
 from flows.build_dataset import make_tasks
 from flows.current import working_for
-from flows.errors import NEGATIVE_ANSWER, CommandError
+from flows.errors import CommandError
 from flows.settings import Settings, load_settings
 from flows.summary import RunSummary, publish_artifacts, summarise
 from flows.wiring import open_run
+from resources.errors import ExitCode
 
 
 @prefect.flow(name="compose_tasks", validate_parameters=False)
@@ -31,7 +32,7 @@ async def compose_tasks(
                 raise CommandError(
                     f"the warehouse {chosen.warehouse_location} holds no verified subtask of an installed application;"
                     " run: taskloom verify",
-                    NEGATIVE_ANSWER,
+                    ExitCode.NEGATIVE_ANSWER,
                 )
             await make_tasks(work)
             summary = await summarise(work)

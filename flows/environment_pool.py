@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from environments.environment import Environment
-from environments.errors import EnvironmentFailure
+from environments.errors import EnvironmentFailureError
 
 _APPLICATIONS_EACH = 2.5
 """Applications that may be open for each environment, on average. An open application, with its server and its page, takes
@@ -43,7 +43,7 @@ class EnvironmentPool:
             environment = idle.pop() if idle else self._new(platform)
             try:
                 yield environment
-            except (EnvironmentFailure, asyncio.CancelledError):
+            except (EnvironmentFailureError, asyncio.CancelledError):
                 await self._discard(environment)
                 raise
             except BaseException:

@@ -23,7 +23,7 @@ from taskgraph.errors import TaskGraphError
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import ScreenshotMissing
+from warehouse.errors import ScreenshotMissingError
 from warehouse.store import Warehouse
 
 _MOST_OTHERS = 5
@@ -129,7 +129,7 @@ def stored_functions(
     def recording(trajectory_id: str, with_pictures: bool) -> Trajectory | None:
         found: list[Trajectory] = []
         for pictures_too in dict.fromkeys((with_pictures, False)):
-            with suppress(ScreenshotMissing):
+            with suppress(ScreenshotMissingError):
                 found = found or list(
                     warehouse.read(
                         Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures_too

@@ -40,7 +40,7 @@ async def export_test_set(
         quiet: no progress on standard error.
 
     Raises:
-        ExportRefused: nothing is selected, or the folder cannot be written; nothing is left behind.
+        ExportRefusedError: nothing is selected, or the folder cannot be written; nothing is left behind.
     """
     chosen = settings or load_settings(Path(settings_file) if settings_file else None)
     wanted = selection or Selection()

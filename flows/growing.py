@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from flows.known_pool import is_unchanged, load_verified
 from flows.wiring import Run
-from model_clients.errors import BatchPending
+from model_clients.errors import BatchPendingError
 from model_clients.roles import ModelRole
 from resources.applications import Application
 from synthesis.cross_verification.cross_verification import CrossVerifier, Verification
@@ -87,7 +87,7 @@ class PoolGrowth:
                 settings=run.settings.exploration,
                 provenance=Provenance(run_id=run.run_id, stage=EXPLORATION, seed=run.settings.seed),
             )
-        except BatchPending:
+        except BatchPendingError:
             self.waiting += 1
             await self.pool.postpone(application.name)
             return 0
@@ -121,7 +121,7 @@ class PoolGrowth:
     async def _verify(self, subtask: Subtask) -> None:
         try:
             verification = await self.verifier.verify(subtask)
-        except BatchPending:
+        except BatchPendingError:
             self.waiting += 1
             return
         await self._record(verification)

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from flows.errors import INTERRUPTED, TERMINATED, CommandError
+from flows.errors import CommandError
+from resources.errors import ExitCode
 
 _on_termination: ContextVar[Callable[..., None] | None] = ContextVar("on_termination", default=None)
 
@@ -36,9 +37,9 @@ def interruptible(kept: str) -> Iterator[None]:
             yield
     except BaseException as error:
         if _is_termination(error) or (asked_to_end and isinstance(error, KeyboardInterrupt)):
-            raise CommandError(f"terminated; {kept}", TERMINATED) from None
+            raise CommandError(f"terminated; {kept}", ExitCode.TERMINATED) from None
         if isinstance(error, KeyboardInterrupt):
-            raise CommandError(f"interrupted; {kept}", INTERRUPTED) from None
+            raise CommandError(f"interrupted; {kept}", ExitCode.INTERRUPTED) from None
         raise
     finally:
         _on_termination.reset(token)

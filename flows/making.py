@@ -10,7 +10,7 @@ from itertools import islice
 
 from flows.model_call_rows import model_call_rows
 from flows.wiring import Run
-from model_clients.errors import BatchPending
+from model_clients.errors import BatchPendingError
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.reading.catalog_links import fixtures_of
 from resources.scenarios import scenario_of
@@ -77,7 +77,7 @@ class TaskMaking:
                 known=earlier,
                 provenance=self.provenance(INTENTS),
             )
-        except BatchPending:
+        except BatchPendingError:
             self.waiting += 1
             return 0
         self.intents = [*earlier, *found.intents]
@@ -198,7 +198,7 @@ class TaskMaking:
                 settings=run.settings.validation,
                 provenance=self.provenance(VALIDATION),
             )
-        except BatchPending:
+        except BatchPendingError:
             self.waiting += 1
             return None
         await run.recorder.record(*outcome.rounds)

@@ -19,7 +19,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from environments.file_lock import locked
-from flows.errors import NEGATIVE_ANSWER, CommandError
+from flows.errors import CommandError
+from resources.errors import ExitCode
 
 _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0
@@ -60,7 +61,7 @@ def prefect_server() -> Iterator[None]:
         if not _has_ended(process, _LAST_WORDS_SECONDS):
             raise
         said = f"Prefect's server ended with code {process.returncode}; {_errors()} has its last words. Start again."
-        raise CommandError(said, NEGATIVE_ANSWER) from error
+        raise CommandError(said, ExitCode.NEGATIVE_ANSWER) from error
     finally:
         del os.environ["PREFECT_API_URL"]
         assert process.stdin is not None

@@ -8,9 +8,9 @@ import shlex
 
 from environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
 from flows.current import Work
-from flows.errors import NEGATIVE_ANSWER
 from flows.mistakes_account import MistakeFate, account_of_mistakes
 from flows.model_call_rows import model_call_rows
+from resources.errors import ExitCode
 from resources.record import Record
 
 
@@ -67,7 +67,7 @@ class RunSummary(Record):
             "explore_applications": "subtasks proposed",
             "verify_subtasks": "subtasks verified",
         }.get(self.flow, "tasks validated")
-        return 0 if reached.get(wanted, 0) else NEGATIVE_ANSWER
+        return 0 if reached.get(wanted, 0) else ExitCode.NEGATIVE_ANSWER
 
     def describe(self) -> str:
         """The summary as text."""

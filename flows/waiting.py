@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flows.wiring import Run
-from model_clients.errors import BatchPending
+from model_clients.errors import BatchPendingError
 
 
 def stop_while_waiting(run: Run, items: int) -> None:
@@ -12,13 +12,13 @@ def stop_while_waiting(run: Run, items: int) -> None:
     What comes after would be made from less than there will be, so it is left to the run that has the replies.
 
     Raises:
-        BatchPending: says where the requests are and how to go on.
+        BatchPendingError: says where the requests are and how to go on.
     """
     if not items:
         return
     calls = run.settings.models
     answered = "" if calls.batch_in is None else f", whose replies were not in {calls.batch_in}"
-    raise BatchPending(
+    raise BatchPendingError(
         f"{items} items wait for replies{answered}: {run.models.written_requests} requests were added to"
         f" {calls.batch_out}. Have them answered, one line of JSON each, as OpenAI's batches do or in short"
         ' {"custom_id": …, "reply": …}; then run the same command with --batch-in REPLIES as well. It goes on from'

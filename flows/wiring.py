@@ -26,12 +26,12 @@ from flows.progress import Progress
 from flows.recording import Recorder
 from flows.settings import Settings
 from model_clients.asking import RoleModels
-from model_clients.errors import BatchPending, BudgetExhausted, RunStopped
+from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
 from model_clients.ledger.ledger import Ledger
 from model_clients.settings import CallSettings, ModelSettings, RoleSettings
 from resources.applications import Application
 from resources.categories import ResourceCategory
-from resources.errors import UnknownCatalogEntry
+from resources.errors import ExitCode, UnknownCatalogEntryError
 from resources.reading.catalog import load_applications, load_resource_categories
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
@@ -115,10 +115,10 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
                 with termination_in_order(), progress:
                     yield run
                 status = "completed"
-            except BudgetExhausted as error:
+            except BudgetExhaustedError as error:
                 status, message = "budget_exhausted", str(error)
                 raise
-            except (BatchPending, RunStopped) as error:
+            except (BatchPendingError, RunStoppedError) as error:
                 status, message = "interrupted", str(error)
                 raise
             except (KeyboardInterrupt, asyncio.CancelledError):
@@ -142,7 +142,7 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
     known = _catalogue(settings)
     for name in settings.applications:
         if name not in known:
-            raise CommandError(str(UnknownCatalogEntry("application", name, known)))
+            raise CommandError(str(UnknownCatalogEntryError("application", name, known)))
     wanted = settings.applications or tuple(known)
     missing = {
         name: "" if settings.simulated else missing_for_start(known[name], settings.data) for name in wanted
@@ -153,7 +153,7 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
         raise CommandError(
             f"none of the applications is installed under {settings.data} ({', '.join(absent)});"
             " run: taskloom install",
-            exit_code=4,
+            exit_code=ExitCode.MISSING_REQUIREMENT,
         )
     return present, absent
 

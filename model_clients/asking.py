@@ -13,17 +13,17 @@ from model_clients.client import Prompt
 from model_clients.conversation import first_request, parse_reply, repair_request
 from model_clients.counters import CallCounters
 from model_clients.errors import (
-    BatchPending,
-    BudgetExhausted,
-    CallFailed,
-    KeyMissing,
-    KeyRejected,
+    BatchPendingError,
+    BudgetExhaustedError,
+    CallFailedError,
+    KeyMissingError,
+    KeyRejectedError,
     ModelClientError,
-    ProviderDown,
-    ReplyInvalid,
-    ReplyRefused,
-    ReplyUnavailable,
-    RunStopped,
+    ProviderDownError,
+    ReplyInvalidError,
+    ReplyRefusedError,
+    ReplyUnavailableError,
+    RunStoppedError,
 )
 from model_clients.ledger.budget import Budget
 from model_clients.ledger.ledger import Ledger
@@ -37,7 +37,7 @@ R = TypeVar("R", bound=BaseModel)
 
 _GRACE_SECONDS = 5.0
 _LONGER = 2
-_OF_ONE_PROVIDER = (KeyMissing, KeyRejected, ProviderDown)
+_OF_ONE_PROVIDER = (KeyMissingError, KeyRejectedError, ProviderDownError)
 _ORDER = {role: number for number, role in enumerate(ModelRole)}
 
 
@@ -55,8 +55,8 @@ class RoleModels:
         What the ledger says that `run_id` spent before counts against its budget.
 
         Raises:
-            BudgetInvalid: a budget cannot be read.
-            RequestRejected: the file of replies cannot be read.
+            BudgetInvalidError: a budget cannot be read.
+            RequestRejectedError: the file of replies cannot be read.
         """
         self.settings = settings
         self.counters = CallCounters()
@@ -85,7 +85,7 @@ class RoleModels:
     ) -> None:
         """Close; when the budget is used up, every call on the wire is awaited, for it is paid for."""
         longest = max((model.total_seconds for model in self._models()), default=_GRACE_SECONDS)
-        await self.close(longest if isinstance(error, BudgetExhausted) else _GRACE_SECONDS)
+        await self.close(longest if isinstance(error, BudgetExhaustedError) else _GRACE_SECONDS)
 
     def _models(self) -> Iterator[ModelSettings]:
         yield self.settings.default
@@ -126,11 +126,11 @@ class RoleModels:
             attempt: a new number asks an equal question anew instead of reading the ledger.
 
         Raises:
-            ReplyInvalid: the reply breaks its schema, after the repair round.
-            ReplyRefused: the model or a content filter refused.
-            ReplyUnavailable: the provider could not be brought to answer, or does not take the request.
-            RunStopped: no call can succeed now: no key, no budget, no such reply to replay, a provider that is down.
-            BatchPending: the request was written to a file; the item goes on in a later run.
+            ReplyInvalidError: the reply breaks its schema, after the repair round.
+            ReplyRefusedError: the model or a content filter refused.
+            ReplyUnavailableError: the provider could not be brought to answer, or does not take the request.
+            RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider that is down.
+            BatchPendingError: the request was written to a file; the item goes on in a later run.
         """
         request = first_request(role, prompt, reply_type, stage=stage, item_id=item_id, attempt=attempt)
         players = self.settings.role(role)
@@ -138,16 +138,20 @@ class RoleModels:
         for number, model in enumerate(models):
             try:
                 return await self._ask_model(model, number, request, reply_type)
-            except BatchPending:
+            except BatchPendingError:
                 raise
             except ModelClientError as error:
                 another = number + 1 < len(models)
-                if isinstance(error, RunStopped) and not (another and isinstance(error, _OF_ONE_PROVIDER)):
+                if isinstance(error, RunStoppedError) and not (
+                    another and isinstance(error, _OF_ONE_PROVIDER)
+                ):
                     raise
                 if not another:
-                    if isinstance(error, CallFailed):
+                    if isinstance(error, CallFailedError):
                         raise
-                    raise ReplyUnavailable(f"no reply to {role} for {stage} {item_id}: {error}") from error
+                    raise ReplyUnavailableError(
+                        f"no reply to {role} for {stage} {item_id}: {error}"
+                    ) from error
                 for counters in self.counters.of(stage):
                     counters.fallbacks += 1
         raise AssertionError("a role has at least one model")
@@ -158,7 +162,7 @@ class RoleModels:
         reply = await self._reply(model, number, request, "first")
         try:
             return parse_reply(reply.text, reply_type)
-        except ReplyInvalid as error:
+        except ReplyInvalidError as error:
             problem = str(error)
         room = model.parameters.max_output_tokens
         if reply.finish_reason == "length" and room is not None:
@@ -171,10 +175,10 @@ class RoleModels:
             reply = await self._reply(model, number, repair_request(request, reply, problem), "repair")
         try:
             parsed = parse_reply(reply.text, reply_type)
-        except ReplyInvalid as error:
+        except ReplyInvalidError as error:
             for counters in self.counters.of(request.stage):
                 counters.invalid += 1
-            raise ReplyInvalid(
+            raise ReplyInvalidError(
                 f"{model.provider}/{model.model} as {request.model_role} for {request.stage} {request.item_id}:"
                 f" no usable {request.reply_schema_name} after a repair round: {error}"
             ) from None
@@ -193,7 +197,7 @@ class RoleModels:
             for counters in self.counters.of(request.stage):
                 counters.refused += 1
             who = "the model" if reply.finish_reason == "refusal" else "a content filter"
-            raise ReplyRefused(
+            raise ReplyRefusedError(
                 f"{who} of {model.provider}/{model.model} refused, as {request.model_role} for {request.stage}"
                 f" {request.item_id}: {reply.text[:300] or 'no reason given'}"
             )

@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from model_clients.client import Prompt
-from model_clients.errors import ReplyInvalid
+from model_clients.errors import ReplyInvalidError
 from model_clients.messages import Content, ImageContent, Message, ModelReply, ModelRequest, TextContent
 from model_clients.roles import ModelRole
 
@@ -64,16 +64,16 @@ def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
     """The typed reply in `text`; a code fence around the JSON is taken off.
 
     Raises:
-        ReplyInvalid: the text is no JSON, or breaks the schema; the message lists what is wrong, for the model to read.
+        ReplyInvalidError: the text is no JSON, or breaks the schema; the message lists what is wrong, for the model to read.
     """
     fenced = _FENCE.match(text)
     plain = fenced.group(1) if fenced else text
     try:
         return reply_type.model_validate_json(plain)
     except ValidationError as error:
-        raise ReplyInvalid(_problems(error, plain)) from None
+        raise ReplyInvalidError(_problems(error, plain)) from None
     except (RecursionError, ValueError) as error:
-        raise ReplyInvalid(f"not readable as JSON: {error}") from None
+        raise ReplyInvalidError(f"not readable as JSON: {error}") from None
 
 
 def _problems(error: ValidationError, text: str) -> str:

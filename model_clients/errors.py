@@ -1,35 +1,36 @@
 """Errors of model calls.
 
 ModelClientError
-├── UnknownProvider            no such provider module (names the known ones)
-├── CallFailed                 this one call has no usable reply; its item is rejected with the reason
-│   ├── ReplyInvalid           the reply breaks its schema, after the repair round
-│   └── ReplyRefused           the model or a content filter refused
-│       └── ReplyUnavailable   the provider did not answer, or does not take the request
-├── RunStopped                 no call can succeed now; nothing is rejected, a rerun continues
-│   ├── KeyMissing             no key in the environment (says which variable)
-│   ├── KeyRejected            401, 402 or 403: the key is wrong, may not, or has no credit
-│   ├── ProviderDown           the provider has answered nothing for a long time
-│   ├── BudgetExhausted        the next call would exceed the budget
-│   ├── BudgetInvalid          a budget that cannot be read, or kept
-│   ├── LedgerBroken           the ledger cannot be read or written
-│   └── ReplyMissing           replaying from the ledger, and the ledger has no such reply
-├── BatchPending               the request waits in a file for an answer from elsewhere; the item goes on later
-└── TryFailed                  one try of a call, seen by `RoleModels` only
-    ├── RequestRejected        400, 404, 413, 422: sending it again cannot help
-    │   ├── FormatUnsupported  the server does not take this way of asking for a typed reply
-    │   └── RequestFiltered    a content filter stopped the request; recorded as an outcome
-    ├── RateLimited            429 (transient; may carry Retry-After)
-    ├── ProviderOverloaded     500, 502, 503, 529 (transient)
-    └── ConnectionLost         reset, refused, cut off, timed out (transient)
+├── UnknownProviderError            no such provider module (names the known ones)
+├── CallFailedError                 this one call has no usable reply; its item is rejected with the reason
+│   ├── ReplyInvalidError           the reply breaks its schema, after the repair round
+│   ├── ReplyRefusedError           the model or a content filter refused
+│   └── ReplyUnavailableError       the provider did not answer, or does not take the request
+├── RunStoppedError                 no call can succeed now; nothing is rejected, a rerun continues
+│   ├── KeyMissingError             no key in the environment (says which variable)
+│   ├── KeyRejectedError            401, 402 or 403: the key is wrong, may not, or has no credit
+│   ├── ProviderDownError           the provider has answered nothing for a long time
+│   ├── BudgetExhaustedError        the next call would exceed the budget
+│   ├── BudgetInvalidError          a budget that cannot be read, or kept
+│   ├── LedgerBrokenError           the ledger cannot be read or written
+│   └── ReplyMissingError           replaying from the ledger, and the ledger has no such reply
+├── BatchPendingError               the request waits in a file for an answer from elsewhere; the item goes on later
+└── TryFailedError                  one try of a call, seen by `RoleModels` only
+    ├── RequestRejectedError        400, 404, 413, 422: sending it again cannot help
+    │   ├── FormatUnsupportedError  the server does not take this way of asking for a typed reply
+    │   └── RequestFilteredError    a content filter stopped the request; recorded as an outcome
+    ├── RateLimitedError            429 (transient; may carry Retry-After)
+    ├── ProviderOverloadedError     500, 502, 503, 529 (transient)
+    └── ConnectionLostError         reset, refused, cut off, timed out (transient)
 """
 
 from __future__ import annotations
 
 from model_clients.limits.rate_reports import RateReport
+from resources.errors import ExitCode, TaskloomError
 
 
-class ModelClientError(Exception):
+class ModelClientError(TaskloomError):
     """Anything that goes wrong with a model call; messages never hold a key.
 
     Attributes:
@@ -38,91 +39,98 @@ class ModelClientError(Exception):
         request_id: the provider's id of the request, for support.
     """
 
-    transient = False
     rate_report: RateReport | None = None
     request_id: str = ""
 
 
-class UnknownProvider(ModelClientError):
+class UnknownProviderError(ModelClientError):
     """No provider of that name."""
 
 
-class CallFailed(ModelClientError):
+class CallFailedError(ModelClientError):
     """One call has no usable reply."""
 
 
-class ReplyInvalid(CallFailed):
+class ReplyInvalidError(CallFailedError):
     """The reply does not follow its schema."""
 
 
-class ReplyRefused(CallFailed):
+class ReplyRefusedError(CallFailedError):
     """There is no answer: the model or a content filter would not give one."""
 
 
-class ReplyUnavailable(ReplyRefused):
+class ReplyUnavailableError(CallFailedError):
     """The provider could not be brought to answer."""
 
 
-class RunStopped(ModelClientError):
+class RunStoppedError(ModelClientError):
     """No call can succeed as things are."""
 
 
-class KeyMissing(RunStopped):
+class KeyMissingError(RunStoppedError):
     """The environment holds no key for the provider."""
 
+    exit_code = ExitCode.MISSING_REQUIREMENT
 
-class KeyRejected(RunStopped):
+
+class KeyRejectedError(RunStoppedError):
     """The provider does not accept the key."""
 
+    exit_code = ExitCode.MISSING_REQUIREMENT
 
-class ProviderDown(RunStopped):
+
+class ProviderDownError(RunStoppedError):
     """The provider has answered nothing for a long time."""
 
 
-class BudgetExhausted(RunStopped):
+class BudgetExhaustedError(RunStoppedError):
     """The budget does not allow the call."""
 
+    exit_code = ExitCode.BUDGET_EXHAUSTED
 
-class BudgetInvalid(RunStopped):
+
+class BudgetInvalidError(RunStoppedError):
     """A budget that cannot be read, or kept because a price is unknown."""
 
 
-class LedgerBroken(RunStopped):
+class LedgerBrokenError(RunStoppedError):
     """The ledger cannot be read or written."""
 
 
-class ReplyMissing(RunStopped):
+class ReplyMissingError(RunStoppedError):
     """The ledger holds no such reply, and no call may be made."""
 
 
-class BatchPending(ModelClientError):
+class BatchPendingError(ModelClientError):
     """The request was written to a file and waits for an answer from elsewhere."""
 
+    exit_code = ExitCode.WAITING_FOR_REPLIES
 
-class TryFailed(ModelClientError):
+
+class TryFailedError(ModelClientError):
     """One try of a call failed."""
 
 
-class RequestRejected(TryFailed):
+class RequestRejectedError(TryFailedError):
     """The provider does not accept the request."""
 
 
-class FormatUnsupported(RequestRejected):
+class FormatUnsupportedError(RequestRejectedError):
     """The server does not take this way of asking for a typed reply."""
 
 
-class RequestFiltered(RequestRejected):
+class RequestFilteredError(RequestRejectedError):
     """A content filter stopped the request."""
 
 
-class RateLimited(TryFailed):
+class RateLimitedError(TryFailedError):
     """Too many requests."""
 
     transient = True
     too_busy = True
 
 
-class ProviderOverloaded(TryFailed):
+class ProviderOverloadedError(TryFailedError):
     """The provider has trouble.
 
     Attributes:
@@ -133,7 +141,7 @@ class ProviderOverloaded(TryFailed):
     too_busy = False
 
 
-class ConnectionLost(TryFailed):
+class ConnectionLostError(TryFailedError):
     """No whole answer arrived."""
 
     transient = True

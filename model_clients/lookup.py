@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 import model_clients.providers
 from model_clients.client import ModelClient
-from model_clients.errors import UnknownProvider
+from model_clients.errors import UnknownProviderError
 from model_clients.messages import ModelRequest
 from model_clients.settings import ModelSettings
 
@@ -27,11 +27,11 @@ def provider(name: str) -> ModuleType:
     """The provider module of that name; its `create(settings)` makes a client.
 
     Raises:
-        UnknownProvider: no such module; the message names the known ones.
+        UnknownProviderError: no such module; the message names the known ones.
     """
     known = provider_names()
     if name not in known:
-        raise UnknownProvider(f"unknown model provider {name!r}; known: {', '.join(known)}")
+        raise UnknownProviderError(f"unknown model provider {name!r}; known: {', '.join(known)}")
     return import_module(f"model_clients.providers.{name}")
 
 
@@ -39,8 +39,8 @@ def create_client(settings: ModelSettings) -> ModelClient:
     """A client of the settings' provider and model.
 
     Raises:
-        UnknownProvider: no such provider.
-        KeyMissing: the provider needs a key and the environment holds none.
+        UnknownProviderError: no such provider.
+        KeyMissingError: the provider needs a key and the environment holds none.
     """
     client: ModelClient = provider(settings.provider).create(settings)
     return client

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from omnieval.errors import SequenceImpossible
+from omnieval.errors import SequenceImpossibleError
 from taskgraph.measures.coherency import coherency_score
 from taskgraph.measures.interference import Threat, threats_of
 from taskgraph.reading.task_graphs import UNNAMED_RESOURCE
@@ -29,13 +29,13 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     >>> from taskgraph.reading.task_graphs import read_task_graph
     >>> require_possible(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str), ["b"])
     Traceback (most recent call last):
-    omnieval.errors.SequenceImpossible: 'b' (number 1) depends on 'a', which is not completed before it.
+    omnieval.errors.SequenceImpossibleError: 'b' (number 1) depends on 'a', which is not completed before it.
 
     A subtask may overwrite or consume what another still needs: that one can then not be completed, and is refused
     only if it stands later in the sequence.
 
     Raises:
-        SequenceImpossible: the first subtask that is unknown, stands twice, stands before one it depends on, or reads
+        SequenceImpossibleError: the first subtask that is unknown, stands twice, stands before one it depends on, or reads
             what is lost by then; the subtasks and the resource are named.
     """
     names = [node.instance_id for node in graph.nodes]
@@ -51,23 +51,23 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     done: dict[str, int] = {}
     for position, name in enumerate(completed, start=1):
         if name not in index:
-            raise SequenceImpossible(
+            raise SequenceImpossibleError(
                 f"Number {position} of the sequence, {name!r}, is not in the graph. Known: {', '.join(names)}."
             )
         if name in done:
-            raise SequenceImpossible(
+            raise SequenceImpossibleError(
                 f"{name!r} stands twice in the sequence, the second time as number {position}."
             )
         for producer, resource in needed.get(name, {}).items():
             if producer not in done:
-                raise SequenceImpossible(
+                raise SequenceImpossibleError(
                     f"{name!r} (number {position}) depends on {producer!r}{resource}, which is not completed before it."
                 )
         for threat in threats_on[index[name]]:
             if _lost(threat, names, done):
                 resource = f"{threat.resource.category} {threat.resource.value}".rstrip()
                 deed = "overwritten" if threat.overwrites else "consumed"
-                raise SequenceImpossible(
+                raise SequenceImpossibleError(
                     f"{name!r} (number {position}) reads {resource}, which {names[threat.spoiler]!r} has {deed} before."
                 )
         done[name] = position

@@ -1,22 +1,22 @@
 """Errors of scoring.
 
 OmniEvalError
-├── SequenceImpossible     subtasks that cannot have been completed in the order given; the first violation is named
-└── EvaluationEnded        an action was reported to an evaluator whose task has ended
+├── SequenceImpossibleError  subtasks that cannot have been completed in the order given; the first violation is named
+└── EvaluationEndedError     an action was reported to an evaluator whose task has ended
 """
 
 from __future__ import annotations
 
+from resources.errors import TaskloomError
 
-class OmniEvalError(Exception):
+
+class OmniEvalError(TaskloomError):
     """Anything wrong with what is to be scored; never transient."""
 
-    transient = False
 
-
-class SequenceImpossible(OmniEvalError):
+class SequenceImpossibleError(OmniEvalError):
     """The execution sequence contradicts the task graph."""
 
 
-class EvaluationEnded(OmniEvalError):
+class EvaluationEndedError(OmniEvalError):
     """The task's evaluation is over."""

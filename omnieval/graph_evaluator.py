@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Literal, Protocol
 
 from omnieval.coherency import executed_coherency
-from omnieval.errors import EvaluationEnded
+from omnieval.errors import EvaluationEndedError
 from omnieval.metrics import coverage_rate, logical_consistency
 from resources.record import Record
 from taskgraph.measures.coherency import maximum_coherency_of
@@ -108,10 +108,10 @@ class GraphEvaluator:
         """Judge all Evaluating subtasks after one more action; returns those it completed.
 
         Raises:
-            EvaluationEnded: the task has ended already.
+            EvaluationEndedError: the task has ended already.
         """
         if self._outcome != "running":
-            raise EvaluationEnded(f"The task has ended ({self._outcome}) after {self._steps} steps.")
+            raise EvaluationEndedError(f"The task has ended ({self._outcome}) after {self._steps} steps.")
         self._steps += 1
         completed = self._sweep()
         if len(self._completed) == len(self._needs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from omnieval.coherency import executed_coherency, require_possible
-from omnieval.errors import SequenceImpossible
+from omnieval.errors import SequenceImpossibleError
 from resources.record import Record
 from taskgraph.measures.coherency import maximum_coherency_of
 from taskgraph.measures.complexity import depth_by_instance
@@ -37,13 +37,15 @@ def coverage_rate(depths: Mapping[str, int], completed: Collection[str]) -> floa
     0.6
 
     Raises:
-        SequenceImpossible: a completed subtask is not in the graph, or the graph is empty.
+        SequenceImpossibleError: a completed subtask is not in the graph, or the graph is empty.
     """
     unknown = sorted(set(completed) - depths.keys())
     if unknown:
-        raise SequenceImpossible(f"These subtasks are not in the graph: {unknown}. Known: {sorted(depths)}.")
+        raise SequenceImpossibleError(
+            f"These subtasks are not in the graph: {unknown}. Known: {sorted(depths)}."
+        )
     if not depths:
-        raise SequenceImpossible("The graph has no subtasks, so there is nothing to cover.")
+        raise SequenceImpossibleError("The graph has no subtasks, so there is nothing to cover.")
     return sum(depths[name] for name in set(completed)) / sum(depths.values())
 
 
@@ -68,9 +70,9 @@ def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
     True
 
     Raises:
-        SequenceImpossible: the sequence names an unknown subtask or one twice, or puts a subtask before one it depends
+        SequenceImpossibleError: the sequence names an unknown subtask or one twice, or puts a subtask before one it depends
             on, or where a resource it reads is lost already; the first violation is named.
-        GraphTooLarge: more than 30 subtasks.
+        GraphTooLargeError: more than 30 subtasks.
     """
     require_possible(graph, completed)
     score = executed_coherency(graph, completed)

@@ -1,22 +1,22 @@
 """Errors of prompts.
 
 PromptError
-├── UnknownTemplate          no folder of that name under `prompts/templates`
-└── TemplateBroken           a template uses a variable that its input does not have
+├── UnknownTemplateError  no folder of that name under `prompts/templates`
+└── TemplateBrokenError   a template uses a variable that its input does not have
 """
 
 from __future__ import annotations
 
+from resources.errors import TaskloomError
 
-class PromptError(Exception):
+
+class PromptError(TaskloomError):
     """Anything wrong with a prompt; never transient."""
 
-    transient = False
 
-
-class UnknownTemplate(PromptError):
+class UnknownTemplateError(PromptError):
     """No template of that name; the message names the known ones."""
 
 
-class TemplateBroken(PromptError):
+class TemplateBrokenError(PromptError):
     """The template cannot be rendered from its input; the message names the variable."""

@@ -13,7 +13,7 @@ from jinja2 import StrictUndefined, Template, UndefinedError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import JsonValue, TypeAdapter
 
-from prompts.errors import TemplateBroken, UnknownTemplate
+from prompts.errors import TemplateBrokenError, UnknownTemplateError
 from prompts.inputs import PromptInput
 from taskgraph.records.interaction import Screenshot
 
@@ -45,14 +45,14 @@ def render(inputs: PromptInput) -> RenderedPrompt:
     Texts inside `inputs`, whoever wrote them, are put in as data and never read as a template.
 
     Raises:
-        UnknownTemplate: there is no such template.
-        TemplateBroken: the template asks for something its input does not have.
+        UnknownTemplateError: there is no such template.
+        TemplateBrokenError: the template asks for something its input does not have.
     """
     values = _JSON.validate_python(inputs.model_dump(mode="json"))
     try:
         system, user = (_template(inputs.template, part).render(values).strip() for part in _PARTS)
     except UndefinedError as error:
-        raise TemplateBroken(f"prompt template {inputs.template!r}: {error.message}") from error
+        raise TemplateBrokenError(f"prompt template {inputs.template!r}: {error.message}") from error
     return RenderedPrompt(
         system=system,
         user=user,
@@ -73,7 +73,7 @@ def template_hash(name: str) -> str:
     """SHA-256 over the source of a template, so that a changed prompt is a changed call.
 
     Raises:
-        UnknownTemplate: there is no such template.
+        UnknownTemplateError: there is no such template.
     """
     return hashlib.sha256("\0".join(_source(name, part) for part in _PARTS).encode()).hexdigest()
 
@@ -82,7 +82,7 @@ def template_variables(name: str) -> frozenset[str]:
     """The variables that a template uses in either part.
 
     Raises:
-        UnknownTemplate: there is no such template.
+        UnknownTemplateError: there is no such template.
     """
     environment = _environment()
     found: set[str] = set()
@@ -98,7 +98,9 @@ def _folder() -> Traversable:
 def _source(name: str, part: str) -> str:
     file = _folder() / name / f"{part}.md.jinja"
     if not file.is_file():
-        raise UnknownTemplate(f"there is no prompt template {name!r}; known: {', '.join(template_names())}")
+        raise UnknownTemplateError(
+            f"there is no prompt template {name!r}; known: {', '.join(template_names())}"
+        )
     return file.read_text(encoding="utf-8")
 
 

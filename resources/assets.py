@@ -7,7 +7,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from resources.applications import Application
-from resources.errors import UnknownCatalogEntry
+from resources.errors import UnknownCatalogEntryError
 
 ASSET_PREFIX = "asset:"
 """Marks a text of the catalogue as the name of an asset."""
@@ -24,7 +24,7 @@ def content_of(text: str, application: Application | None = None) -> bytes:
     Assets of a user's own catalogue come before the shipped ones.
 
     Raises:
-        UnknownCatalogEntry: there is no such asset (names the known ones).
+        UnknownCatalogEntryError: there is no such asset (names the known ones).
     """
     if not text.startswith(ASSET_PREFIX):
         return text.encode()
@@ -36,4 +36,4 @@ def content_of(text: str, application: Application | None = None) -> bytes:
         if name and "/" not in name and (folder / name).is_file():
             return (folder / name).read_bytes()
     known = {item.name for folder in folders if folder.is_dir() for item in folder.iterdir()}
-    raise UnknownCatalogEntry("asset", name, known)
+    raise UnknownCatalogEntryError("asset", name, known)

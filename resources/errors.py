@@ -1,27 +1,62 @@
-"""Errors of the catalogue.
+"""The root of all errors that taskloom raises on purpose, and the errors of the catalogue.
 
+TaskloomError                 what happened, the value, what is allowed; `hint` says what to do next
 CatalogError
-├── CatalogEntryInvalid      a YAML file that breaks its schema (file, line, field, allowed values)
-└── UnknownCatalogEntry      a name nobody defined (names the known ones)
+├── CatalogEntryInvalidError  a YAML file that breaks its schema (file, line, field, allowed values)
+└── UnknownCatalogEntryError  a name nobody defined (names the known ones)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from enum import IntEnum
 
 
-class CatalogError(Exception):
+class ExitCode(IntEnum):
+    """How a command ends; documented in `docs/cli.md`."""
+
+    DONE = 0
+    """All that was asked is done."""
+    NEGATIVE_ANSWER = 1
+    """The command ran and the answer is no (a check failed, a run ended with nothing)."""
+    BAD_INPUT = 2
+    """Bad input: nothing was changed."""
+    BUDGET_EXHAUSTED = 3
+    """The budget is used up: everything finished is kept, a rerun continues."""
+    MISSING_REQUIREMENT = 4
+    """This machine lacks something (browser, application, key): the message says how to get it."""
+    WAITING_FOR_REPLIES = 5
+    """Requests were written to a file: a rerun with the replies continues."""
+    INTERRUPTED = 130
+    """Interrupted: everything finished is kept, a rerun continues."""
+    TERMINATED = 143
+    """Terminated: the same, at the request of another program."""
+
+
+class TaskloomError(Exception):
+    """Anything that taskloom raises on purpose.
+
+    Attributes:
+        exit_code: how a command that this error ends exits.
+        transient: whether trying the same again can help; retries look at this alone.
+        hint: what to do next, where the message does not say it; shown on a line of its own.
+    """
+
+    exit_code: ExitCode = ExitCode.BAD_INPUT
+    transient: bool = False
+    hint: str = ""
+
+
+class CatalogError(TaskloomError):
     """Anything wrong with catalogue data; never transient."""
 
-    transient = False
 
-
-class CatalogEntryInvalid(CatalogError):
+class CatalogEntryInvalidError(CatalogError):
     """A catalogue file does not follow its schema."""
 
 
-class UnknownCatalogEntry(CatalogError):
+class UnknownCatalogEntryError(CatalogError):
     """A name was asked for that the catalogue does not define."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:

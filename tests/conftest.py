@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("tests", deadline=None, derandomize=True)
@@ -13,3 +18,34 @@ settings.load_profile("tests")
 # Ctrl-C would wait for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Point Prefect at a folder that goes away; must come before the first import of a flow."""
+    assert "prefect" not in sys.modules, (
+        "something imported Prefect, which reads its settings then, before this"
+    )
+    home = tmp_path_factory.mktemp("prefect")
+    os.environ.pop("PREFECT_API_URL", None)
+    os.environ["PREFECT_HOME"] = str(home)
+    from flows.log_setup import prepare_prefect
+    from flows.prefect_server import prefect_server
+
+    prepare_prefect(home)
+    with prefect_server():
+        yield home
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line; returns exit code, standard output and standard error."""
+    from cli.main import main
+
+    def invoke(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return int(ended.value.code or 0), captured.out, captured.err
+
+    return invoke

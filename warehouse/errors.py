@@ -1,81 +1,81 @@
 """Errors of the warehouse.
 
 WarehouseError
-├── WarehouseUnavailable    the place cannot be opened: missing, not a warehouse, read-only, full, extension absent
-├── WarehouseBusy           other processes held the catalogue for too long (transient)
-├── WarehouseTooNew         written by a later taskloom
-├── RowInvalid              a record that does not fit its table, or a stored row that is no valid record
-├── QueryRefused            SQL that could change or leave the warehouse
-├── QueryFailed             SQL that does not run: syntax, unknown column, bad parameter
-├── UnknownQuery            no named query of that name (names the known ones)
-├── VersionProblem          unknown or already taken dataset version
-├── ScreenshotMissing       a picture is asked for that was never stored
-├── SelectionInvalid        a selection that names unknown things or asks for the impossible
-├── ExportRefused           an export that cannot be made as asked
-├── UnknownFormat           no export or import of that name (names the known ones)
-└── ImportRefused           a file that does not have the structure of its format: file, field and reason
+├── WarehouseUnavailableError  the place cannot be opened: missing, not a warehouse, read-only, full, extension absent
+├── WarehouseBusyError         other processes held the catalogue for too long (transient)
+├── WarehouseTooNewError       written by a later taskloom
+├── RowInvalidError            a record that does not fit its table, or a stored row that is no valid record
+├── QueryRefusedError          SQL that could change or leave the warehouse
+├── QueryFailedError           SQL that does not run: syntax, unknown column, bad parameter
+├── UnknownQueryError          no named query of that name (names the known ones)
+├── VersionError               unknown or already taken dataset version
+├── ScreenshotMissingError     a picture is asked for that was never stored
+├── SelectionInvalidError      a selection that names unknown things or asks for the impossible
+├── ExportRefusedError         an export that cannot be made as asked
+├── UnknownFormatError         no export or import of that name (names the known ones)
+└── ImportRefusedError         a file that does not have the structure of its format: file, field and reason
 """
 
 from __future__ import annotations
 
+from resources.errors import TaskloomError
 
-class WarehouseError(Exception):
+
+class WarehouseError(TaskloomError):
     """Anything that goes wrong with stored data."""
 
-    transient = False
 
-
-class WarehouseUnavailable(WarehouseError):
+class WarehouseUnavailableError(WarehouseError):
     """The warehouse cannot be opened or written."""
 
 
-class WarehouseBusy(WarehouseError):
+class WarehouseBusyError(WarehouseError):
     """Other processes held the catalogue longer than the time limit."""
 
     transient = True
 
 
-class WarehouseTooNew(WarehouseError):
+class WarehouseTooNewError(WarehouseError):
     """The stored schema is later than the one this taskloom knows."""
 
 
-class RowInvalid(WarehouseError):
+class RowInvalidError(WarehouseError):
     """A record does not fit its table, or a stored row is no valid record."""
 
 
-class QueryRefused(WarehouseError):
+class QueryRefusedError(WarehouseError):
     """The SQL could change the warehouse or reach out of it."""
 
 
-class QueryFailed(WarehouseError):
+class QueryFailedError(WarehouseError):
     """The SQL does not run."""
 
 
-class UnknownQuery(WarehouseError):
+class UnknownQueryError(WarehouseError):
     """No named query of that name."""
 
 
-class VersionProblem(WarehouseError):
+class VersionError(WarehouseError):
     """A dataset version that does not exist, or whose name is taken."""
 
 
-class ScreenshotMissing(WarehouseError):
+class ScreenshotMissingError(WarehouseError):
     """No picture is stored under the hash."""
 
 
-class SelectionInvalid(WarehouseError):
+class SelectionInvalidError(WarehouseError):
     """A selection that cannot be understood."""
 
 
-class ExportRefused(WarehouseError):
+class ExportRefusedError(WarehouseError):
     """An export that cannot be made as asked; nothing was written."""
 
 
-class UnknownFormat(WarehouseError):
+class UnknownFormatError(WarehouseError):
     """No export or import of that name."""
 
 
-class ImportRefused(WarehouseError):
+class ImportRefusedError(WarehouseError):
     """A file to import breaks its format; nothing was imported."""
 
     def __init__(self, file: str, field: str, reason: str) -> None:

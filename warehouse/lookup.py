@@ -11,7 +11,7 @@ from types import ModuleType
 
 import warehouse.exports
 import warehouse.imports
-from warehouse.errors import UnknownFormat
+from warehouse.errors import UnknownFormatError
 
 
 def export_formats() -> list[str]:
@@ -42,7 +42,7 @@ def export_module(name: str) -> ModuleType:
     """The module of an export format.
 
     Raises:
-        UnknownFormat: there is none; the known ones are named.
+        UnknownFormatError: there is none; the known ones are named.
     """
     return _module("warehouse.exports", name, export_formats(), "export")
 
@@ -51,7 +51,7 @@ def import_module_of(name: str) -> ModuleType:
     """The module of an import format.
 
     Raises:
-        UnknownFormat: there is none; the known ones are named.
+        UnknownFormatError: there is none; the known ones are named.
     """
     return _module("warehouse.imports", name, import_formats(), "import")
 
@@ -60,5 +60,5 @@ def _module(package: str, name: str, known: list[str], what: str) -> ModuleType:
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownFormat(f"There is no {what} format {name!r}.{hint} Known: {', '.join(known)}.")
+        raise UnknownFormatError(f"There is no {what} format {name!r}.{hint} Known: {', '.join(known)}.")
     return import_module(f"{package}.{name}")

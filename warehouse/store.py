@@ -17,10 +17,10 @@ from pydantic import JsonValue
 from resources.record import Record
 from taskgraph.records.trajectory import Trajectory
 from warehouse.errors import (
-    QueryFailed,
-    VersionProblem,
+    QueryFailedError,
+    VersionError,
     WarehouseError,
-    WarehouseUnavailable,
+    WarehouseUnavailableError,
 )
 from warehouse.querying.guard import admit
 from warehouse.querying.query_result import QueryResult
@@ -53,9 +53,9 @@ class Warehouse:
     sees the state of some whole commit. One object may be used from several threads.
 
     Raises:
-        WarehouseUnavailable: the place cannot be opened; nothing was changed.
-        WarehouseTooNew: a later taskloom wrote it.
-        VersionProblem: `version` names no published version.
+        WarehouseUnavailableError: the place cannot be opened; nothing was changed.
+        WarehouseTooNewError: a later taskloom wrote it.
+        VersionError: `version` names no published version.
     """
 
     def __init__(self, location: str | Path, read_only: bool = False, version: str | None = None) -> None:
@@ -101,7 +101,7 @@ class Warehouse:
         """The same warehouse once more, for reading: its present state or one version of it.
 
         Raises:
-            VersionProblem: no such version.
+            VersionError: no such version.
         """
         return Warehouse(self._address, read_only=True, version=version)
 
@@ -112,9 +112,9 @@ class Warehouse:
         Screenshots are stored first, under the hash of their bytes.
 
         Raises:
-            RowInvalid: a record that fits no table; nothing was stored.
-            WarehouseUnavailable: the disk is full or read-only; nothing of this write was stored.
-            WarehouseBusy: other processes held the catalogue too long.
+            RowInvalidError: a record that fits no table; nothing was stored.
+            WarehouseUnavailableError: the disk is full or read-only; nothing of this write was stored.
+            WarehouseBusyError: other processes held the catalogue too long.
         """
         batch = batch_of(records)
         tables = batch.arrow()
@@ -126,8 +126,8 @@ class Warehouse:
         """Run `action` in one transaction, alone among all writers, and commit.
 
         Raises:
-            WarehouseUnavailable: opened read-only, or the place cannot be written.
-            WarehouseBusy: other processes held the catalogue too long.
+            WarehouseUnavailableError: opened read-only, or the place cannot be written.
+            WarehouseBusyError: other processes held the catalogue too long.
         """
 
         def once() -> T:
@@ -146,7 +146,7 @@ class Warehouse:
                 try:
                     answer = retried(once, self.location)
                 except duckdb.Error as error:
-                    raise WarehouseUnavailable(
+                    raise WarehouseUnavailableError(
                         f"Nothing was written to {self.location.shown}: {reason_of(error)}"
                     ) from None
             self._writes += 1
@@ -165,7 +165,7 @@ class Warehouse:
         """Publish the present state as an immutable dataset version; without a name it is the next `v<number>`.
 
         Raises:
-            VersionProblem: the name is taken or not a name.
+            VersionError: the name is taken or not a name.
         """
         self.compact()
         publication = Publication(name, run_id, description, dict(settings or {}))
@@ -186,14 +186,14 @@ class Warehouse:
         """The catalogue's snapshot of a published version.
 
         Raises:
-            VersionProblem: no such version; the published ones are named.
+            VersionError: no such version; the published ones are named.
         """
         rows = self.query(
             "SELECT name, snapshot_id FROM dataset_versions ORDER BY snapshot_id, name"
         ).as_dicts()
         known = {str(row["name"]): int(str(row["snapshot_id"])) for row in rows}
         if version not in known:
-            raise VersionProblem(
+            raise VersionError(
                 f"There is no dataset version {version!r}; published: {', '.join(known) or 'none yet'}."
             )
         return known[version]
@@ -234,10 +234,10 @@ class Warehouse:
         A trajectory comes with its steps; `pictures` fills the bytes of its screenshots.
 
         Raises:
-            RowInvalid: a stored row is no valid record.
-            QueryFailed: the condition does not run.
-            QueryRefused: the condition could leave the warehouse.
-            ScreenshotMissing: a picture is asked for that is not stored.
+            RowInvalidError: a stored row is no valid record.
+            QueryFailedError: the condition does not run.
+            QueryRefusedError: the condition could leave the warehouse.
+            ScreenshotMissingError: a picture is asked for that is not stored.
         """
         table = table_of(record)
         order = order_by or ", ".join(f'"{name}"' for name in table.key)
@@ -256,8 +256,8 @@ class Warehouse:
         """The answer to one SELECT, which can neither change nor leave the warehouse.
 
         Raises:
-            QueryRefused: the statement is no SELECT or calls a function that is not admitted.
-            QueryFailed: it does not run, or takes longer than `timeout_seconds`.
+            QueryRefusedError: the statement is no SELECT or calls a function that is not admitted.
+            QueryFailedError: it does not run, or takes longer than `timeout_seconds`.
         """
         with self._guard:
             connection = self._reading().cursor()
@@ -278,9 +278,11 @@ class Warehouse:
             with turn:
                 return QueryResult.of(retried(ask, self.location))
         except duckdb.InterruptException:
-            raise QueryFailed(f"The query took longer than {timeout_seconds} s and was stopped.") from None
+            raise QueryFailedError(
+                f"The query took longer than {timeout_seconds} s and was stopped."
+            ) from None
         except duckdb.Error as error:
-            raise QueryFailed(without_secrets(str(error).strip())) from None
+            raise QueryFailedError(without_secrets(str(error).strip())) from None
         finally:
             if timer is not None:
                 timer.cancel()
@@ -331,7 +333,7 @@ class Warehouse:
             try:
                 (folder / "data").mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise WarehouseUnavailable(
+                raise WarehouseUnavailableError(
                     f"The warehouse {self.location.shown} cannot be made: {error.strerror}"
                 ) from None
         with WriterLock(self.location):
@@ -342,7 +344,7 @@ class Warehouse:
                     retried(lambda: bring_up_to_date(writer), self.location)
             except duckdb.Error as error:
                 writer.close()
-                raise WarehouseUnavailable(
+                raise WarehouseUnavailableError(
                     f"The warehouse {self.location.shown} cannot be prepared: {reason_of(error)}"
                 ) from None
             except WarehouseError:
@@ -352,7 +354,9 @@ class Warehouse:
 
     def _writing(self) -> duckdb.DuckDBPyConnection:
         if self._writer is None:
-            raise WarehouseUnavailable(f"The warehouse {self.location.shown} was opened for reading only.")
+            raise WarehouseUnavailableError(
+                f"The warehouse {self.location.shown} was opened for reading only."
+            )
         return self._writer
 
     def _reading(self) -> duckdb.DuckDBPyConnection:

@@ -14,7 +14,7 @@ import duckdb
 from pydantic import JsonValue, ValidationError
 
 from resources.record import Record
-from warehouse.errors import QueryFailed, VersionProblem
+from warehouse.errors import QueryFailedError, VersionError
 from warehouse.records import DatasetVersion
 from warehouse.schema import TABLES, Table
 from warehouse.storage.database import LAKE, first_row
@@ -57,7 +57,7 @@ def describe_present(connection: duckdb.DuckDBPyConnection, publication: Publica
     """The record of a new version of the state that the connection's transaction sees.
 
     Raises:
-        VersionProblem: the name is taken or not a name.
+        VersionError: the name is taken or not a name.
     """
     known = [
         str(row[0])
@@ -65,7 +65,7 @@ def describe_present(connection: duckdb.DuckDBPyConnection, publication: Publica
     ]
     name = publication.name or _next_name(known)
     if name in known:
-        raise VersionProblem(
+        raise VersionError(
             f"The version {name!r} is published already and cannot change; choose another name."
         )
     counts = {table.name: _number(connection, f"SELECT count(*) FROM {table.name}") for table in TABLES}
@@ -93,7 +93,7 @@ def describe_present(connection: duckdb.DuckDBPyConnection, publication: Publica
             settings=publication.settings,
         )
     except ValidationError:
-        raise VersionProblem(
+        raise VersionError(
             f"{name!r} is no name for a version: letters, digits, dot, dash and underscore."
         ) from None
 
@@ -102,7 +102,7 @@ def differences(warehouse: Warehouse, earlier: str, later: str) -> list[TableCha
     """Rows added, removed and changed from one version to another, for every table with a difference.
 
     Raises:
-        VersionProblem: a version is not published.
+        VersionError: a version is not published.
     """
     first, second = warehouse.snapshot_of(earlier), warehouse.snapshot_of(later)
     found = []
@@ -128,7 +128,7 @@ def _only_in(warehouse: Warehouse, table: Table, here: int, there: int) -> int:
             f" EXCEPT SELECT {key} FROM {table.name} AT (VERSION => {there}))"
         )
         return int(str(warehouse.query(sql).scalar()))
-    except QueryFailed:
+    except QueryFailedError:
         return 0
 
 
@@ -140,7 +140,7 @@ def _changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int
             f" JOIN {table.name} AT (VERSION => {second}) AS b USING ({key}) WHERE hash(a) <> hash(b)"
         )
         return int(str(warehouse.query(sql).scalar()))
-    except QueryFailed:
+    except QueryFailedError:
         return 0
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.errors import BAD_INPUT, NEGATIVE_ANSWER, CommandError
+from flows.errors import CommandError
+from resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from flows.settings import Settings
@@ -86,7 +87,7 @@ def check(
     import asyncio
     import time
 
-    from environments.errors import ApplicationStartFailed, EnvironmentBroken
+    from environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
     from environments.machines.bubblewrap import is_confined
     from flows.settings import load_settings
     from resources.reading.catalog import load_applications
@@ -95,13 +96,13 @@ def check(
     known = load_applications(settings.catalog)
     if name not in known:
         raise CommandError(
-            f"there is no application named {name!r}; known: {', '.join(sorted(known))}.", BAD_INPUT
+            f"there is no application named {name!r}; known: {', '.join(sorted(known))}.", ExitCode.BAD_INPUT
         )
     started = time.monotonic()
     try:
         observation, reset_seconds = asyncio.run(_observe(known[name], settings))
-    except (ApplicationStartFailed, EnvironmentBroken) as error:
-        raise CommandError(str(error), NEGATIVE_ANSWER) from error
+    except (ApplicationStartFailedError, EnvironmentBrokenError) as error:
+        raise CommandError(str(error), ExitCode.NEGATIVE_ANSWER) from error
     file = screenshot or settings.data / "checks" / f"{name}.png"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(observation.screenshot.png)
@@ -126,7 +127,7 @@ def check(
             parent = f"  in {control.parent_type} {control.parent_text!r}" if control.parent_type else ""
             typer.echo(f"{control.label:>4} {control.control_type:<10} {control.text!r}{parent}")
     if not observation.controls:
-        raise typer.Exit(NEGATIVE_ANSWER)
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
 async def _observe(application: Application, settings: Settings) -> tuple[Observation, float]:

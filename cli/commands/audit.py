@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from flows.errors import NEGATIVE_ANSWER, CommandError
+from flows.errors import CommandError
+from resources.errors import ExitCode
 
 _WORST = {"error": ("error",), "warning": ("error", "warning"), "note": ("error", "warning", "note")}
 
@@ -66,4 +67,4 @@ def audit(
             typer.echo(f"{count} × {name}", err=True)
         typer.echo(f"{len(findings)} findings", err=True)
     if any(found.severity in _WORST[fail_on] for found in findings):
-        raise typer.Exit(NEGATIVE_ANSWER)
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)

@@ -93,7 +93,7 @@ def prune(
 @contextmanager
 def _open_ledger(data: Path | None, *, must_exist: bool) -> Iterator[Ledger]:
     from flows.settings import load_settings
-    from model_clients.errors import LedgerBroken
+    from model_clients.errors import LedgerBrokenError
     from model_clients.ledger.ledger import Ledger
 
     path = load_settings(data=data).data / "ledger.sqlite"
@@ -104,7 +104,7 @@ def _open_ledger(data: Path | None, *, must_exist: bool) -> Iterator[Ledger]:
     try:
         with Ledger(path) as ledger:
             yield ledger
-    except LedgerBroken as error:
+    except LedgerBrokenError as error:
         raise CommandError(str(error)) from error
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.errors import NEGATIVE_ANSWER, CommandError
+from flows.errors import CommandError
+from resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from warehouse.exporting.exporting import Manifest
@@ -116,7 +117,7 @@ def export(
         )
     _print(manifest, out, as_json)
     if manifest.shortfalls:
-        raise typer.Exit(NEGATIVE_ANSWER)
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
 def _shares(text: str) -> dict[SplitName, float]:

@@ -68,7 +68,7 @@ def measures(found: TaskGraph) -> dict[str, object]:
     """All that `taskloom graph` says of a graph, ready for JSON."""
     from resources.reading.catalog import load_capabilities
     from synthesis.composition.building import describe_clash
-    from taskgraph.errors import GraphTooLarge
+    from taskgraph.errors import GraphTooLargeError
     from taskgraph.measures.capabilities import capabilities_met
     from taskgraph.measures.coherency import maximum_coherency_of
     from taskgraph.measures.complexity import cell_of, complexity_of
@@ -81,7 +81,7 @@ def measures(found: TaskGraph) -> dict[str, object]:
         orders = orders_of(found, cap=1)
         if all(node.application for node in found.nodes):
             maximum = maximum_coherency_of(found)
-    except GraphTooLarge as error:
+    except GraphTooLargeError as error:
         notes.append(str(error))
     capabilities = load_capabilities()
     cell = cell_of(complexity)

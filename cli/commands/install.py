@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.errors import BAD_INPUT, MISSING_REQUIREMENT, NEGATIVE_ANSWER, CommandError
+from flows.errors import CommandError
+from resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from environments.installing.applications import InstallationResult
@@ -35,7 +36,7 @@ def install(
     What is there is skipped. An application that cannot be installed is reported with the reason and left out.
     Exit codes: 0 all is there, 1 an application is missing, 4 there is no browser.
     """
-    from environments.errors import BrowserMissing
+    from environments.errors import BrowserMissingError
     from environments.installing.applications import install_applications
     from environments.installing.browser_finding import install_browser
     from environments.installing.machine_commands import CommandRunner
@@ -54,10 +55,11 @@ def install(
     unknown = sorted(set(wanted) - set(known))
     if unknown:
         raise CommandError(
-            f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}.", BAD_INPUT
+            f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}.",
+            ExitCode.BAD_INPUT,
         )
     if browser_only and wanted:
-        raise CommandError("--browser-only and --only exclude each other.", BAD_INPUT)
+        raise CommandError("--browser-only and --only exclude each other.", ExitCode.BAD_INPUT)
 
     missing_tools = install_optional_tools(CommandRunner())
     for reason in dict.fromkeys(missing_tools.values()):
@@ -68,7 +70,7 @@ def install(
     try:
         executable = str(install_browser(settings.data, on_progress=say).executable)
         say(f"browser: {executable}")
-    except BrowserMissing as error:
+    except BrowserMissingError as error:
         browser_error = str(error)
         say(f"error: {browser_error}")
 
@@ -101,9 +103,9 @@ def install(
     else:
         _print_table(results)
     if browser_error:
-        raise typer.Exit(MISSING_REQUIREMENT)
+        raise typer.Exit(ExitCode.MISSING_REQUIREMENT)
     if any(result.outcome == "failed" for result in results):
-        raise typer.Exit(NEGATIVE_ANSWER)
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
 def _in_words(result: InstallationResult) -> str:

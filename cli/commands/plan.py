@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.errors import NEGATIVE_ANSWER, CommandError
+from flows.errors import CommandError
+from resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from synthesis.composition.request import CompositionAccount, Quota
@@ -106,7 +107,7 @@ def plan(
         else _described(account, f"{len(subtasks)} {name}, {len(intents)} intents")
     )
     if account.shortfalls:
-        raise typer.Exit(NEGATIVE_ANSWER)
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
 def _pool(file: Path | None, warehouse: str | None) -> tuple[list[Subtask], list[Intent], str]:

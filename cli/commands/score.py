@@ -40,7 +40,7 @@ def score(
 
     from cli.commands.graph import notes_on
     from cli.graph_files import graph_in
-    from omnieval.errors import SequenceImpossible
+    from omnieval.errors import SequenceImpossibleError
     from omnieval.metrics import score_of
     from taskgraph.measures.coherency import maximum_coherency_of
 
@@ -48,7 +48,7 @@ def score(
     sequence = _sequence(completed)
     try:
         found = score_of(graph, sequence)
-    except SequenceImpossible as error:
+    except SequenceImpossibleError as error:
         raise CommandError(str(error)) from None
     notes = notes_on(graph)
     if as_json:

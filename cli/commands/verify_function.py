@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.run_options import RunOptions, with_run_options
-from flows.errors import NEGATIVE_ANSWER, CommandError
+from flows.errors import CommandError
+from resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +144,7 @@ def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> Non
         )
         typer.echo(f"{len(examined) - len(rejected)} of {len(examined)} functions are acceptable", err=True)
     if rejected:
-        raise typer.Exit(NEGATIVE_ANSWER)
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
 def _print_matrix(item: Examined) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from environments.errors import ActionInvalid
+from environments.errors import ActionInvalidError
 from environments.keys import parse_keys
 from taskgraph.records.evidence import InputEvent
 from taskgraph.records.grounding import describe_control
@@ -65,12 +65,12 @@ def require_control(controls: Sequence[Control], label: str) -> Control:
     """The control with `label`.
 
     Raises:
-        ActionInvalid: there is none; the message names the labels there are.
+        ActionInvalidError: there is none; the message names the labels there are.
     """
     found = next((control for control in controls if control.label == label), None)
     if found is None:
         span = f"{controls[0].label} to {controls[-1].label}" if controls else "none"
-        raise ActionInvalid(f"There is no control {label!r} on the screen now; its labels are {span}.")
+        raise ActionInvalidError(f"There is no control {label!r} on the screen now; its labels are {span}.")
     return found
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from environments.errors import EnvironmentFailure, InstallationFailed
+from environments.errors import EnvironmentFailureError, InstallationFailedError
 from environments.installing.machine_commands import CommandRunner
 from environments.installing.node_finding import find_node, install_node
 from environments.installing.python_packages import install_python_packages, unpack_wheel
@@ -112,7 +112,7 @@ def install_applications(
     `applications`.
 
     Raises:
-        InstallationFailed: the data folder cannot be written.
+        InstallationFailedError: the data folder cannot be written.
     """
     with _locked(data_folder, on_wait) as descriptor:
         runner = CommandRunner((descriptor,))
@@ -149,7 +149,7 @@ def _install_or_skip(
         on_start(application.name)
         _check_free_space(data_folder, smallest_free_bytes)
         size = _install(application, place, data_folder, runner)
-    except (EnvironmentFailure, CatalogError, OSError, zipfile.BadZipFile) as error:
+    except (EnvironmentFailureError, CatalogError, OSError, zipfile.BadZipFile) as error:
         return InstallationResult(
             application=application.name,
             outcome="failed",
@@ -197,7 +197,7 @@ def _assemble_site(application: Application, install_folder: Path) -> None:
     for target_name, source_name in application.installation.site.items():
         target = root / target_name
         if not target.resolve().is_relative_to(root.resolve()):
-            raise InstallationFailed(f"The site path {target_name!r} leads out of the site's folder.")
+            raise InstallationFailedError(f"The site path {target_name!r} leads out of the site's folder.")
         target.parent.mkdir(parents=True, exist_ok=True)
         if source_name.startswith(ASSET_PREFIX):
             target.write_bytes(content_of(source_name, application))
@@ -208,14 +208,16 @@ def _assemble_site(application: Application, install_folder: Path) -> None:
         elif source.is_file():
             shutil.copyfile(source, target)
         else:
-            raise InstallationFailed(f"The site's source {source_name!r} is not in the installed packages.")
+            raise InstallationFailedError(
+                f"The site's source {source_name!r} is not in the installed packages."
+            )
 
 
 def _recipe_hash(application: Application) -> str:
     """The hash of everything that decides what is installed, the content of assets included.
 
     Raises:
-        UnknownCatalogEntry: an asset does not exist.
+        UnknownCatalogEntryError: an asset does not exist.
     """
     content = application.installation.model_dump(mode="json") | {"stamp_format": _STAMP_FORMAT}
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
@@ -235,7 +237,7 @@ def _read_stamp(install_folder: Path) -> _InstallationStamp | None:
 def _check_free_space(data_folder: Path, smallest: int) -> None:
     free = shutil.disk_usage(data_folder).free
     if free < smallest:
-        raise InstallationFailed(
+        raise InstallationFailedError(
             f"Only {free // 1_000_000} MB are free for {data_folder}; at least {smallest // 1_000_000} MB"
             " are needed. Free some space and install again."
         )
@@ -259,7 +261,7 @@ def _locked(data_folder: Path, on_wait: Callable[[], None]) -> Iterator[int]:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise InstallationFailed(
+        raise InstallationFailedError(
             f"The data folder {data_folder} cannot be written: {error.strerror}. Choose another one with --data."
         ) from error
     try:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from environments.errors import BrowserMissing, InstallationFailed
+from environments.errors import BrowserMissingError, InstallationFailedError
 from environments.installing.browser_package import BrowserPackage, install_browser_package, unpacked_browser
 from environments.installing.machine_commands import CommandRunner
 from environments.installing.system_packages import install_packages
@@ -51,13 +51,13 @@ def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) 
     """The browser named by TASKLOOM_BROWSER, else the first of `programs` that runs, else the one in `data_folder`.
 
     Raises:
-        BrowserMissing: there is none, or the one that TASKLOOM_BROWSER names does not run.
+        BrowserMissingError: there is none, or the one that TASKLOOM_BROWSER names does not run.
     """
     named = os.environ.get(BROWSER_VARIABLE, "").strip()
     if named:
         program = shutil.which(named)
         if program is None or not _runs(program):
-            raise BrowserMissing(
+            raise BrowserMissingError(
                 f"{BROWSER_VARIABLE} names {named!r}, which is no program that runs here. Correct it or unset it."
             )
         return BrowserInstallation(Path(program), {}, "variable")
@@ -68,7 +68,7 @@ def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) 
     package = unpacked_browser(data_folder)
     if package is not None:
         return _of_package(package)
-    raise BrowserMissing(f"No Chromium is installed on this machine. {_HOW_TO_GET_ONE}")
+    raise BrowserMissingError(f"No Chromium is installed on this machine. {_HOW_TO_GET_ONE}")
 
 
 def install_browser(
@@ -84,11 +84,11 @@ def install_browser(
     fonts.
 
     Raises:
-        BrowserMissing: there is none and none could be installed; the message holds the reason of each way tried.
+        BrowserMissingError: there is none and none could be installed; the message holds the reason of each way tried.
     """
     try:
         return find_browser(data_folder, programs)
-    except BrowserMissing:
+    except BrowserMissingError:
         if os.environ.get(BROWSER_VARIABLE, "").strip():
             raise
     runner = runner or CommandRunner()
@@ -97,14 +97,14 @@ def install_browser(
         on_progress(f"installing the Debian package {DEBIAN_PACKAGE}")
         install_packages((DEBIAN_PACKAGE,), runner)
         return find_browser(data_folder, programs)
-    except (InstallationFailed, BrowserMissing) as error:
+    except (InstallationFailedError, BrowserMissingError) as error:
         reasons.append(str(error))
     try:
         on_progress("installing the browser's npm package")
         return _of_package(install_browser_package(data_folder, runner))
-    except (InstallationFailed, OSError) as error:
+    except (InstallationFailedError, OSError) as error:
         reasons.append(str(error))
-    raise BrowserMissing(f"No Chromium could be installed. {' '.join(reasons)} {_HOW_TO_GET_ONE}")
+    raise BrowserMissingError(f"No Chromium could be installed. {' '.join(reasons)} {_HOW_TO_GET_ONE}")
 
 
 def _of_package(package: BrowserPackage) -> BrowserInstallation:

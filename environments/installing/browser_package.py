@@ -13,7 +13,7 @@ from pathlib import Path
 
 import brotli
 
-from environments.errors import InstallationFailed
+from environments.errors import InstallationFailedError
 from environments.installing.machine_commands import CommandRunner
 from environments.installing.node_finding import install_node
 
@@ -61,7 +61,7 @@ def install_browser_package(data_folder: Path, runner: CommandRunner) -> Browser
     """Fetch and unpack the browser into `data_folder`; whole or not at all.
 
     Raises:
-        InstallationFailed: npm fails, the package holds something else than expected, or the disk is full.
+        InstallationFailedError: npm fails, the package holds something else than expected, or the disk is full.
     """
     folder = _place(data_folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +96,7 @@ def install_browser_package(data_folder: Path, runner: CommandRunner) -> Browser
         unfinished.rename(folder)
     browser = unpacked_browser(data_folder)
     if browser is None:
-        raise InstallationFailed(f"{PACKAGE} was unpacked into {folder}, but the browser is not there.")
+        raise InstallationFailedError(f"{PACKAGE} was unpacked into {folder}, but the browser is not there.")
     return browser
 
 
@@ -111,7 +111,7 @@ def _read_archives(download: Path) -> dict[str, bytes]:
                     contents[name] = stream.read()
     missing = [name for name in _ARCHIVES if name not in contents]
     if missing:
-        raise InstallationFailed(f"The npm package {PACKAGE} lacks {', '.join(missing)}.")
+        raise InstallationFailedError(f"The npm package {PACKAGE} lacks {', '.join(missing)}.")
     return contents
 
 

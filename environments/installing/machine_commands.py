@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from environments.errors import InstallationFailed
+from environments.errors import InstallationFailedError
 
 _REPORTED_CHARACTERS = 600
 _DISK_FULL_SIGNS = ("no space left on device", "enospc", "disk quota exceeded")
@@ -40,12 +40,12 @@ class CommandRunner:
         """Run one program to its end and return what it printed.
 
         Raises:
-            InstallationFailed: it is missing, exits with an error, takes too long, or the runner was stopped.
+            InstallationFailedError: it is missing, exits with an error, takes too long, or the runner was stopped.
         """
         command = [str(argument) for argument in arguments]
         with self._guard:
             if self._stopped:
-                raise InstallationFailed(f"{command[0]} was not started: the installation was stopped.")
+                raise InstallationFailedError(f"{command[0]} was not started: the installation was stopped.")
             try:
                 process = subprocess.Popen(
                     command,
@@ -59,21 +59,21 @@ class CommandRunner:
                     pass_fds=self._inherited,
                 )
             except OSError as error:
-                raise InstallationFailed(f"{command[0]} cannot be started: {error.strerror}.") from error
+                raise InstallationFailedError(f"{command[0]} cannot be started: {error.strerror}.") from error
             self._running.add(process)
         try:
             output, _ = process.communicate(timeout=timeout_seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-            raise InstallationFailed(
+            raise InstallationFailedError(
                 f"{' '.join(command[:4])} … took longer than {timeout_seconds:.0f} seconds and was stopped."
             ) from None
         finally:
             with self._guard:
                 self._running.discard(process)
         if process.returncode != 0:
-            raise InstallationFailed(_failure_message(command, process.returncode, output))
+            raise InstallationFailedError(_failure_message(command, process.returncode, output))
         return output
 
     def stop(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.errors import InstallationFailed
+from environments.errors import InstallationFailedError
 from environments.installing.machine_commands import CommandRunner
 from environments.installing.python_packages import install_python_packages
 
@@ -38,7 +38,7 @@ class NodeInstallation:
         """Run npm in `folder`, without the scripts of packages.
 
         Raises:
-            InstallationFailed: npm fails.
+            InstallationFailedError: npm fails.
         """
         quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
         search_path = f"{self.executable.parent}{os.pathsep}{os.environ.get('PATH', '')}"
@@ -61,7 +61,7 @@ def install_node(data_folder: Path, runner: CommandRunner) -> NodeInstallation:
     """The Node found by `find_node`, installed from PyPI first where there is none.
 
     Raises:
-        InstallationFailed: there is none and it cannot be installed.
+        InstallationFailedError: there is none and it cannot be installed.
     """
     with _one_at_a_time:
         node = find_node(data_folder)
@@ -71,7 +71,7 @@ def install_node(data_folder: Path, runner: CommandRunner) -> NodeInstallation:
         install_python_packages(_place(data_folder), (NODE_PACKAGE,), runner)
         node = find_node(data_folder)
     if node is None:
-        raise InstallationFailed(
+        raise InstallationFailedError(
             f"Node was installed from PyPI ({NODE_PACKAGE}) but does not run with Python"
             f" {sys.version_info.major}.{sys.version_info.minor} here; install Node {OLDEST_NODE} or newer."
         )

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from environments.errors import InstallationFailed
+from environments.errors import InstallationFailedError
 from environments.installing.machine_commands import CommandRunner
 
 _QUIET_PIP = ("--quiet", "--no-input", "--disable-pip-version-check")
@@ -22,7 +22,7 @@ def install_python_packages(folder: Path, packages: Sequence[str], runner: Comma
     The running Python's pip is used where it has one, which saves a copy of pip per application.
 
     Raises:
-        InstallationFailed: pip fails.
+        InstallationFailedError: pip fails.
     """
     if importlib.util.find_spec("pip") is not None:
         runner.run([sys.executable, "-m", "venv", "--without-pip", folder])
@@ -37,13 +37,13 @@ def unpack_wheel(folder: Path, package: str, runner: CommandRunner) -> Path:
     """Download the wheel of pinned `package` and unzip it, alone, into `folder/<name>`, which is returned.
 
     Raises:
-        InstallationFailed: pip fails, or the package has no wheel.
+        InstallationFailedError: pip fails, or the package has no wheel.
     """
     name = re.split(r"[=<>!~\[ ]", package, maxsplit=1)[0]
     target = folder / name
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".download-") as downloads:
         if importlib.util.find_spec("pip") is None:
-            raise InstallationFailed(
+            raise InstallationFailedError(
                 f"The wheel of {package} cannot be downloaded: {sys.executable} has no pip. Run: {sys.executable} -m ensurepip"
             )
         download = [

@@ -7,7 +7,7 @@ import subprocess
 import threading
 from collections.abc import Sequence
 
-from environments.errors import InstallationFailed
+from environments.errors import InstallationFailedError
 from environments.installing.machine_commands import CommandRunner, administrator_prefix
 
 OPTIONAL_TOOLS = {
@@ -35,7 +35,7 @@ def install_packages(packages: Sequence[str], runner: CommandRunner) -> list[str
     """Install those of `packages` that are missing and return their names.
 
     Raises:
-        InstallationFailed: this machine has no apt, the user may not use it, or apt fails.
+        InstallationFailedError: this machine has no apt, the user may not use it, or apt fails.
     """
     with _one_at_a_time:
         missing = missing_packages(packages)
@@ -43,10 +43,12 @@ def install_packages(packages: Sequence[str], runner: CommandRunner) -> list[str
             return []
         names = " ".join(missing)
         if shutil.which("apt-get") is None:
-            raise InstallationFailed(f"The system packages {names} are missing and there is no apt-get here.")
+            raise InstallationFailedError(
+                f"The system packages {names} are missing and there is no apt-get here."
+            )
         prefix = administrator_prefix()
         if prefix is None:
-            raise InstallationFailed(
+            raise InstallationFailedError(
                 f"The system packages {names} are missing. Ask an administrator to run: apt-get install {names}"
             )
         apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", *_WAIT_FOR_OTHER_APT]
@@ -62,7 +64,7 @@ def install_optional_tools(runner: CommandRunner) -> dict[str, str]:
     """
     try:
         install_packages(tuple(OPTIONAL_TOOLS), runner)
-    except InstallationFailed as error:
+    except InstallationFailedError as error:
         return {package: str(error) for package in missing_packages(tuple(OPTIONAL_TOOLS))}
     return {}
 

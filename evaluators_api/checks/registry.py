@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from evaluators_api.errors import CheckMisused
+from evaluators_api.errors import CheckMisusedError
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.evidence.ocr import TextReader
 
@@ -57,8 +57,8 @@ class Check:
         """Bind the arguments of a call, ask, and return the arguments as text with the answer.
 
         Raises:
-            CheckMisused: the arguments do not fit; the message is safe to show to generated code.
-            CheckUnavailable: the check has no means to answer here.
+            CheckMisusedError: the arguments do not fit; the message is safe to show to generated code.
+            CheckUnavailableError: the check has no means to answer here.
         """
         arguments = self._bind(positional, named)
         answer = self.function(scene, **arguments)
@@ -67,28 +67,28 @@ class Check:
     def _bind(self, positional: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
         names = [parameter.name for parameter in self.parameters]
         if len(positional) > len(names):
-            raise CheckMisused(
+            raise CheckMisusedError(
                 f"{self.name} takes {', '.join(names) or 'no arguments'}; {len(positional)} values were given."
             )
         given = dict(zip(names, positional, strict=False))
         for name, value in named.items():
             if name not in names or name in given:
-                raise CheckMisused(
+                raise CheckMisusedError(
                     f"{self.name} has no argument {name[:60]!r} left; it takes {', '.join(names) or 'none'}."
                 )
             given[name] = value
         for parameter in self.parameters:
             if parameter.name not in given:
                 if parameter.default is inspect.Parameter.empty:
-                    raise CheckMisused(f"{self.name} needs the argument {parameter.name!r}.")
+                    raise CheckMisusedError(f"{self.name} needs the argument {parameter.name!r}.")
                 continue
             value, wanted = given[parameter.name], str(parameter.annotation)
             if type(value).__name__ != wanted:
-                raise CheckMisused(
+                raise CheckMisusedError(
                     f"{self.name} takes {wanted} as {parameter.name!r}, not {type(value).__name__}."
                 )
             if isinstance(value, str) and len(value) > LONGEST_ARGUMENT:
-                raise CheckMisused(
+                raise CheckMisusedError(
                     f"{self.name} takes at most {LONGEST_ARGUMENT} characters as {parameter.name!r}."
                 )
         return given

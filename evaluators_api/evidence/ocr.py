@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, cast
 
-from evaluators_api.errors import CheckUnavailable
+from evaluators_api.errors import CheckUnavailableError
 from taskgraph.records.interaction import Screenshot
 
 _GAP = 1.4
@@ -34,7 +34,7 @@ class TextReader(Protocol):
         """Texts in the picture: each piece between wide gaps, then each block as a whole.
 
         Raises:
-            CheckUnavailable: nothing on this machine reads pictures, or the picture was not kept.
+            CheckUnavailableError: nothing on this machine reads pictures, or the picture was not kept.
         """
         ...
 
@@ -65,13 +65,13 @@ class ScreenReader:
 
     def _read_anew(self, screenshot: Screenshot) -> tuple[str, ...]:
         if not screenshot.png:
-            raise CheckUnavailable(
+            raise CheckUnavailableError(
                 "The picture of the last screen was not kept with this evidence, so its text cannot be read; use"
                 " check_text_exists_via_control."
             )
         engine = available_engine()
         if engine is None:
-            raise CheckUnavailable(
+            raise CheckUnavailableError(
                 "No OCR program is installed on this machine (tesseract, or the package rapidocr); use"
                 " check_text_exists_via_control."
             )
@@ -119,7 +119,9 @@ def _tesseract(png: bytes, timeout_seconds: float) -> tuple[str, ...]:
             env={**os.environ, "OMP_THREAD_LIMIT": "1"},
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise CheckUnavailable(f"The OCR program did not read the picture: {str(error)[:200]}.") from error
+        raise CheckUnavailableError(
+            f"The OCR program did not read the picture: {str(error)[:200]}."
+        ) from error
     words = csv.DictReader(
         io.StringIO(finished.stdout.decode("utf-8", "replace")), delimiter="\t", quoting=csv.QUOTE_NONE
     )
@@ -150,7 +152,9 @@ def _rapidocr(png: bytes) -> tuple[str, ...]:
     try:
         return tuple(str(text) for text in (_rapidocr_engine()(png).txts or ()))
     except Exception as error:
-        raise CheckUnavailable(f"The OCR package did not read the picture: {str(error)[:200]}.") from error
+        raise CheckUnavailableError(
+            f"The OCR package did not read the picture: {str(error)[:200]}."
+        ) from error
 
 
 @functools.cache

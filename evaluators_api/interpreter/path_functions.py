@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evaluators_api.checks.registry import LONGEST_ARGUMENT
-from evaluators_api.errors import CheckMisused
+from evaluators_api.errors import CheckMisusedError
 from evaluators_api.evidence.sandbox_paths import is_windows_path
 
 
@@ -29,13 +29,13 @@ class PathFunction:
         """Apply it.
 
         Raises:
-            CheckMisused: an argument is not text, is too long, or was given by name.
+            CheckMisusedError: an argument is not text, is too long, or was given by name.
         """
         if named or not paths or len(paths) > 16 or (self.stands_for != "join" and len(paths) > 1):
-            raise CheckMisused(f"os.path.{self.stands_for} takes paths by position.")
+            raise CheckMisusedError(f"os.path.{self.stands_for} takes paths by position.")
         texts = [path for path in paths if isinstance(path, str) and len(path) <= LONGEST_ARGUMENT]
         if len(texts) != len(paths):
-            raise CheckMisused(
+            raise CheckMisusedError(
                 f"os.path.{self.stands_for} takes texts of at most {LONGEST_ARGUMENT} characters."
             )
         flavour = ntpath if any(is_windows_path(text) for text in texts) else posixpath

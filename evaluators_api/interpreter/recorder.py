@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from evaluators_api.checks.registry import Answer, Check, Scene, checks
-from evaluators_api.errors import CheckMisused, CheckUnavailable
+from evaluators_api.errors import CheckMisusedError, CheckUnavailableError
 from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 from taskgraph.records.evaluation_function import CheckCall
 
@@ -62,7 +62,7 @@ class CallRecorder:
         started = time.monotonic()
         try:
             arguments, answer = item.ask(self._scene, positional, named)
-        except (CheckMisused, CheckUnavailable) as error:
+        except (CheckMisusedError, CheckUnavailableError) as error:
             raise self._refuse(str(error)) from None
         except Exception as error:
             raise self._refuse(f"{item.name} failed: {type(error).__name__}.") from None
@@ -74,7 +74,7 @@ class CallRecorder:
     def _apply(self, name: str, *positional: object, **named: object) -> object:
         try:
             return PATH_FUNCTIONS[name](*positional, **named)
-        except CheckMisused as error:
+        except CheckMisusedError as error:
             raise self._refuse(str(error)) from None
 
     def _refuse(self, message: str) -> TypeError:

@@ -31,7 +31,7 @@ from pydantic_monty import (
 
 from environments.machines.bubblewrap import Isolation
 from evaluators_api.checks.registry import Scene
-from evaluators_api.errors import SandboxUnavailable
+from evaluators_api.errors import SandboxUnavailableError
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.evidence.ocr import ScreenReader, TextReader
 from evaluators_api.interpreter.recorder import CallRecorder
@@ -114,7 +114,7 @@ class EvaluationSandbox:
         """Start the workers.
 
         Raises:
-            SandboxUnavailable: the interpreter is missing, or the isolation asked for is not to be had.
+            SandboxUnavailableError: the interpreter is missing, or the isolation asked for is not to be had.
         """
         program = WorkerProgram(self.settings.isolation)
         self.confined = program.confined
@@ -130,7 +130,9 @@ class EvaluationSandbox:
             pool.__enter__()
         except (OSError, RuntimeError, MontyError) as error:
             program.close()
-            raise SandboxUnavailable(f"The sandbox's workers do not start: {str(error)[:300]}.") from error
+            raise SandboxUnavailableError(
+                f"The sandbox's workers do not start: {str(error)[:300]}."
+            ) from error
         except BaseException:
             program.close()
             raise
@@ -152,7 +154,7 @@ class EvaluationSandbox:
         """Judge `evidence` with the function in `source` for a subtask with `parameters`.
 
         Raises:
-            SandboxUnavailable: the sandbox was not entered, or was left.
+            SandboxUnavailableError: the sandbox was not entered, or was left.
         """
         analysis = self.admit(source, tuple(parameters))
         if analysis.problems:
@@ -187,7 +189,7 @@ class EvaluationSandbox:
         """Static analysis, then the type check against the checks' declarations; what both found, as one analysis.
 
         Raises:
-            SandboxUnavailable: the sandbox was not entered, or was left.
+            SandboxUnavailableError: the sandbox was not entered, or was left.
         """
         analysis = analyse(source, parameter_names)
         if analysis.problems:
@@ -230,7 +232,7 @@ class EvaluationSandbox:
 
     def _session(self, *, type_check: bool) -> MontySession:
         if self._pool is None:
-            raise SandboxUnavailable("The sandbox is not running; use it as a context manager.")
+            raise SandboxUnavailableError("The sandbox is not running; use it as a context manager.")
         return self._pool.checkout(
             limits=self._limits,
             os_policy=_POLICY,

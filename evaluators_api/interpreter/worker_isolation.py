@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic_monty._binary import find_monty_binary
 
 from environments.machines.bubblewrap import NAMESPACES, WITHOUT, Isolation, runs
-from evaluators_api.errors import SandboxUnavailable
+from evaluators_api.errors import SandboxUnavailableError
 
 _INSIDE = "/sandbox/monty"
 _BUBBLEWRAP = (
@@ -50,18 +50,20 @@ class WorkerProgram:
         """Write the script.
 
         Raises:
-            SandboxUnavailable: the interpreter is not installed, or bubblewrap was demanded and does not work here.
+            SandboxUnavailableError: the interpreter is not installed, or bubblewrap was demanded and does not work here.
         """
         try:
             interpreter = Path(find_monty_binary()).resolve(strict=True)
         except OSError as error:
-            raise SandboxUnavailable(
+            raise SandboxUnavailableError(
                 "The sandbox's interpreter is missing; install the package pydantic-monty==1.4.0."
             ) from error
         self.confined = isolation != "none" and bubblewrap_works()
         """Whether bubblewrap is in it."""
         if isolation == "bubblewrap" and not self.confined:
-            raise SandboxUnavailable(f"{WITHOUT}; install it, or set the sandbox's isolation to 'automatic'.")
+            raise SandboxUnavailableError(
+                f"{WITHOUT}; install it, or set the sandbox's isolation to 'automatic'."
+            )
         command = [str(interpreter)]
         if self.confined:
             command = [*_BUBBLEWRAP, "--ro-bind", str(interpreter), _INSIDE, _INSIDE]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from model_clients.batches.journal import BatchJournal
 from model_clients.client import BatchAnswer, BatchClient, BatchState
 from model_clients.counters import CallCounters
-from model_clients.errors import ConnectionLost, ModelClientError, RequestRejected
+from model_clients.errors import ConnectionLostError, ModelClientError, RequestRejectedError
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import BatchSettings
 
@@ -139,7 +139,7 @@ class Batcher:
         if not answers and state.message:
             await self.journal.forget(batch_id, keys)
             for key in keys:
-                self._fail(key, RequestRejected(f"batch {batch_id} was not taken: {state.message}"))
+                self._fail(key, RequestRejectedError(f"batch {batch_id} was not taken: {state.message}"))
             return
         missing = {key for key in keys if key not in answers or getattr(answers[key], "transient", False)}
         await self.journal.forget(batch_id, missing)
@@ -176,7 +176,9 @@ class Batcher:
                 if key in self._waiting and not self._waiting[key].answer.done():
                     self._waiting[key].answer.set_result(answer)
             elif answer is None:
-                self._again(key, ConnectionLost(f"batch {batch_id} ended without an answer to this call"))
+                self._again(
+                    key, ConnectionLostError(f"batch {batch_id} ended without an answer to this call")
+                )
             elif answer.transient:
                 self._again(key, answer)
             else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from model_clients.errors import ModelClientError, RequestRejected
+from model_clients.errors import ModelClientError, RequestRejectedError
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import text_at, value_at
@@ -63,19 +63,19 @@ class ReplyFile:
         """Read all lines.
 
         Raises:
-            RequestRejected: the file cannot be read, or a line is no JSON; the message names it.
+            RequestRejectedError: the file cannot be read, or a line is no JSON; the message names it.
         """
         file = cls(path)
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise RequestRejected(f"cannot read the replies in {path}: {error}") from error
+            raise RequestRejectedError(f"cannot read the replies in {path}: {error}") from error
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
                 try:
                     entry = json.loads(line)
                 except ValueError as error:
-                    raise RequestRejected(f"{path}, line {number}: not valid JSON: {error}") from error
+                    raise RequestRejectedError(f"{path}, line {number}: not valid JSON: {error}") from error
                 file._lines[text_at(entry, "custom_id")] = entry
         return file
 
@@ -107,7 +107,7 @@ class ReplyFile:
                 or text_at(line, "error", "message")
                 or "no reply in the line"
             )
-            raise RequestRejected(f"{self.path} holds no reply to {key}: {said}")
+            raise RequestRejectedError(f"{self.path} holds no reply to {key}: {said}")
         return self._from_body(body, settings)
 
     @staticmethod
@@ -116,5 +116,5 @@ class ReplyFile:
         try:
             reply = read(settings, body)
         except ModelClientError as error:
-            raise RequestRejected(str(error)) from error
+            raise RequestRejectedError(str(error)) from error
         return reply.model_copy(update={"batched": True})

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from model_clients.errors import BudgetExhausted, BudgetInvalid
+from model_clients.errors import BudgetExhaustedError, BudgetInvalidError
 
 _BUDGET = re.compile(
     r"\s*(\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*([kKmMgG]?)\s*(usd|tok|tokens|\$)\s*", re.IGNORECASE
@@ -60,11 +60,11 @@ def parse_budget(text: str) -> BudgetLimit:
     25.0
 
     Raises:
-        BudgetInvalid: the text is no such amount.
+        BudgetInvalidError: the text is no such amount.
     """
     match = _BUDGET.fullmatch(text)
     if match is None:
-        raise BudgetInvalid(
+        raise BudgetInvalidError(
             f"cannot read the budget {text!r}; write an amount such as 25usd, 500ktok or 2Mtok"
         )
     number = float(match[1].replace("_", "").replace(",", "")) * _SCALES[match[2].lower()]
@@ -104,7 +104,7 @@ class Budget:
         """Read the limits; `spent` is what the same run spent before, by stage, as dollars and tokens.
 
         Raises:
-            BudgetInvalid: a limit cannot be read.
+            BudgetInvalidError: a limit cannot be read.
         """
         before = {stage: Amount(*amount) for stage, amount in (spent or {}).items()}
         accounts = []
@@ -123,7 +123,7 @@ class Budget:
         """Set aside what a call may cost at most; waits for calls in flight when only they stand in the way.
 
         Raises:
-            BudgetExhausted: the call could exceed the limit of the run or of its stage.
+            BudgetExhaustedError: the call could exceed the limit of the run or of its stage.
         """
         async with self._changed:
             while True:
@@ -134,7 +134,7 @@ class Budget:
                     if account.closed or not account.limit.allows(account.spent + highest):
                         account.closed = True
                         self._changed.notify_all()
-                        raise BudgetExhausted(_exhausted(account, highest))
+                        raise BudgetExhaustedError(_exhausted(account, highest))
                 await self._changed.wait()
             for account in self._of(stage):
                 account.reserved += highest

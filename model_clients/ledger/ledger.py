@@ -16,7 +16,7 @@ from types import TracebackType
 
 from pydantic import JsonValue, TypeAdapter
 
-from model_clients.errors import LedgerBroken
+from model_clients.errors import LedgerBrokenError
 from model_clients.ledger.call_records import FINAL_OUTCOMES, CallRecord
 from model_clients.ledger.request_contents import stored_form
 from model_clients.ledger.writer import LedgerWriter, open_database
@@ -42,7 +42,7 @@ class Ledger:
         """Open or create the ledger at `path`.
 
         Raises:
-            LedgerBroken: the file cannot be opened or is no ledger.
+            LedgerBrokenError: the file cannot be opened or is no ledger.
         """
         self.path = path
         self._writer = LedgerWriter(path)
@@ -80,7 +80,7 @@ class Ledger:
         A finished call is never replaced by a failed one.
 
         Raises:
-            LedgerBroken: the disk is full or the file is gone.
+            LedgerBrokenError: the disk is full or the file is gone.
         """
         form = stored_form(request)
         values = (
@@ -157,7 +157,7 @@ class Ledger:
             with self._reading:
                 return self._reader.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
-            raise LedgerBroken(f"cannot read the ledger {self.path}: {error}") from error
+            raise LedgerBrokenError(f"cannot read the ledger {self.path}: {error}") from error
 
     @property
     def writer(self) -> LedgerWriter:
@@ -170,7 +170,7 @@ class Ledger:
                 row: tuple[str, ...] | None = self._reader.execute(sql, parameters).fetchone()
                 return row
         except sqlite3.Error as error:
-            raise LedgerBroken(f"cannot read the ledger {self.path}: {error}") from error
+            raise LedgerBrokenError(f"cannot read the ledger {self.path}: {error}") from error
 
 
 def _row(call: CallRecord) -> tuple[str | int | float, ...]:

@@ -11,12 +11,12 @@ from typing import Literal
 from model_clients.batches.request_files import ReplyFile, RequestFile
 from model_clients.counters import CallCounters
 from model_clients.errors import (
-    BatchPending,
-    BudgetInvalid,
+    BatchPendingError,
+    BudgetInvalidError,
     ModelClientError,
-    ReplyMissing,
-    RequestRejected,
-    RunStopped,
+    ReplyMissingError,
+    RequestRejectedError,
+    RunStoppedError,
 )
 from model_clients.ledger.budget import Amount, Budget
 from model_clients.ledger.call_records import CallOutcome, CallRecord
@@ -92,9 +92,9 @@ class PaidCalls:
         A caller that is cancelled leaves the call going, so that what is paid for is kept.
 
         Raises:
-            ReplyMissing: only the ledger may answer, and it cannot.
-            BatchPending: the call was written to a file and waits for its answer.
-            BudgetExhausted: the call could exceed the budget.
+            ReplyMissingError: only the ledger may answer, and it cannot.
+            BatchPendingError: the call was written to a file and waits for its answer.
+            BudgetExhaustedError: the call could exceed the budget.
             ModelClientError: the call was given up.
         """
         key = request_key(call.settings, call.request)
@@ -105,7 +105,7 @@ class PaidCalls:
                 self._count_found(call)
                 return found
             if self.settings.replay:
-                raise ReplyMissing(_missing(call, key))
+                raise ReplyMissingError(_missing(call, key))
             self._write_down(key, call)
             running = asyncio.create_task(self._pay(key, call), name=f"model call {key[:12]}")
             self._running[key] = running
@@ -177,7 +177,7 @@ class PaidCalls:
             if batcher is not None:
                 return await batcher.reply(key, call.request, keep_lease)
             return await self.senders.of(call.settings).send(call.request, call.priority, keep_lease)
-        except RunStopped:
+        except RunStoppedError:
             raise
         except ModelClientError as error:
             for counters in self.counters.of(call.request.stage):
@@ -194,7 +194,7 @@ class PaidCalls:
         if self.answered is not None and key in self.answered:
             return
         self.asked.add(key, call.settings, call.request)
-        raise BatchPending(
+        raise BatchPendingError(
             f"the call for {call.request.stage} {call.request.item_id} was written to {self.asked.path};"
             " have it answered and run again with the file of replies"
         )
@@ -221,7 +221,7 @@ class PaidCalls:
         prices = prices_of(call.settings)
         name = f"{call.settings.provider}/{call.settings.model}"
         if prices is None and self.budget.limits_money:
-            raise BudgetInvalid(
+            raise BudgetInvalidError(
                 f"no price is known for {name}, so a budget in money cannot be kept;"
                 " set `prices` for the model, or give the budget in tokens"
             )
@@ -260,7 +260,7 @@ class PaidCalls:
             finished_at=datetime.now(UTC),
         )
         if isinstance(result, ModelClientError):
-            outcome: CallOutcome = "rejected" if isinstance(result, RequestRejected) else "failed"
+            outcome: CallOutcome = "rejected" if isinstance(result, RequestRejectedError) else "failed"
             return common.model_copy(
                 update={"outcome": outcome, "error": str(result), "provider_request_id": result.request_id}
             )

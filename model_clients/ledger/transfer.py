@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from model_clients.errors import LedgerBroken
+from model_clients.errors import LedgerBrokenError
 from model_clients.ledger.call_records import FINAL_OUTCOMES
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.writer import create_tables
@@ -47,12 +47,12 @@ def export_ledger(ledger: Ledger, target: Path, run_id: str | None = None) -> in
     The file is itself a ledger, consistent even while others write, and holds neither leases nor batches under way.
 
     Raises:
-        LedgerBroken: the target exists, or cannot be written.
+        LedgerBrokenError: the target exists, or cannot be written.
     """
     if target.exists():
-        raise LedgerBroken(f"{target} exists already; give another file or remove it")
+        raise LedgerBrokenError(f"{target} exists already; give another file or remove it")
     if not target.parent.is_dir():
-        raise LedgerBroken(f"cannot write {target}: the folder {target.parent} does not exist")
+        raise LedgerBrokenError(f"cannot write {target}: the folder {target.parent} does not exist")
     condition = "" if run_id is None else "WHERE run_id = ?"
     parameters = () if run_id is None else (run_id,)
     partial = target.with_name(target.name + ".partial")
@@ -78,7 +78,7 @@ def export_ledger(ledger: Ledger, target: Path, run_id: str | None = None) -> in
         partial.rename(target)
     except (sqlite3.Error, OSError) as error:
         partial.unlink(missing_ok=True)
-        raise LedgerBroken(f"cannot export the ledger to {target}: {error}") from error
+        raise LedgerBrokenError(f"cannot export the ledger to {target}: {error}") from error
     return count
 
 
@@ -86,10 +86,10 @@ def import_ledger(ledger: Ledger, source: Path) -> Imported:
     """Take over the calls of an exported file; a finished call that is there already stays as it is.
 
     Raises:
-        LedgerBroken: the source is missing or no ledger.
+        LedgerBrokenError: the source is missing or no ledger.
     """
     if not source.is_file():
-        raise LedgerBroken(f"there is no file {source}")
+        raise LedgerBrokenError(f"there is no file {source}")
     connection = sqlite3.connect(ledger.path, timeout=60, isolation_level=None)
     try:
         connection.execute("ATTACH ? AS source", (str(source),))
@@ -104,7 +104,7 @@ def import_ledger(ledger: Ledger, source: Path) -> Imported:
         connection.execute("INSERT OR IGNORE INTO main.call_contents SELECT * FROM source.call_contents")
         connection.execute("COMMIT")
     except sqlite3.Error as error:
-        raise LedgerBroken(f"{source} cannot be imported as a ledger: {error}") from error
+        raise LedgerBrokenError(f"{source} cannot be imported as a ledger: {error}") from error
     finally:
         connection.close()
     return Imported(added, offered - added)
@@ -122,7 +122,7 @@ def prune_ledger(
         requests: the messages of all calls; their replies stay and still save calls.
 
     Raises:
-        LedgerBroken: the file cannot be written.
+        LedgerBrokenError: the file cannot be written.
     """
     before = _size(ledger.path)
     connection = sqlite3.connect(ledger.path, timeout=60, isolation_level=None)
@@ -145,7 +145,7 @@ def prune_ledger(
         connection.execute("VACUUM")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.Error as error:
-        raise LedgerBroken(f"cannot prune the ledger {ledger.path}: {error}") from error
+        raise LedgerBrokenError(f"cannot prune the ledger {ledger.path}: {error}") from error
     finally:
         connection.close()
     return Pruned(calls, cleared, contents, before, _size(ledger.path))

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from model_clients.errors import LedgerBroken
+from model_clients.errors import LedgerBrokenError
 
 Result = TypeVar("Result")
 
@@ -23,7 +23,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     """A connection in write-ahead mode that may be used from any one thread at a time.
 
     Raises:
-        LedgerBroken: the file cannot be opened, or is not a ledger.
+        LedgerBrokenError: the file cannot be opened, or is not a ledger.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def open_database(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous=FULL")
         return connection
     except (OSError, sqlite3.Error) as error:
-        raise LedgerBroken(
+        raise LedgerBrokenError(
             f"cannot open the ledger {path}: {error}; give another place or restore the file"
         ) from error
 
@@ -72,7 +72,7 @@ class LedgerWriter:
         """Open the file and start the thread.
 
         Raises:
-            LedgerBroken: the file cannot be opened.
+            LedgerBrokenError: the file cannot be opened.
         """
         self._path = path
         self._connection = open_database(path)
@@ -80,7 +80,7 @@ class LedgerWriter:
             create_tables(self._connection)
         except sqlite3.Error as error:
             self._connection.close()
-            raise LedgerBroken(f"{path} is not a ledger: {error}") from error
+            raise LedgerBrokenError(f"{path} is not a ledger: {error}") from error
         self._writes: queue.SimpleQueue[_Write[object] | None] = queue.SimpleQueue()
         self._closed = False
         self._flushes = True
@@ -94,10 +94,10 @@ class LedgerWriter:
 
         What is not `durable` is seen by all processes at once but may be gone when the machine loses power.
 
-        Its exception is a `LedgerBroken` when the transaction failed, for instance on a full disk.
+        Its exception is a `LedgerBrokenError` when the transaction failed, for instance on a full disk.
         """
         if self._closed:
-            raise LedgerBroken(f"the ledger {self._path} is closed")
+            raise LedgerBrokenError(f"the ledger {self._path} is closed")
         write = _Write(function, durable)
         self._writes.put(write)  # type: ignore[arg-type]
         return write.future
@@ -137,7 +137,9 @@ class LedgerWriter:
                 for write in batch:
                     self._commit([write])
                 return
-            batch[0].future.set_exception(LedgerBroken(f"cannot write to the ledger {self._path}: {error}"))
+            batch[0].future.set_exception(
+                LedgerBrokenError(f"cannot write to the ledger {self._path}: {error}")
+            )
             return
         for answer in answers:
             answer()

@@ -8,7 +8,13 @@ import itertools
 from collections import deque
 from dataclasses import dataclass, field
 
-from model_clients.errors import ModelClientError, ProviderDown, ProviderOverloaded, RateLimited, RunStopped
+from model_clients.errors import (
+    ModelClientError,
+    ProviderDownError,
+    ProviderOverloadedError,
+    RateLimitedError,
+    RunStoppedError,
+)
 from model_clients.limits.circuits import Circuit
 from model_clients.limits.rate_buckets import RateBucket
 from model_clients.limits.rate_reports import RateReport
@@ -108,8 +114,8 @@ class CallLimiter:
         """Wait until a request of about `tokens` tokens may be sent.
 
         Raises:
-            ProviderDown: the provider has answered nothing for a long time.
-            RunStopped: the run is ending.
+            ProviderDownError: the provider has answered nothing for a long time.
+            RunStoppedError: the run is ending.
         """
         waiter = _Waiter(priority, next(self._numbers), tokens, asyncio.get_running_loop().create_future())
         heapq.heappush(self._waiters, waiter)
@@ -134,7 +140,7 @@ class CallLimiter:
                 continue
             if self._stopped:
                 heapq.heappop(self._waiters)
-                waiter.admitted.set_exception(RunStopped("the run is ending; the call was not sent"))
+                waiter.admitted.set_exception(RunStoppedError("the run is ending; the call was not sent"))
                 continue
             if self._in_flight >= max(1, int(self._width)):
                 return
@@ -142,7 +148,7 @@ class CallLimiter:
             pause = self._circuit.wait_seconds(now)
             if pause != 0 and self._circuit.given_up(now):
                 heapq.heappop(self._waiters)
-                waiter.admitted.set_exception(ProviderDown(_down(self._circuit, now)))
+                waiter.admitted.set_exception(ProviderDownError(_down(self._circuit, now)))
                 continue
             if pause is None:
                 return
@@ -174,13 +180,13 @@ class CallLimiter:
         self._in_flight -= 1
         self._tokens.correct(tokens)
         self._learn(error.rate_report, now)
-        if isinstance(error, RateLimited):
+        if isinstance(error, RateLimitedError):
             report = error.rate_report
             hold = report.retry_after_seconds if report is not None else None
             self._requests.slow_down(self._observed_rate(now), hold or 0.0, now)
-        if isinstance(error, RateLimited | ProviderOverloaded) and error.too_busy:
+        if isinstance(error, RateLimitedError | ProviderOverloadedError) and error.too_busy:
             self._narrow(now)
-        if error.transient and not isinstance(error, RateLimited):
+        if error.transient and not isinstance(error, RateLimitedError):
             self._circuit.failed(str(error), now)
         else:
             self._circuit.succeeded()

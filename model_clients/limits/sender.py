@@ -10,7 +10,7 @@ import tenacity
 
 from model_clients.client import ModelClient
 from model_clients.counters import CallCounters
-from model_clients.errors import ConnectionLost, KeyMissing, KeyRejected, ModelClientError
+from model_clients.errors import ConnectionLostError, KeyMissingError, KeyRejectedError, ModelClientError
 from model_clients.limits.circuits import Circuit
 from model_clients.limits.estimates import TokenEstimates
 from model_clients.limits.limiter import CallLimiter, Priority
@@ -45,7 +45,7 @@ class Sender:
         """The provider's client, made when first needed.
 
         Raises:
-            KeyMissing: no key in the environment.
+            KeyMissingError: no key in the environment.
         """
         if self._client is None:
             self._client = create_client(self.settings)
@@ -97,14 +97,14 @@ class Sender:
             async with asyncio.timeout(self.settings.total_seconds):
                 reply = await client.complete(request)
         except TimeoutError:
-            error = ConnectionLost(
+            error = ConnectionLostError(
                 f"{self.settings.provider} {self.settings.model}: no whole answer within"
                 f" {self.settings.total_seconds:g} s"
             )
             admission.failed(error)
             raise error from None
         except ModelClientError as error:
-            if isinstance(error, KeyRejected | KeyMissing):
+            if isinstance(error, KeyRejectedError | KeyMissingError):
                 self.refused_key = error
             admission.failed(error)
             raise

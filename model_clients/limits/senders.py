@@ -52,7 +52,7 @@ class Senders:
         """The batcher of that model; None without batch mode, or for a provider that takes no batches.
 
         Raises:
-            KeyMissing: no key in the environment.
+            KeyMissingError: no key in the environment.
         """
         if self._settings.batch is None:
             return None

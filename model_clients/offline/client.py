@@ -9,7 +9,7 @@ from time import perf_counter
 
 from pydantic import BaseModel, Field, ValidationError
 
-from model_clients.errors import RequestRejected
+from model_clients.errors import RequestRejectedError
 from model_clients.messages import ModelReply, ModelRequest, TokenUsage
 from model_clients.offline.acting import act
 from model_clients.offline.dependency_reading import infer
@@ -95,13 +95,13 @@ class OfflineClient:
         """The reply by rule; mistakes made on purpose are named in its `provider_request_id`.
 
         Raises:
-            RequestRejected: the request's inputs are not those of its role's prompt.
+            RequestRejectedError: the request's inputs are not those of its role's prompt.
         """
         started = perf_counter()
         try:
             reply, mistakes = self._roles[request.model_role](request)
         except ValidationError as error:
-            raise RequestRejected(
+            raise RequestRejectedError(
                 f"the offline provider cannot read the inputs of role {request.model_role.value!r}: {error}"
             ) from error
         text = reply.model_dump_json()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from pydantic import JsonValue, SecretStr
 
 from model_clients.client import BatchAnswer, BatchState
-from model_clients.errors import ModelClientError, RequestFiltered
+from model_clients.errors import ModelClientError, RequestFilteredError
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
 from model_clients.wire.anthropic_json import messages_body, messages_reply
@@ -50,7 +50,7 @@ def create(settings: ModelSettings) -> AnthropicClient:
     """A client of Anthropic, or of the server at the settings' base URL.
 
     Raises:
-        KeyMissing: no key in the environment.
+        KeyMissingError: no key in the environment.
     """
     return AnthropicClient(settings, read_key(settings, "ANTHROPIC_API_KEY"))
 
@@ -81,7 +81,7 @@ class AnthropicClient:
         """The reply to one request, sent once; see `ModelClient`."""
         try:
             return await self._mode.ask(lambda mode: self._complete(request, mode))
-        except RequestFiltered as error:
+        except RequestFilteredError as error:
             return filtered_reply(self._settings, error)
 
     async def close(self) -> None:

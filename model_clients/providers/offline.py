@@ -7,7 +7,7 @@ from functools import lru_cache
 from pydantic import JsonValue, ValidationError
 
 from model_clients.client import ModelClient
-from model_clients.errors import RequestRejected
+from model_clients.errors import RequestRejectedError
 from model_clients.messages import ModelRequest
 from model_clients.offline.client import OfflineClient, OfflineOptions
 from model_clients.settings import ModelSettings
@@ -17,7 +17,7 @@ def create(settings: ModelSettings) -> ModelClient:
     """The offline client; `options` are `mistakes` (a rate), `catalogue` (a folder) and `applications`.
 
     Raises:
-        RequestRejected: an option is unknown or out of range.
+        RequestRejectedError: an option is unknown or out of range.
         CatalogError: the catalogue holds mistakes.
     """
     return _client(settings.model_dump_json(include={"model", "options", "parameters"}), settings.model)
@@ -35,7 +35,7 @@ def _client(content: str, model: str) -> OfflineClient:
     try:
         options = OfflineOptions.model_validate(settings.options)
     except ValidationError as error:
-        raise RequestRejected(f"options of the offline provider: {error}") from error
+        raise RequestRejectedError(f"options of the offline provider: {error}") from error
     return OfflineClient.of(options, seed=settings.parameters.seed or 0, model=model)
 
 

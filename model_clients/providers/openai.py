@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from pydantic import JsonValue, SecretStr
 
 from model_clients.client import BatchAnswer, BatchState
-from model_clients.errors import ModelClientError, RequestFiltered
+from model_clients.errors import ModelClientError, RequestFilteredError
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import text_at, value_at
@@ -39,7 +39,7 @@ def create(settings: ModelSettings) -> OpenAIClient:
     """A client of OpenAI, or of the server at the settings' base URL.
 
     Raises:
-        KeyMissing: no key in the environment.
+        KeyMissingError: no key in the environment.
     """
     return OpenAIClient(settings, read_key(settings, "OPENAI_API_KEY"))
 
@@ -72,7 +72,7 @@ class OpenAIClient:
         """The reply to one request, sent once; see `ModelClient`."""
         try:
             return await self._mode.ask(lambda mode: self._complete(request, mode))
-        except RequestFiltered as error:
+        except RequestFilteredError as error:
             return filtered_reply(self._settings, error)
 
     async def close(self) -> None:
@@ -149,7 +149,7 @@ class OpenAIClient:
             without_key(text_at(body, "error", "message") or text_at(line, "error", "message"), self._key),
             request_id=text_at(line, "response", "request_id"),
         ).error()
-        if isinstance(failed, RequestFiltered):
+        if isinstance(failed, RequestFilteredError):
             return key, filtered_reply(self._settings, failed).model_copy(update={"batched": True})
         return key, failed
 

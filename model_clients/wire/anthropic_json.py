@@ -7,7 +7,7 @@ import json
 
 from pydantic import JsonValue
 
-from model_clients.errors import ConnectionLost
+from model_clients.errors import ConnectionLostError
 from model_clients.messages import Content, FinishReason, ModelReply, ModelRequest, TextContent, TokenUsage
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
@@ -77,10 +77,10 @@ def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     """The reply in a body of the Messages protocol.
 
     Raises:
-        ConnectionLost: the body is no message.
+        ConnectionLostError: the body is no message.
     """
     if not isinstance(value_at(body, "content"), list):
-        raise ConnectionLost(
+        raise ConnectionLostError(
             f"{settings.provider} {settings.model} answered something that is no message: {json.dumps(body)[:200]}"
         )
     texts: list[str] = []

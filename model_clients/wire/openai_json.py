@@ -7,7 +7,7 @@ import json
 
 from pydantic import JsonValue
 
-from model_clients.errors import ConnectionLost, ModelClientError
+from model_clients.errors import ConnectionLostError, ModelClientError
 from model_clients.messages import FinishReason, Message, ModelReply, ModelRequest, TextContent, TokenUsage
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
@@ -219,6 +219,6 @@ def _data_address(png: bytes) -> str:
 
 
 def _no_reply(settings: ModelSettings, body: JsonValue) -> ModelClientError:
-    return ConnectionLost(
+    return ConnectionLostError(
         f"{settings.provider} {settings.model} answered something that is no reply: {json.dumps(body)[:200]}"
     )

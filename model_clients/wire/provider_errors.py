@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from model_clients.errors import (
-    FormatUnsupported,
-    KeyRejected,
+    FormatUnsupportedError,
+    KeyRejectedError,
     ModelClientError,
-    ProviderOverloaded,
-    RateLimited,
-    RequestFiltered,
-    RequestRejected,
+    ProviderOverloadedError,
+    RateLimitedError,
+    RequestFilteredError,
+    RequestRejectedError,
 )
 from model_clients.limits.rate_reports import read_rate_report
 
@@ -66,24 +66,24 @@ class FailedResponse:
         error = kind(f"{self.provider} {self.model} answered {self.status}: {detail}{request}{advice}")
         error.rate_report = read_rate_report(self.headers)
         error.request_id = self.request_id
-        if isinstance(error, ProviderOverloaded):
+        if isinstance(error, ProviderOverloadedError):
             error.too_busy = self.status in _TOO_BUSY
         return error
 
     def _kind(self) -> tuple[type[ModelClientError], str]:
         lowered = f"{self.code} {self.message}".lower()
         if self.status == 400 and self.code in _FILTERED:
-            return RequestFiltered, ""
+            return RequestFilteredError, ""
         if any(words in lowered for words in _NO_CREDIT) or self.status == 402:
-            return KeyRejected, "; the account of the key has no credit left"
+            return KeyRejectedError, "; the account of the key has no credit left"
         if self.status in (401, 403):
-            return KeyRejected, "; check the key, and that it may use this model"
+            return KeyRejectedError, "; check the key, and that it may use this model"
         if self.status == 429:
-            return RateLimited, ""
+            return RateLimitedError, ""
         if self.status >= 500 or self.status in _PASSING:
-            return ProviderOverloaded, ""
+            return ProviderOverloadedError, ""
         if self.status in (400, 404, 422) and any(words in lowered for words in _FORMAT_WORDS):
-            return FormatUnsupported, ""
+            return FormatUnsupportedError, ""
         if self.status == 404:
-            return RequestRejected, "; check the model's name and the base URL"
-        return RequestRejected, ""
+            return RequestRejectedError, "; check the model's name and the base URL"
+        return RequestRejectedError, ""

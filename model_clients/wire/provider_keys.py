@@ -6,7 +6,7 @@ import os
 
 from pydantic import SecretStr
 
-from model_clients.errors import KeyMissing
+from model_clients.errors import KeyMissingError
 from model_clients.settings import ModelSettings
 
 _NO_KEY = "no-key"
@@ -18,7 +18,7 @@ def read_key(settings: ModelSettings, usual_variable: str) -> SecretStr:
     A server of one's own needs no key unless the settings name a variable for it.
 
     Raises:
-        KeyMissing: the variable is not set.
+        KeyMissingError: the variable is not set.
     """
     variable = settings.api_key_variable or usual_variable
     key = os.environ.get(variable, "").strip()
@@ -26,7 +26,7 @@ def read_key(settings: ModelSettings, usual_variable: str) -> SecretStr:
         return SecretStr(key)
     if settings.base_url and not settings.api_key_variable:
         return SecretStr(_NO_KEY)
-    raise KeyMissing(
+    raise KeyMissingError(
         f"no key for {settings.provider}: set the environment variable {variable}, or name another one in"
         " `api_key_variable`; the provider `offline` needs no key"
     )

@@ -30,11 +30,11 @@ def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     """
     try:
         return _object(schema)
-    except _Inexpressible:
+    except _InexpressibleError:
         return None
 
 
-class _Inexpressible(Exception):
+class _InexpressibleError(Exception):
     """The schema says something the narrow form cannot."""
 
 
@@ -44,13 +44,13 @@ def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
         or "patternProperties" in schema
         or isinstance(schema.get("additionalProperties"), dict)
     ):
-        raise _Inexpressible
+        raise _InexpressibleError
     if schema.get("type") == "object" and (
         schema.get("additionalProperties") is True or "properties" not in schema
     ):
-        raise _Inexpressible
+        raise _InexpressibleError
     if not schema:
-        raise _Inexpressible
+        raise _InexpressibleError
     narrow: dict[str, JsonValue] = {}
     told: list[str] = []
     for name, value in schema.items():
@@ -76,12 +76,12 @@ def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
         narrow["description"] = (f"{description} " if description else "") + f"({', '.join(told)})"
     if "$ref" in narrow:
         if "$defs" in narrow:
-            raise _Inexpressible
+            raise _InexpressibleError
         return {"$ref": narrow["$ref"]}
     return narrow
 
 
 def _part(value: JsonValue) -> JsonValue:
     if not isinstance(value, dict):
-        raise _Inexpressible
+        raise _InexpressibleError
     return _object(value)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue, SecretStr
 
-from model_clients.errors import ConnectionLost, RequestFiltered
+from model_clients.errors import ConnectionLostError, RequestFilteredError
 from model_clients.limits.rate_reports import read_rate_report
 from model_clients.messages import ModelReply
 from model_clients.settings import ModelSettings
@@ -44,7 +44,7 @@ def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> It
     """Turn the SDK's errors into ours, without the key and without the SDK's trace, which may hold it.
 
     Raises:
-        RequestFiltered: a content filter stopped the request.
+        RequestFilteredError: a content filter stopped the request.
         ModelClientError: anything else that went wrong.
     """
     who = f"{settings.provider} {settings.model}"
@@ -61,30 +61,30 @@ def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> It
         )
         raise failed.error() from None
     except sdk.timeout:
-        raise ConnectionLost(
+        raise ConnectionLostError(
             f"{who}: no answer began within {settings.first_byte_seconds:g} s, or no connection"
             f" within {CONNECT_SECONDS:g} s"
         ) from None
     except sdk.any as error:
         cause = f" ({type(error.__cause__).__name__}: {error.__cause__})" if error.__cause__ else ""
-        raise ConnectionLost(f"{who}: {without_key(f'{error}{cause}', key)}") from None
+        raise ConnectionLostError(f"{who}: {without_key(f'{error}{cause}', key)}") from None
     except Exception as error:
         # A body that is read after the SDK has let go of the response fails with the HTTP library's own errors.
         if not type(error).__module__.startswith("httpx"):
             raise
-        raise ConnectionLost(f"{who}: {without_key(f'{type(error).__name__}: {error}', key)}") from None
+        raise ConnectionLostError(f"{who}: {without_key(f'{type(error).__name__}: {error}', key)}") from None
 
 
 def read_json(who: str, content: bytes) -> JsonValue:
     """The JSON of a response's body.
 
     Raises:
-        ConnectionLost: it is none, as when a proxy answers with a page or the body is cut off.
+        ConnectionLostError: it is none, as when a proxy answers with a page or the body is cut off.
     """
     try:
         body: JsonValue = json.loads(content)
     except ValueError as error:
-        raise ConnectionLost(
+        raise ConnectionLostError(
             f"{who} answered something that is not JSON: {error}; {content[:80]!r}"
         ) from None
     return body
@@ -101,7 +101,7 @@ def completed(reply: ModelReply, headers: Mapping[str, str], started: float, req
     )
 
 
-def filtered_reply(settings: ModelSettings, error: RequestFiltered) -> ModelReply:
+def filtered_reply(settings: ModelSettings, error: RequestFilteredError) -> ModelReply:
     """The outcome of a request that a content filter stopped."""
     return ModelReply(
         text=str(error),

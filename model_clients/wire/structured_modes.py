@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from model_clients.errors import FormatUnsupported
+from model_clients.errors import FormatUnsupportedError
 from model_clients.messages import ModelReply
 
 Mode = Literal["schema", "tool", "json"]
@@ -25,13 +25,13 @@ class StructuredMode:
         """Send in the current way, or in the first further one that the server takes.
 
         Raises:
-            FormatUnsupported: not even plain words were taken.
+            FormatUnsupportedError: not even plain words were taken.
         """
         while True:
             mode = self.current
             try:
                 return await send(mode)
-            except FormatUnsupported:
+            except FormatUnsupportedError:
                 if mode not in _NEXT:
                     raise
                 if self.current == mode:

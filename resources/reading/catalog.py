@@ -11,7 +11,7 @@ from resources.applications import Application
 from resources.assets import catalog_folder
 from resources.capability_presets import Capability
 from resources.categories import ResourceCategory
-from resources.errors import CatalogEntryInvalid, UnknownCatalogEntry
+from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
 from resources.goals import GoalWording
 from resources.reading.catalog_checks import check_application
 from resources.reading.catalog_links import check_links
@@ -30,9 +30,9 @@ def load_applications(extra: Path | None = None) -> dict[str, Application]:
     `resource_categories.yaml` with further categories) and is validated alike.
 
     Raises:
-        CatalogEntryInvalid: an entry is wrong, or a user's entry has the name of another; every mistake of the
+        CatalogEntryInvalidError: an entry is wrong, or a user's entry has the name of another; every mistake of the
             file stands in the message with line, field and allowed values.
-        UnknownCatalogEntry: `extra` is not a folder.
+        UnknownCatalogEntryError: `extra` is not a folder.
     """
     return dict(_applications(extra.resolve() if extra else None))
 
@@ -41,12 +41,12 @@ def load_application(name: str, extra: Path | None = None) -> Application:
     """One application.
 
     Raises:
-        UnknownCatalogEntry: nobody defined it (names the known ones).
-        CatalogEntryInvalid: its entry, or another one, is wrong.
+        UnknownCatalogEntryError: nobody defined it (names the known ones).
+        CatalogEntryInvalidError: its entry, or another one, is wrong.
     """
     applications = load_applications(extra)
     if name not in applications:
-        raise UnknownCatalogEntry("application", name, applications)
+        raise UnknownCatalogEntryError("application", name, applications)
     return applications[name]
 
 
@@ -102,8 +102,8 @@ def load_resource_categories(extra: Path | None = None) -> dict[str, ResourceCat
     """All resource categories by name, those of a user's catalogue folder included.
 
     Raises:
-        CatalogEntryInvalid: an entry is wrong or stands twice.
-        UnknownCatalogEntry: `extra` is not a folder.
+        CatalogEntryInvalidError: an entry is wrong or stands twice.
+        UnknownCatalogEntryError: `extra` is not a folder.
     """
     return {category.name: category for category in _categories(extra.resolve() if extra else None)}
 
@@ -124,7 +124,7 @@ def load_scenarios() -> tuple[Scenario, ...]:
     """The 20 scenarios (App. A.5).
 
     Raises:
-        CatalogEntryInvalid: a scenario names an unknown application category, or repeats another's.
+        CatalogEntryInvalidError: a scenario names an unknown application category, or repeats another's.
     """
     source, scenarios = _records(catalog_folder(), "scenarios.yaml", Scenario)
     known = set(load_application_categories())
@@ -158,7 +158,7 @@ def _folders(extra: Path | None) -> list[Traversable]:
     if extra is None:
         return [catalog_folder()]
     if not extra.is_dir():
-        raise UnknownCatalogEntry("catalogue folder", str(extra), [])
+        raise UnknownCatalogEntryError("catalogue folder", str(extra), [])
     return [catalog_folder(), extra]
 
 
@@ -179,4 +179,4 @@ def _read(item: Traversable, name: str) -> YamlFile:
     try:
         return read_yaml(item.read_text(encoding="utf-8"), shown)
     except UnicodeDecodeError as error:
-        raise CatalogEntryInvalid(f"{shown}:1: not UTF-8 text: {error.reason}") from error
+        raise CatalogEntryInvalidError(f"{shown}:1: not UTF-8 text: {error.reason}") from error

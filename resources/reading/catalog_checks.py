@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from resources.applications import Application, ExampleSubtask, Fixture, ResourceDeclaration, WorkedStep
 from resources.assets import content_of
 from resources.categories import ResourceCategory, ResourceKind
-from resources.errors import UnknownCatalogEntry
+from resources.errors import UnknownCatalogEntryError
 from resources.path_parts import PATH_PARTS
 from resources.reading.yaml_reading import Field, Problem, suggest
 
@@ -62,7 +62,7 @@ def _check_head(application: Application, application_categories: Collection[str
 def _check_content(text: str, application: Application, field: Field) -> Iterator[Problem]:
     try:
         content_of(text, application)
-    except UnknownCatalogEntry as error:
+    except UnknownCatalogEntryError as error:
         yield Problem(field, str(error))
 
 

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from resources.errors import CatalogEntryInvalid
+from resources.errors import CatalogEntryInvalidError
 from resources.record import Record
 
 Field = tuple[str | int, ...]
@@ -57,20 +57,20 @@ class YamlFile:
             line = position[0] + 1
         return line
 
-    def reject(self, problems: Sequence[Problem]) -> CatalogEntryInvalid:
+    def reject(self, problems: Sequence[Problem]) -> CatalogEntryInvalidError:
         """The error that reports all `problems` with their lines, one per text line."""
         lines = [
             f"{self.name}:{self.line(problem.field)}: {show_field(problem.field)}: {problem.message}"
             for problem in problems
         ]
-        return CatalogEntryInvalid("\n".join(lines))
+        return CatalogEntryInvalidError("\n".join(lines))
 
 
 def read_yaml(text: str, name: str) -> YamlFile:
     """Parse `text`; `name` is what messages call the file.
 
     Raises:
-        CatalogEntryInvalid: it is not YAML, or a key stands twice; the message has the line.
+        CatalogEntryInvalidError: it is not YAML, or a key stands twice; the message has the line.
     """
     try:
         content: object = YAML(typ="safe").load(text)
@@ -81,7 +81,7 @@ def read_yaml(text: str, name: str) -> YamlFile:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark is not None else 1
             what = " ".join(filter(None, (error.context, error.problem)))
-        raise CatalogEntryInvalid(f"{name}:{line}: not valid YAML: {what}") from error
+        raise CatalogEntryInvalidError(f"{name}:{line}: not valid YAML: {what}") from error
     return YamlFile(name=name, text=text, content=content)
 
 
@@ -89,7 +89,7 @@ def parse_entry(source: YamlFile, content: object, record: type[RecordType], at:
     """Validate `content`, which stands at `at` in `source`, as a `record`.
 
     Raises:
-        CatalogEntryInvalid: it does not fit; every mistake is listed with line, field and allowed values.
+        CatalogEntryInvalidError: it does not fit; every mistake is listed with line, field and allowed values.
     """
     try:
         return record.model_validate(content)
@@ -102,7 +102,7 @@ def parse_list(source: YamlFile, record: type[RecordType]) -> tuple[RecordType, 
     """Validate a file that is a list of `record`s.
 
     Raises:
-        CatalogEntryInvalid: it is not a list, or an entry does not fit.
+        CatalogEntryInvalidError: it is not a list, or an entry does not fit.
     """
     if not isinstance(source.content, list):
         raise source.reject([Problem((), f"must be a list of entries, not {_kind(source.content)}")])

@@ -7,11 +7,11 @@ from itertools import product
 
 from resources.applications import Application
 from resources.categories import ResourceCategory
-from resources.errors import UnknownCatalogEntry
+from resources.errors import UnknownCatalogEntryError
 from resources.instances import Resource
 from resources.reading.catalog_links import fixtures_of
 from synthesis.composition.compiled_pool import Fixtures
-from taskgraph.errors import ParameterInvalid
+from taskgraph.errors import ParameterInvalidError
 from taskgraph.records.subtask import BoundSubtask, Subtask
 
 _MAXIMUM_BINDINGS = 24
@@ -44,7 +44,7 @@ def bind_pool(
         for parameters in subtask.available_parameters or ({},):
             try:
                 node = subtask.bind(parameters, categories)
-            except (ParameterInvalid, UnknownCatalogEntry) as error:
+            except (ParameterInvalidError, UnknownCatalogEntryError) as error:
                 problems.append(f"{subtask.subtask_id}: {error}")
                 continue
             nodes[node.instance_id] = node
@@ -88,7 +88,7 @@ def _unified(
     for chosen in product(*(values[name] for name in names)):
         try:
             bound.append(subtask.bind(dict(zip(names, chosen, strict=True)), categories))
-        except ParameterInvalid:
+        except ParameterInvalidError:
             continue
         if len(bound) == _MAXIMUM_BINDINGS:
             break

@@ -14,7 +14,7 @@ from synthesis.composition.reasons import shortfalls_of
 from synthesis.composition.request import CompositionAccount, CompositionRequest, Shortfall
 from synthesis.composition.supply import Supply
 from synthesis.composition.twins import ChainTwins
-from taskgraph.errors import GraphTooLarge
+from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.complexity import Cell
 from taskgraph.records.task import Intent, Task
 
@@ -127,7 +127,7 @@ class Composer:
             clash = self._builder.clash(members)
             if members.bit_count() >= _MAY_BE_UNCOUNTABLE:
                 self._builder.build(members, None)
-        except GraphTooLarge:
+        except GraphTooLargeError:
             self._uncountable += 1
             return True
         if clash:

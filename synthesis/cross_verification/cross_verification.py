@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from model_clients.errors import ReplyInvalid, ReplyRefused
+from model_clients.errors import CallFailedError
 from resources.categories import ResourceCategory
 from resources.record import Record
 from synthesis.cross_verification.performances import Performances, Stage
@@ -76,7 +76,7 @@ class Verification:
     """Every function written."""
 
 
-class _Failure(Exception):
+class _StageFailedError(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
@@ -111,14 +111,14 @@ class CrossVerifier:
         """Verify `subtask`, which must have been announced to the pool, and settle it there.
 
         Raises:
-            BatchPending: a call, of this subtask or of one that it needs, waits for an answer from elsewhere.
+            BatchPendingError: a call, of this subtask or of one that it needs, waits for an answer from elsewhere.
             ModelClientError: calls cannot go on at all (budget, key, provider).
         """
         work = _Work(subtask, Performances(self.stage))
         verified, rejection = None, None
         try:
             verified = await self._verify(work)
-        except _Failure as failure:
+        except _StageFailedError as failure:
             rejection = Rejection(
                 item_kind="subtask",
                 item_id=subtask.subtask_id,
@@ -153,7 +153,7 @@ class CrossVerifier:
                 instances, preludes, self.settings.performances_per_instance
             )
             if not trajectories:
-                raise _Failure("not_reproducible", work.performances.explain())
+                raise _StageFailedError("not_reproducible", work.performances.explain())
             problems = _contradictions(instances, trajectories)
             if problems:
                 revisions += 1
@@ -172,7 +172,7 @@ class CrossVerifier:
             work.performances.discard(trajectories, f"the evaluation said: {last}")
             number += 1
         last = work.rounds[-1].reason if work.rounds else "its declarations were contradicted in every round"
-        raise _Failure("not_verified", f"no evaluation function was accepted: {last}")
+        raise _StageFailedError("not_verified", f"no evaluation function was accepted: {last}")
 
     def _instances(self, subtask: Subtask) -> list[BoundSubtask]:
         sets = subtask.available_parameters[: self.settings.parameter_sets]
@@ -184,7 +184,9 @@ class CrossVerifier:
             prelude = await self.stage.pool.prelude(instance)
             if prelude is None:
                 needed = ", ".join(f"{item.category} {item.value}".strip() for item in instance.inputs)
-                raise _Failure("inputs_unavailable", f"nothing verified provides what it reads: {needed}")
+                raise _StageFailedError(
+                    "inputs_unavailable", f"nothing verified provides what it reads: {needed}"
+                )
             preludes[instance.instance_id] = prelude
         return preludes
 
@@ -194,10 +196,10 @@ class CrossVerifier:
         """Ask for the declarations anew; when they stay as they are, doubt the performances instead.
 
         Raises:
-            _Failure: as often as the settings allow it did not help.
+            _StageFailedError: as often as the settings allow it did not help.
         """
         if revision > self.exploration.revisions:
-            raise _Failure("wrong_resource", "; ".join(problems))
+            raise _StageFailedError("wrong_resource", "; ".join(problems))
         stage, subtask = self.stage, work.subtask
         again = await propose_again(
             subtask,
@@ -230,8 +232,8 @@ class CrossVerifier:
                     attempt=len(work.functions),
                     provenance=stage.provenance,
                 )
-            except (ReplyInvalid, ReplyRefused) as error:
-                raise _Failure("no_usable_reply", str(error)) from error
+            except CallFailedError as error:
+                raise _StageFailedError("no_usable_reply", str(error)) from error
             work.functions.append(function)
             accepted = await self._judge(work, number, function, trajectories)
             if accepted is not None:

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from model_clients.errors import BatchPending
+from model_clients.errors import BatchPendingError
 from resources.applications import Application
 from resources.categories import ResourceCategory, ResourceKind
 from resources.instances import Resource, bind_resource
@@ -99,7 +99,7 @@ class VerificationPool:
         Waits while a subtask that is still open could.
 
         Raises:
-            BatchPending: nothing can now, but something was postponed that may in a later run.
+            BatchPendingError: nothing can now, but something was postponed that may in a later run.
         """
         async with self._changed:
             while True:
@@ -107,7 +107,9 @@ class VerificationPool:
                 if plan == "postponed" or (plan == "impossible" and self._complete):
                     if self._postponed:
                         first = min(self._postponed)
-                        raise BatchPending(f"{instance.subtask_id} may need {first}, which was postponed")
+                        raise BatchPendingError(
+                            f"{instance.subtask_id} may need {first}, which was postponed"
+                        )
                     return None
                 if not isinstance(plan, str):
                     return Prelude(plan)

@@ -52,8 +52,8 @@ async def write_evaluation_function(
     """A function that is meant to accept what `trajectories` reached, for any parameters. Nothing is run or checked here.
 
     Raises:
-        ReplyInvalid: the model gives no usable reply.
-        ReplyRefused: the model refuses.
+        ReplyInvalidError: the model gives no usable reply.
+        ReplyRefusedError: the model refuses.
         ModelClientError: calls cannot go on at all.
     """
     names = tuple(placeholders(subtask.instruction_template))

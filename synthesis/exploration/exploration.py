@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from environments.errors import EnvironmentFailure
-from model_clients.errors import ReplyInvalid, ReplyRefused
+from environments.errors import EnvironmentFailureError
+from model_clients.errors import CallFailedError
 from model_clients.replies import ExplorationReply
 from model_clients.roles import ModelRole
 from prompts.inputs import ControlInView, ExplorationInput, ResourceInView, SubtaskExample, SubtaskToDeclare
@@ -74,11 +74,11 @@ async def explore_application(
         try:
             async with environments.lease(application.platform) as environment:
                 observation = await environment.reset([application])
-        except EnvironmentFailure as error:
+        except EnvironmentFailureError as error:
             return _rejected(application, "application_unavailable", str(error), provenance)
     try:
         reply = await _ask(application, models, categories, settings, observation=observation)
-    except (ReplyInvalid, ReplyRefused) as error:
+    except CallFailedError as error:
         return _rejected(application, "no_usable_reply", str(error), provenance)
     subtasks: dict[str, Subtask] = {}
     ballots: dict[str, list[Subtask]] = {}
@@ -117,7 +117,7 @@ async def propose_again(
     feedback = [f"{name}: {problem}" for problem in problems]
     try:
         reply = await _ask(application, models, categories, settings, feedback=feedback, attempt=attempt)
-    except (ReplyInvalid, ReplyRefused):
+    except CallFailedError:
         return None
     for proposal in reply.subtasks:
         if proposal.name == name:
@@ -148,7 +148,7 @@ async def _agree(
             reply = await _ask(
                 application, models, categories, settings, to_declare=undecided, attempt=attempt
             )
-        except (ReplyInvalid, ReplyRefused):
+        except CallFailedError:
             continue
         for proposal in reply.subtasks:
             first = proposed.get(f"{application.name}.{proposal.name}")

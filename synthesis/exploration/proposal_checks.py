@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from model_clients.replies import ProposedSubtask
 from resources.applications import Application, ExampleSubtask
 from resources.categories import ResourceCategory, ResourceKind
-from resources.errors import UnknownCatalogEntry
-from taskgraph.errors import ParameterInvalid
+from resources.errors import UnknownCatalogEntryError
+from taskgraph.errors import ParameterInvalidError
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask, placeholders
 from taskgraph.records.task import Rejection
@@ -22,7 +22,7 @@ DECLARATION_REASONS = frozenset(
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-class _Refused(Exception):
+class _ProposalRefusedError(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
@@ -42,7 +42,7 @@ def accepted_subtask(
     """
     try:
         return _subtask(proposal, application, categories, known, provenance)
-    except _Refused as refused:
+    except _ProposalRefusedError as refused:
         return Rejection(
             item_kind="subtask",
             item_id=f"{application.name}.{proposal.name}",
@@ -62,24 +62,24 @@ def _subtask(
     provenance: Provenance,
 ) -> Subtask:
     if not _NAME.fullmatch(proposal.name):
-        raise _Refused(
+        raise _ProposalRefusedError(
             "name_invalid", f"{proposal.name!r} is no name of lower-case letters, digits and underscores."
         )
     names = placeholders(proposal.instruction_template)
     sets = _parameter_sets(proposal, names)
     unknown = sorted(set(proposal.fresh) - set(names))
     if unknown:
-        raise _Refused(
+        raise _ProposalRefusedError(
             "parameters_mismatch", f"`fresh` names {unknown}, which the instruction does not have."
         )
     for declaration in (*proposal.inputs, *proposal.outputs):
         if declaration.category not in categories:
-            raise _Refused(
+            raise _ProposalRefusedError(
                 "unknown_category",
-                str(UnknownCatalogEntry("resource category", declaration.category, categories)),
+                str(UnknownCatalogEntryError("resource category", declaration.category, categories)),
             )
         if declaration.parameter and declaration.parameter not in names:
-            raise _Refused(
+            raise _ProposalRefusedError(
                 "declaration_mismatch",
                 f"{declaration.category!r} takes its value from {declaration.parameter!r}; the instruction has"
                 f" {names}.",
@@ -88,9 +88,11 @@ def _subtask(
     for other in known:
         templates = other.instruction_template, proposal.instruction_template
         if len({_folded(template, categories) for template in templates}) == 1:
-            raise _Refused("duplicate", f"says the same as {other.subtask_id}.")
+            raise _ProposalRefusedError("duplicate", f"says the same as {other.subtask_id}.")
         if other.subtask_id == f"{application.name}.{proposal.name}":
-            raise _Refused("duplicate", f"the name {proposal.name!r} is taken by another proposal.")
+            raise _ProposalRefusedError(
+                "duplicate", f"the name {proposal.name!r} is taken by another proposal."
+            )
     example = _same_example(proposal, application)
     subtask = Subtask(
         subtask_id=f"{application.name}.{proposal.name}",
@@ -110,8 +112,8 @@ def _subtask(
     try:
         for parameters in sets:
             subtask.bind(parameters, categories)
-    except ParameterInvalid as error:
-        raise _Refused("resource_without_value", str(error)) from error
+    except ParameterInvalidError as error:
+        raise _ProposalRefusedError("resource_without_value", str(error)) from error
     return subtask
 
 
@@ -120,12 +122,12 @@ def _parameter_sets(proposal: ProposedSubtask, names: list[str]) -> tuple[dict[s
     for values in proposal.parameter_sets or [[]]:
         parameters = {item.name: item.value for item in values}
         if set(parameters) != set(names) or len(values) != len(names):
-            raise _Refused(
+            raise _ProposalRefusedError(
                 "parameters_mismatch",
                 f"a parameter set names {sorted(item.name for item in values)}; the instruction has {sorted(names)}.",
             )
         if not all(value.strip() for value in parameters.values()):
-            raise _Refused("empty_value", f"a parameter set has an empty value: {parameters}.")
+            raise _ProposalRefusedError("empty_value", f"a parameter set has an empty value: {parameters}.")
         ordered = {name: parameters[name] for name in names}
         if ordered not in sets:
             sets.append(ordered)
@@ -142,7 +144,7 @@ def _check_value(
     if parameter in categories and parameter != category:
         kinds = (categories[parameter].kind, categories[category].kind)
         if kinds[0] is kinds[1]:
-            raise _Refused(
+            raise _ProposalRefusedError(
                 "category_contradicted",
                 f"the parameter {parameter!r} is named like a resource category but declared as {category!r}.",
             )
@@ -150,7 +152,7 @@ def _check_value(
         for parameters in sets:
             spoken = f"{parameters[parameter].rpartition('.')[2].lower()}_path"
             if spoken in categories and spoken != category:
-                raise _Refused(
+                raise _ProposalRefusedError(
                     "category_contradicted",
                     f"{parameters[parameter]!r} is declared as {category!r}, but its ending says {spoken!r}.",
                 )

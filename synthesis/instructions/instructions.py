@@ -37,8 +37,8 @@ async def write_instruction(
         order: instance ids in the order of telling; the graph's own order by default.
 
     Raises:
-        ReplyInvalid: the model gives no usable reply.
-        ReplyRefused: the model refuses.
+        ReplyInvalidError: the model gives no usable reply.
+        ReplyRefusedError: the model refuses.
         ModelClientError: calls cannot go on at all.
     """
     nodes = in_order(task, order)

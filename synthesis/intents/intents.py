@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from model_clients.errors import ReplyInvalid, ReplyRefused
+from model_clients.errors import CallFailedError
 from model_clients.replies import IntentsReply, ProposedIntent
 from model_clients.roles import ModelRole
 from prompts.inputs import IntentsInput, ResourceInView, ScenarioInView, SubtaskInPool
@@ -95,7 +95,7 @@ async def extract_intents(
                 item_id="pool",
                 attempt=attempt,
             )
-        except (ReplyInvalid, ReplyRefused) as error:
+        except CallFailedError as error:
             rejections.append(_rejection(f"call {attempt + 1}", "no_usable_reply", str(error), provenance))
             break
         attempt += 1

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from environments.environment import Environment
 from environments.episode import Recording
-from environments.errors import EnvironmentFailure
+from environments.errors import EnvironmentFailureError
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.applications import Application
 from resources.record import Record
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.errors import StageInputInvalid
+from synthesis.errors import StageInputInvalidError
 from synthesis.ports import Environments
 from synthesis.trajectories.reperformance import perform_again
 from synthesis.trajectories.setup_trajectories import made_files, since
@@ -84,7 +84,7 @@ class Replayer:
         """Perform `task` in several of its successful orders; rejected only if none of them works.
 
         Raises:
-            StageInputInvalid: a node of the task has no verified trajectory.
+            StageInputInvalidError: a node of the task has no verified trajectory.
         """
         orders = spread_orders(task, self.settings.orders)
         results = [await self._replay(task, number, order) for number, order in enumerate(orders)]
@@ -174,7 +174,7 @@ class Replayer:
                 evidence = await environment.evidence()
                 if not await self._note(node, recording, before, evidence, performance):
                     return
-        except EnvironmentFailure as error:
+        except EnvironmentFailureError as error:
             performance.termination = "environment_error"
             performance.failing = node.instance_id
             performance.message = f"{type(error).__name__}: {error}"
@@ -215,7 +215,7 @@ class Replayer:
         verified = self.verified.get(node.subtask_id)
         trajectory = verified.trajectory(node.instance_id) if verified else None
         if trajectory is None:
-            raise StageInputInvalid(
+            raise StageInputInvalidError(
                 f"the node {node.instance_id!r} has no verified trajectory; replay needs the pool the task was made from."
             )
         return trajectory

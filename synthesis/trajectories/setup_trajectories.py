@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from environments.environment import Environment
-from environments.errors import EnvironmentBroken
+from environments.errors import EnvironmentBrokenError
 from resources.applications import Application
 from resources.categories import ResourceKind
 from synthesis.trajectories.reperformance import perform_again
@@ -71,8 +71,8 @@ class PreparedEnvironment:
         """Reset, perform the prelude and bring the first of `applications` to the front.
 
         Raises:
-            EnvironmentBroken: the prelude could not be performed again.
-            EnvironmentFailure: as the environment's own reset.
+            EnvironmentBrokenError: the prelude could not be performed again.
+            EnvironmentFailureError: as the environment's own reset.
         """
         names = {application.name for application in applications}
         extra = [application for application in self._applications if application.name not in names]
@@ -82,7 +82,7 @@ class PreparedEnvironment:
             observation = await self._environment.bring_to_front(instance.application)
             recording = await perform_again(self._environment, trajectory, observation)
             if recording.termination != "finished":
-                raise EnvironmentBroken(
+                raise EnvironmentBrokenError(
                     f"preparing with {instance.instance_id} failed: {recording.termination}: {recording.message}"
                 )
         if self._prelude.performed:

@@ -12,8 +12,8 @@ from environments.agent import Decision
 from environments.annotated import side_by_side
 from environments.environment import Environment
 from environments.episode import run_episode
-from environments.errors import AgentFailure
-from model_clients.errors import ReplyInvalid, ReplyRefused
+from environments.errors import AgentError
+from model_clients.errors import CallFailedError
 from model_clients.replies import ActorReply
 from model_clients.roles import ModelRole
 from prompts.inputs import StepInHistory, TrajectoryInput
@@ -87,7 +87,7 @@ class ModelAgent:
         """The model's decision.
 
         Raises:
-            AgentFailure: the model refused or gave no usable reply.
+            AgentError: the model refused or gave no usable reply.
             ModelClientError: calls cannot go on at all.
         """
         prompt = render(
@@ -113,8 +113,8 @@ class ModelAgent:
                 item_id=self.instance.instance_id,
                 attempt=self.attempt,
             )
-        except (ReplyInvalid, ReplyRefused) as error:
-            raise AgentFailure(str(error)) from error
+        except CallFailedError as error:
+            raise AgentError(str(error)) from error
         return _decision(reply)
 
 

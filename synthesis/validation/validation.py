@@ -9,7 +9,7 @@ from random import Random
 
 from pydantic import Field
 
-from model_clients.errors import ReplyInvalid, ReplyRefused
+from model_clients.errors import CallFailedError
 from model_clients.replies import DependenciesReply
 from model_clients.roles import ModelRole
 from prompts.inputs import DependenciesInput
@@ -89,7 +89,7 @@ async def validate_task(
             judged = await judge_instruction(
                 task, instruction, titles, models=models, number=number, provenance=marked
             )
-        except (ReplyInvalid, ReplyRefused) as error:
+        except CallFailedError as error:
             return ValidatedTask(task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), marked))
         rounds.append(judged)
         if judged.accepted:
@@ -138,7 +138,7 @@ async def _permuted(
                 judged = await judge_instruction(
                     task, instruction, titles, models=models, number=len(rounds) + 1, provenance=provenance
                 )
-            except (ReplyInvalid, ReplyRefused):
+            except CallFailedError:
                 break
             rounds.append(judged)
             if judged.accepted:
@@ -159,8 +159,8 @@ async def judge_instruction(
     """One round: the check of literals, and only if that is passed, dependencies inferred from the words alone.
 
     Raises:
-        ReplyInvalid: the judge gives no usable reply.
-        ReplyRefused: the judge refuses.
+        ReplyInvalidError: the judge gives no usable reply.
+        ReplyRefusedError: the judge refuses.
         ModelClientError: calls cannot go on at all.
     """
     problems = literal_problems(task, instruction, titles)

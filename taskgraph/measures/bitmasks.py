@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from taskgraph.errors import GraphInvalid, GraphTooLarge
+from taskgraph.errors import GraphInvalidError, GraphTooLargeError
 
 MAXIMUM_SUBTASKS = 30
 """Most nodes that the exact algorithms accept."""
@@ -43,13 +43,13 @@ def require_size(nodes: Sequence[object]) -> None:
 
     >>> require_size((0,) * 31)
     Traceback (most recent call last):
-    taskgraph.errors.GraphTooLarge: The graph has 31 subtasks; exact mathematics handles up to 30. Split the task or leave subtasks out.
+    taskgraph.errors.GraphTooLargeError: The graph has 31 subtasks; exact mathematics handles up to 30. Split the task or leave subtasks out.
 
     Raises:
-        GraphTooLarge: more than `MAXIMUM_SUBTASKS` nodes.
+        GraphTooLargeError: more than `MAXIMUM_SUBTASKS` nodes.
     """
     if len(nodes) > MAXIMUM_SUBTASKS:
-        raise GraphTooLarge(
+        raise GraphTooLargeError(
             f"The graph has {len(nodes)} subtasks; exact mathematics handles up to {MAXIMUM_SUBTASKS}."
             " Split the task or leave subtasks out."
         )
@@ -62,13 +62,13 @@ def topological_order(predecessors: Sequence[int]) -> list[int]:
     [1, 0, 2]
 
     Raises:
-        GraphInvalid: the edges form a cycle; the message gives its nodes.
+        GraphInvalidError: the edges form a cycle; the message gives its nodes.
     """
     done, order, left = 0, [], list(range(len(predecessors)))
     while left:
         ready = [node for node in left if not predecessors[node] & ~done]
         if not ready:
-            raise GraphInvalid(f"The nodes {cycle_in(predecessors)} depend on each other in a cycle.")
+            raise GraphInvalidError(f"The nodes {cycle_in(predecessors)} depend on each other in a cycle.")
         order += ready
         for node in ready:
             done |= 1 << node

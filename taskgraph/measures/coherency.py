@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 
-from taskgraph.errors import GraphInvalid, GraphTooLarge
+from taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskgraph.measures.bitmasks import bits, mask_of, require_size, topological_order
 from taskgraph.measures.interference import successful_table, threats_of
 from taskgraph.measures.slot_runs import MAXIMUM_STATES, FewestSlotRuns
@@ -39,12 +39,12 @@ def maximum_coherency(
     2
 
     Raises:
-        GraphTooLarge: more than 30 nodes, or too many states.
+        GraphTooLargeError: more than 30 nodes, or too many states.
     """
     require_size(predecessors)
     try:
         runs = _FewestRuns(predecessors, applications, spoilers).fewest()
-    except GraphInvalid:
+    except GraphInvalidError:
         return None
     return None if runs is None else len(predecessors) - runs
 
@@ -58,7 +58,7 @@ def maximum_coherency_of(graph: TaskGraph) -> int | None:
     1
 
     Raises:
-        GraphTooLarge: more than 30 subtasks, or too many states.
+        GraphTooLargeError: more than 30 subtasks, or too many states.
     """
     applications = [node.application for node in graph.nodes]
     threats = threats_of(graph)
@@ -82,7 +82,7 @@ class _FewestRuns:
         """Number the nodes topologically, so that one pass in their order closes a run.
 
         Raises:
-            GraphInvalid: the edges form a cycle.
+            GraphInvalidError: the edges form a cycle.
         """
         order = topological_order(predecessors)
         place = {node: position for position, node in enumerate(order)}
@@ -110,7 +110,7 @@ class _FewestRuns:
             if best[done] < runs:
                 continue
             if len(best) > MAXIMUM_STATES:
-                raise GraphTooLarge(
+                raise GraphTooLargeError(
                     f"The maximum coherency score needs more than {MAXIMUM_STATES} states for this graph."
                 )
             for reached in self._after_one_run(done):

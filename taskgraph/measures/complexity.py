@@ -69,8 +69,8 @@ def shape_of(predecessors: Sequence[int]) -> Shape:
     Shape(nodes=4, edges=4, depth=3, width=2, largest_layer=2, components=1)
 
     Raises:
-        GraphTooLarge: more than 30 nodes.
-        GraphInvalid: the edges form a cycle.
+        GraphTooLargeError: more than 30 nodes.
+        GraphInvalidError: the edges form a cycle.
     """
     require_size(predecessors)
     size = len(predecessors)
@@ -153,7 +153,7 @@ def complexity_of(graph: TaskGraph) -> Complexity:
     0
 
     Raises:
-        GraphTooLarge: more than 30 subtasks.
+        GraphTooLargeError: more than 30 subtasks.
     """
     categories = {node.application_category for node in graph.nodes}
     return complexity_from_shape(shape_of(graph.predecessors), len(categories))

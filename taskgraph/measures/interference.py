@@ -136,7 +136,7 @@ def orders_of(
     ((),)
 
     Raises:
-        GraphTooLarge: more than 30 subtasks, or too many down-sets to count.
+        GraphTooLargeError: more than 30 subtasks, or too many down-sets to count.
     """
     threats = tuple(threats_of(graph))
     places = tuple(threat.places for threat in threats)

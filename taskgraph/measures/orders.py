@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterator, Sequence
 from math import factorial
 
-from taskgraph.errors import GraphTooLarge
+from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.bitmasks import bits, parts, require_size, successors
 from taskgraph.measures.symmetry import Spoilers, Symmetry
 
@@ -39,7 +39,7 @@ class OrderTable:
         """Prepare the table; a cyclic graph is accepted and has no order.
 
         Raises:
-            GraphTooLarge: more than 30 nodes. Every method raises it when more than `maximum_states` down-sets would
+            GraphTooLargeError: more than 30 nodes. Every method raises it when more than `maximum_states` down-sets would
                 have to be kept.
         """
         require_size(predecessors)
@@ -75,7 +75,7 @@ class OrderTable:
         (3, 2)
 
         Raises:
-            GraphTooLarge: the graph has too many down-sets to be counted.
+            GraphTooLargeError: the graph has too many down-sets to be counted.
         """
         return self._product(self._all)
 
@@ -126,7 +126,7 @@ class OrderTable:
 
     def _keep(self, left: int, result: int) -> int:
         if len(self._counts) >= self._maximum_states:
-            raise GraphTooLarge(
+            raise GraphTooLargeError(
                 f"The orders of this graph of {len(self._before)} subtasks cannot be counted within"
                 f" {self._maximum_states} states. Use fewer subtasks, or add dependencies."
             )
@@ -212,7 +212,7 @@ def count_orders(predecessors: Sequence[int]) -> int:
     2
 
     Raises:
-        GraphTooLarge: more than 30 nodes, or too many down-sets.
+        GraphTooLargeError: more than 30 nodes, or too many down-sets.
     """
     return OrderTable(predecessors).count()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from taskgraph.errors import GraphTooLarge
+from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.bitmasks import bits
 from taskgraph.measures.symmetry import Spoilers, Symmetry
 
@@ -53,7 +53,7 @@ class FewestSlotRuns:
         """Fewest runs of any order, or None without one.
 
         Raises:
-            GraphTooLarge: too many states.
+            GraphTooLargeError: too many states.
         """
         waiting: list[tuple[int, int, int, int, int]] = []
         best: dict[tuple[int, int], int] = {}
@@ -67,7 +67,7 @@ class FewestSlotRuns:
             if self._symmetry is None and len(best) > _SYMMETRY_FROM:
                 self._symmetry = Symmetry(self._before, self._spoilers, self._applications)
             if len(best) > MAXIMUM_STATES:
-                raise GraphTooLarge(
+                raise GraphTooLargeError(
                     f"The maximum coherency score needs more than {MAXIMUM_STATES} states for this graph."
                 )
             if last >= 0:

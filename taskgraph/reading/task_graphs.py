@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from resources.categories import ResourceCategory, ResourceKind
 from resources.instances import Resource
-from taskgraph.errors import GraphInvalid, ParameterInvalid
+from taskgraph.errors import GraphInvalidError, ParameterInvalidError
 from taskgraph.measures.bitmasks import require_size
 from taskgraph.reading.values import (
     adjacency,
@@ -52,13 +52,13 @@ def read_task_graph(
     (('a', 'b'),)
 
     Raises:
-        GraphInvalid: the form is unknown, or the graph is empty, cyclic, has a self-loop, a duplicate id, an unknown
+        GraphInvalidError: the form is unknown, or the graph is empty, cyclic, has a self-loop, a duplicate id, an unknown
             subtask or resource category, text that cannot be printed, or two producers of one resource; the offending
             items are named.
-        GraphTooLarge: more than 30 subtasks.
+        GraphTooLargeError: more than 30 subtasks.
     """
     if not isinstance(document, Mapping):
-        raise GraphInvalid(f"A task graph is a JSON object; this is {json_kind(document)}.")
+        raise GraphInvalidError(f"A task graph is a JSON object; this is {json_kind(document)}.")
     if "dag" in document:
         graph = _from_task_metadata(document, categories, category_of)
     elif _is_record(document):
@@ -66,12 +66,12 @@ def read_task_graph(
     elif "nodes" in document:
         graph = _from_plain(document, categories, category_of)
     else:
-        raise GraphInvalid(
+        raise GraphInvalidError(
             "This is no task graph: it has neither `graph` (a task record), `dag` (task metadata of the paper) nor"
             f" `nodes` (a plain graph). Its keys: {', '.join(sorted(map(str, document))) or 'none'}."
         )
     if not graph.nodes:
-        raise GraphInvalid("The graph has no subtasks; it needs at least one.")
+        raise GraphInvalidError("The graph has no subtasks; it needs at least one.")
     require_size(graph.nodes)
     _require_printable(graph)
     require_single_producers(graph)
@@ -86,14 +86,14 @@ def require_single_producers(graph: TaskGraph) -> None:
     >>> require_single_producers(TaskGraph(nodes=()))
 
     Raises:
-        GraphInvalid: naming the resource, the producers and the consumer.
+        GraphInvalidError: naming the resource, the producers and the consumer.
     """
     producers: dict[tuple[str, Resource], str] = {}
     for edge in graph.edges:
         if edge.resource.category != UNNAMED_RESOURCE and edge.resource.value:
             first = producers.setdefault((edge.consumer, edge.resource), edge.producer)
             if first != edge.producer:
-                raise GraphInvalid(
+                raise GraphInvalidError(
                     f"{edge.consumer} gets {edge.resource.category} {edge.resource.value} from two producers, {first} and"
                     f" {edge.producer}; a resource has exactly one in a task."
                 )
@@ -102,7 +102,7 @@ def require_single_producers(graph: TaskGraph) -> None:
         for resource in node.outputs:
             first = writers.setdefault(resource, node.instance_id)
             if resource.value and first != node.instance_id:
-                raise GraphInvalid(
+                raise GraphInvalidError(
                     f"{resource.category} {resource.value} has two producers, {first} and {node.instance_id}; a resource has"
                     " exactly one in a task."
                 )
@@ -121,7 +121,7 @@ def _require_printable(graph: TaskGraph) -> None:
         ):
             wrong = [letter for letter in text if letter not in "\n\r\t" and category(letter) in ("Cc", "Cs")]
             if wrong:
-                raise GraphInvalid(
+                raise GraphInvalidError(
                     f"{text[:60]!a} of {node.instance_id!a} holds {wrong[0]!a}, which cannot be printed."
                 )
 
@@ -144,7 +144,7 @@ def _from_record(document: Mapping[str, object]) -> TaskGraph:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise GraphInvalid(
+        raise GraphInvalidError(
             f"{place + ': ' if place else ''}{first['msg'].removeprefix('Value error, ')}"
         ) from None
 
@@ -169,7 +169,9 @@ def _from_task_metadata(
 ) -> TaskGraph:
     dag = document["dag"]
     if not isinstance(dag, Mapping) or "nodes" not in dag:
-        raise GraphInvalid("`dag` has no `nodes`; the paper's task metadata has `nodes` and `edges` there.")
+        raise GraphInvalidError(
+            "`dag` has no `nodes`; the paper's task metadata has `nodes` and `edges` there."
+        )
     names = ids_of(dag["nodes"], "dag.nodes")
     subtasks = _subtasks_of(document.get("subtasks"), names)
     told = text_in(document, "task_instruction", "the task")
@@ -181,7 +183,7 @@ def _from_task_metadata(
         values = _parameters(subtask.get("available_parameters"), told)
         try:
             instruction = fill(template, values)
-        except ParameterInvalid:
+        except ParameterInvalidError:
             instruction = template
         sides = {
             side: read_resources(
@@ -208,22 +210,22 @@ def _subtasks_of(listed: object, names: Sequence[str]) -> dict[str, Mapping[str,
     if listed is None:
         return {}
     if not isinstance(listed, Sequence) or isinstance(listed, str):
-        raise GraphInvalid(
+        raise GraphInvalidError(
             f"`subtasks` is {json_kind(listed)}; it must be a list of the paper's subtask metadata."
         )
     found: dict[str, Mapping[str, object]] = {}
     for position, item in enumerate(listed, start=1):
         if not isinstance(item, Mapping):
-            raise GraphInvalid(
+            raise GraphInvalidError(
                 f"Number {position} of `subtasks` is {json_kind(item)}, not an object with an `id`."
             )
         name = read_id(item.get("id"), f"Number {position} of `subtasks`")
         if name in found:
-            raise GraphInvalid(f"`subtasks` has metadata for {name} twice.")
+            raise GraphInvalidError(f"`subtasks` has metadata for {name} twice.")
         found[name] = item
     unknown = sorted(set(names) - found.keys())
     if unknown and found:
-        raise GraphInvalid(f"`subtasks` has no metadata for these nodes: {', '.join(unknown)}.")
+        raise GraphInvalidError(f"`subtasks` has no metadata for these nodes: {', '.join(unknown)}.")
     return found
 
 
@@ -248,7 +250,7 @@ def _from_plain(
     for key, named in (("applications", applications), ("resources", resources)):
         unknown = sorted(set(named) - set(names))
         if unknown:
-            raise GraphInvalid(f"`{key}` names subtasks that are not in `nodes`: {', '.join(unknown)}.")
+            raise GraphInvalidError(f"`{key}` names subtasks that are not in `nodes`: {', '.join(unknown)}.")
     nodes = []
     for name in names:
         own = dict(details.get(name, {}))
@@ -316,7 +318,7 @@ def _linked(
     try:
         graph = TaskGraph(nodes=tuple(by_name.values()), edges=tuple(edges))
     except ValidationError as error:
-        raise GraphInvalid(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+        raise GraphInvalidError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
     return graph
 
 

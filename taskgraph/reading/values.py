@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from resources.categories import ResourceCategory, ResourceKind
 from resources.instances import Resource, bind_resource, guessed_kind
-from taskgraph.errors import GraphInvalid
+from taskgraph.errors import GraphInvalidError
 from taskgraph.measures.bitmasks import require_size
 
 _ENDS = (("producer", "source", "from"), ("consumer", "target", "to"))
@@ -40,12 +40,12 @@ def read_id(given: object, place: str) -> str:
     ('df3fc68b-7da6-aef1', '7')
 
     Raises:
-        GraphInvalid: it is neither text nor a whole number, or blank.
+        GraphInvalidError: it is neither text nor a whole number, or blank.
     """
     text = re.sub(r"\s*\n\s*", "", str(given))
     if isinstance(given, bool) or not isinstance(given, str | int) or not text.strip():
         found = "blank" if isinstance(given, str) else json_kind(given)
-        raise GraphInvalid(f"{place} has no id: it is {found}; an id is text or a whole number.")
+        raise GraphInvalidError(f"{place} has no id: it is {found}; an id is text or a whole number.")
     return text
 
 
@@ -56,11 +56,11 @@ def ids_of(nodes: object, key: str) -> list[str]:
     ['a', '2']
 
     Raises:
-        GraphInvalid: it is no list, an entry has no id, or ids stand twice.
-        GraphTooLarge: more than 30 of them.
+        GraphInvalidError: it is no list, an entry has no id, or ids stand twice.
+        GraphTooLargeError: more than 30 of them.
     """
     if not isinstance(nodes, Sequence) or isinstance(nodes, str):
-        raise GraphInvalid(
+        raise GraphInvalidError(
             f"`{key}` is {json_kind(nodes)}; it must be a list of ids or of objects with an `id`."
         )
     names = [
@@ -69,7 +69,7 @@ def ids_of(nodes: object, key: str) -> list[str]:
     ]
     twice = [name for name, count in sorted(Counter(names).items()) if count > 1]
     if twice:
-        raise GraphInvalid(f"These ids stand twice in `{key}`: {', '.join(twice[:10])}.")
+        raise GraphInvalidError(f"These ids stand twice in `{key}`: {', '.join(twice[:10])}.")
     require_size(names)
     return names
 
@@ -81,12 +81,12 @@ def adjacency(edges: object) -> list[tuple[str, str]]:
     True
 
     Raises:
-        GraphInvalid: an edge has not two ends.
+        GraphInvalidError: an edge has not two ends.
     """
     if isinstance(edges, Mapping):
         wrong = [f"{name}: {found!r}" for name, found in edges.items() if not isinstance(found, list | tuple)]
         if wrong:
-            raise GraphInvalid(
+            raise GraphInvalidError(
                 f"`edges` has no list of consumers for {wrong[0][:80]}; write {{producer: [consumer, …]}}."
             )
         return [
@@ -98,7 +98,7 @@ def adjacency(edges: object) -> list[tuple[str, str]]:
             for consumer in found
         ]
     if not isinstance(edges, Sequence) or isinstance(edges, str):
-        raise GraphInvalid(
+        raise GraphInvalidError(
             f"`edges` is {json_kind(edges)}; it must be a list of pairs or an adjacency object."
         )
     return [_ends(edge, position) for position, edge in enumerate(edges, start=1)]
@@ -110,7 +110,7 @@ def _ends(edge: object, position: int) -> tuple[str, str]:
     else:
         found = list(edge) if isinstance(edge, Sequence) and not isinstance(edge, str) else []
     if len(found) != 2:
-        raise GraphInvalid(f"This edge has not two ends: {str(edge)[:80]}. Write [producer, consumer].")
+        raise GraphInvalidError(f"This edge has not two ends: {str(edge)[:80]}. Write [producer, consumer].")
     return (
         read_id(found[0], f"The producer of edge {position}"),
         read_id(found[1], f"The consumer of edge {position}"),
@@ -126,7 +126,7 @@ def edges_with_resources(
     []
 
     Raises:
-        GraphInvalid: a category is unknown.
+        GraphInvalidError: a category is unknown.
     """
     named: dict[tuple[str, str], list[Resource]] = {}
     if isinstance(edges, Sequence):
@@ -161,10 +161,10 @@ def read_resources(
     'a.xlsx'
 
     Raises:
-        GraphInvalid: this is no list of resources, or a category is unknown.
+        GraphInvalidError: this is no list of resources, or a category is unknown.
     """
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise GraphInvalid(f"The resources of {name} are {json_kind(given)}; they must be a list.")
+        raise GraphInvalidError(f"The resources of {name} are {json_kind(given)}; they must be a list.")
     found = []
     for item in given:
         kind: object = None
@@ -175,7 +175,7 @@ def read_resources(
         elif isinstance(item, str):
             category, _, value = item.partition(":")
         else:
-            raise GraphInvalid(
+            raise GraphInvalidError(
                 f"A resource of {name} is {json_kind(item)}; write 'category', 'category:value' or an object with `category`."
             )
         known = categories.get(category)
@@ -184,7 +184,7 @@ def read_resources(
         if known is None and isinstance(kind, str) and kind in set(ResourceKind):
             known = ResourceCategory(name=category, kind=ResourceKind(kind), description="")
         if known is None:
-            raise GraphInvalid(_unknown_category(name, category, categories))
+            raise GraphInvalidError(_unknown_category(name, category, categories))
         found.append(bind_resource(known, application, value.strip() or values.get(category, "")))
     return tuple(dict.fromkeys(found))
 
@@ -204,11 +204,11 @@ def object_in(document: Mapping[str, object], key: str) -> Mapping[str, object]:
     ({'b': 1}, {})
 
     Raises:
-        GraphInvalid: something else is there.
+        GraphInvalidError: something else is there.
     """
     value = document.get(key, {})
     if not isinstance(value, Mapping):
-        raise GraphInvalid(f"`{key}` is {json_kind(value)}; it must be an object.")
+        raise GraphInvalidError(f"`{key}` is {json_kind(value)}; it must be an object.")
     return value
 
 
@@ -219,13 +219,13 @@ def text_in(document: Mapping[str, object], key: str, place: str) -> str:
     ('x', '')
 
     Raises:
-        GraphInvalid: something else is there.
+        GraphInvalidError: something else is there.
     """
     value = document.get(key)
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise GraphInvalid(f"{key!r} of {place} is {json_kind(value)}; it must be text.")
+        raise GraphInvalidError(f"{key!r} of {place} is {json_kind(value)}; it must be text.")
     return str(value)
 
 
@@ -238,13 +238,13 @@ def refuse_unknown_keys(
 
     >>> refuse_unknown_keys({"edgs": [["a", "b"]]}, ["nodes", "edges"], "a plain graph")
     Traceback (most recent call last):
-    taskgraph.errors.GraphInvalid: 'edgs' means nothing in a plain graph; did you mean 'edges'? Known: nodes, edges.
+    taskgraph.errors.GraphInvalidError: 'edgs' means nothing in a plain graph; did you mean 'edges'? Known: nodes, edges.
 
     Raises:
-        GraphInvalid: naming the key and those known.
+        GraphInvalidError: naming the key and those known.
     """
     for key, value in document.items():
         if key not in known and (strict or (isinstance(value, Mapping | list | tuple) and value)):
             near = get_close_matches(str(key), known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise GraphInvalid(f"{key!r} means nothing in {place}{hint} Known: {', '.join(known)}.")
+            raise GraphInvalidError(f"{key!r} means nothing in {place}{hint} Known: {', '.join(known)}.")

@@ -9,7 +9,7 @@ from pydantic import model_validator
 
 from resources.instances import Resource
 from resources.record import Record
-from taskgraph.errors import GraphInvalid
+from taskgraph.errors import GraphInvalidError
 from taskgraph.measures.bitmasks import cycle_in
 from taskgraph.records.subtask import BoundSubtask
 
@@ -35,7 +35,7 @@ class TaskGraph(Record):
 
     Raises:
         ValidationError: a duplicate id, an unknown endpoint or a self-loop; pydantic's, naming the offending items.
-        GraphInvalid: the edges form a cycle, which is named.
+        GraphInvalidError: the edges form a cycle, which is named.
     """
 
     nodes: tuple[BoundSubtask, ...]
@@ -69,7 +69,7 @@ class TaskGraph(Record):
         (0, 1)
 
         Raises:
-            GraphInvalid: the edges form a cycle.
+            GraphInvalidError: the edges form a cycle.
         """
         index = {node.instance_id: position for position, node in enumerate(self.nodes)}
         masks = [0] * len(self.nodes)
@@ -79,7 +79,7 @@ class TaskGraph(Record):
             cycle = cycle_in(masks)
             if cycle:
                 names = " → ".join(self.nodes[node].instance_id for node in [*cycle, cycle[0]])
-                raise GraphInvalid(f"these subtasks depend on each other in a cycle: {names}")
+                raise GraphInvalidError(f"these subtasks depend on each other in a cycle: {names}")
         return tuple(masks)
 
     @property

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskgraph.errors import KeysInvalid
+from taskgraph.errors import KeysInvalidError
 
 MODIFIERS = {"^": "ctrl", "%": "alt", "+": "shift"}
 """Modifier characters and the names chords are written with."""
@@ -84,16 +84,18 @@ def read_keys(keys: str) -> tuple[KeyPress, ...]:
     ['ctrl+shift+s', 'tab', 'tab', 'o', 'k']
 
     Raises:
-        KeysInvalid: an unknown key name, an unclosed brace or group, a modifier with nothing after it, or more
+        KeysInvalidError: an unknown key name, an unclosed brace or group, a modifier with nothing after it, or more
             presses than one action may make.
     """
     presses, position = _read(keys, 0, (), in_group=False)
     if position != len(keys):
-        raise KeysInvalid(
+        raise KeysInvalidError(
             f"The keys {keys!r} close a group that was never opened; write a literal ')' as '{{)}}'."
         )
     if len(presses) > _MAXIMUM_PRESSES:
-        raise KeysInvalid(f"One action may press at most {_MAXIMUM_PRESSES} keys; this makes {len(presses)}.")
+        raise KeysInvalidError(
+            f"One action may press at most {_MAXIMUM_PRESSES} keys; this makes {len(presses)}."
+        )
     return tuple(presses)
 
 
@@ -133,13 +135,13 @@ def _read(keys: str, position: int, held: tuple[str, ...], *, in_group: bool) ->
             position += 1
         pending = ()
     if pending:
-        raise KeysInvalid(
+        raise KeysInvalidError(
             f"The keys {keys!r} hold {' and '.join(pending)} but name no key after it; write a literal"
             " '^', '%' or '+' in braces, such as '{+}'."
         )
     if in_group:
         if position >= len(keys):
-            raise KeysInvalid(
+            raise KeysInvalidError(
                 f"The keys {keys!r} open a group '(' that is never closed; write a literal '(' as '{{(}}'."
             )
         position += 1
@@ -149,7 +151,7 @@ def _read(keys: str, position: int, held: tuple[str, ...], *, in_group: bool) ->
 def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
     end = keys.find("}", position + 2)
     if end < 0:
-        raise KeysInvalid(
+        raise KeysInvalidError(
             f"The keys {keys!r} open a brace that is never closed; write a literal '{{' as '{{{{}}'."
         )
     content = keys[position + 1 : end]
@@ -159,7 +161,7 @@ def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
     count = 1
     if repeat:
         if not (repeat.isascii() and repeat.isdigit()) or not 0 < int(repeat) <= _MAXIMUM_REPEAT:
-            raise KeysInvalid(
+            raise KeysInvalidError(
                 f"In the keys {keys!r}, {content!r} has no repeat count from 1 to {_MAXIMUM_REPEAT} after the space."
             )
         count = int(repeat)
@@ -167,7 +169,7 @@ def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
         return _press(name, ()).key, count, end + 1
     named = _NAMED.get(name.upper().removeprefix("VK_"))
     if named is None:
-        raise KeysInvalid(
+        raise KeysInvalidError(
             f"In the keys {keys!r}, {{{name}}} is no key. Known: {', '.join(sorted(_NAMED))}; text needs no braces."
         )
     return named, count, end + 1

@@ -12,10 +12,10 @@ from pydantic import Field
 
 from resources.applications import ResourceDeclaration, WorkedStep
 from resources.categories import ResourceCategory
-from resources.errors import UnknownCatalogEntry
+from resources.errors import UnknownCatalogEntryError
 from resources.instances import Resource, bind_resource
 from resources.record import Record
-from taskgraph.errors import ParameterInvalid
+from taskgraph.errors import ParameterInvalidError
 from taskgraph.records.provenance import Provenance
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -37,14 +37,14 @@ def fill(template: str, parameters: Mapping[str, str]) -> str:
     "Open 'a {path}.csv'."
 
     Raises:
-        ParameterInvalid: a placeholder has no value.
+        ParameterInvalidError: a placeholder has no value.
     """
 
     def value(match: re.Match[str]) -> str:
         try:
             return parameters[match.group(1)]
         except KeyError:
-            raise ParameterInvalid(
+            raise ParameterInvalidError(
                 f"The template {template!r} needs the parameter {match.group(1)!r}; given: {sorted(parameters)}."
             ) from None
 
@@ -110,8 +110,8 @@ class Subtask(Record):
         """The instance of this subtask with `parameters`.
 
         Raises:
-            ParameterInvalid: a placeholder or a declared resource has no value.
-            UnknownCatalogEntry: a declared resource category does not exist.
+            ParameterInvalidError: a placeholder or a declared resource has no value.
+            UnknownCatalogEntryError: a declared resource category does not exist.
         """
         inputs = tuple(self._resource(item, parameters, categories) for item in self.inputs)
         return BoundSubtask(
@@ -136,16 +136,16 @@ class Subtask(Record):
     ) -> Resource:
         category = categories.get(declaration.category)
         if category is None:
-            raise UnknownCatalogEntry("resource category", declaration.category, categories)
+            raise UnknownCatalogEntryError("resource category", declaration.category, categories)
         if not declaration.parameter:
             if not category.is_slot:
-                raise ParameterInvalid(
+                raise ParameterInvalidError(
                     f"Subtask {self.subtask_id!r} declares {declaration.category!r} ({category.kind.value}) without"
                     " the parameter that gives its value."
                 )
             return bind_resource(category, self.application, "")
         if declaration.parameter not in parameters:
-            raise ParameterInvalid(
+            raise ParameterInvalidError(
                 f"Subtask {self.subtask_id!r} needs the parameter {declaration.parameter!r}; given: {sorted(parameters)}."
             )
         return bind_resource(category, self.application, parameters[declaration.parameter])

@@ -20,7 +20,7 @@ def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:
     '^aa{+}b.csv{ENTER}'
 
     Raises:
-        ParameterInvalid: a placeholder has no value.
+        ParameterInvalidError: a placeholder has no value.
     """
     values = with_path_parts(parameters)
     keys = fill(step.keys, {name: escape_keys(value) for name, value in values.items()})

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import BrowserMissing
+from environments.errors import BrowserMissingError
 from environments.installing.browser_finding import (
     BROWSER_PROGRAMS,
     BROWSER_VARIABLE,
@@ -47,9 +47,9 @@ def test_a_named_browser_that_is_absent_is_an_error_and_nothing_is_installed(
 ) -> None:
     program(machine / "chromium")
     monkeypatch.setenv(BROWSER_VARIABLE, "/nonexistent/browser")
-    with pytest.raises(BrowserMissing, match="/nonexistent/browser"):
+    with pytest.raises(BrowserMissingError, match="/nonexistent/browser"):
         find_browser(tmp_path, PROGRAMS)
-    with pytest.raises(BrowserMissing, match=BROWSER_VARIABLE):
+    with pytest.raises(BrowserMissingError, match=BROWSER_VARIABLE):
         install_browser(tmp_path, PROGRAMS)
 
 
@@ -63,7 +63,7 @@ def test_a_program_that_only_advises_another_installation_is_no_browser(
     machine: Path, tmp_path: Path
 ) -> None:
     program(machine / "chromium-browser", version="please install it otherwise")
-    with pytest.raises(BrowserMissing):
+    with pytest.raises(BrowserMissingError):
         find_browser(tmp_path, PROGRAMS)
 
 
@@ -76,7 +76,7 @@ def test_the_unpacked_package_is_used_with_its_libraries_and_fonts(machine: Path
 
 
 def test_without_any_browser_the_message_says_how_to_get_one(machine: Path, tmp_path: Path) -> None:
-    with pytest.raises(BrowserMissing) as caught:
+    with pytest.raises(BrowserMissingError) as caught:
         find_browser(tmp_path, PROGRAMS)
     for way in ("taskloom install", "chromium-headless-shell", BROWSER_VARIABLE):
         assert way in str(caught.value)

@@ -7,7 +7,7 @@ import pytest
 from environments.agent import Decision
 from environments.environment import Environment
 from environments.episode import record_steps, run_episode
-from environments.errors import AgentFailure, ApplicationStartFailed, EnvironmentBroken
+from environments.errors import AgentError, ApplicationStartFailedError, EnvironmentBrokenError
 from environments.lookup import platform
 from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Application
@@ -62,13 +62,13 @@ class Failing:
         self, applications: Sequence[Application], *, without: Collection[str] = ()
     ) -> Observation:
         if self.at_reset:
-            raise ApplicationStartFailed("Notes did not open its port within 60 s.")
+            raise ApplicationStartFailedError("Notes did not open its port within 60 s.")
         return await self.inner.reset(applications, without=without)
 
     async def act(self, action: Action) -> Observation:
         self.acts += 1
         if self.acts == self.at_act:
-            raise EnvironmentBroken("The browser died.")
+            raise EnvironmentBrokenError("The browser died.")
         return await self.inner.act(action)
 
     def __getattr__(self, name: str) -> object:
@@ -151,7 +151,7 @@ async def test_giving_up_keeps_the_reason(environment: Environment) -> None:
 
 
 async def test_a_failing_model_ends_the_episode_and_keeps_its_steps(environment: Environment) -> None:
-    agent = Scripted("New", AgentFailure("The model refused."))
+    agent = Scripted("New", AgentError("The model refused."))
     trajectory = await run_episode(environment, agent, instance=INSTANCE, applications=[NOTES], step_limit=5)
     assert (trajectory.termination, trajectory.message, len(trajectory.steps)) == (
         "model_error",
@@ -172,7 +172,7 @@ async def test_an_environment_that_fails_is_recorded(environment: Environment) -
         Failing(environment, at_reset=True), Scripted(), instance=INSTANCE, applications=[NOTES], step_limit=5
     )
     assert never.termination == "environment_error" and not never.steps
-    assert never.message.startswith("ApplicationStartFailed: Notes did not open")
+    assert never.message.startswith("ApplicationStartFailedError: Notes did not open")
     broken = await run_episode(
         Failing(environment, at_act=2),
         Scripted("New", "New"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from environments.errors import ActionInvalid
+from environments.errors import ActionInvalidError
 from environments.evidence.input_log import InputLog, require_control, under_pointer
 from taskgraph.records.interaction import (
     ClickInput,
@@ -60,7 +60,7 @@ def test_the_innermost_text_under_the_pointer_counts() -> None:
 
 def test_an_unknown_label_is_refused_with_the_known_ones() -> None:
     assert require_control(CONTROLS, "2") is INNER
-    with pytest.raises(ActionInvalid, match=r"no control '9'.*1 to 3"):
+    with pytest.raises(ActionInvalidError, match=r"no control '9'.*1 to 3"):
         require_control(CONTROLS, "9")
-    with pytest.raises(ActionInvalid, match="none"):
+    with pytest.raises(ActionInvalidError, match="none"):
         require_control((), "1")

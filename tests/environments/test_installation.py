@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InstallationFailed
+from environments.errors import InstallationFailedError
 from environments.installing.applications import (
     InstallationResult,
     install_applications,
@@ -117,7 +117,7 @@ def test_a_full_disk_is_said_clearly(tmp_path: Path) -> None:
 
 def test_a_data_folder_that_is_a_file_is_an_error_with_advice(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("")
-    with pytest.raises(InstallationFailed, match="--data"):
+    with pytest.raises(InstallationFailedError, match="--data"):
         install([application()], tmp_path / "data")
 
 
@@ -226,24 +226,24 @@ def test_progress_names_what_begins_and_what_ended(tmp_path: Path) -> None:
 
 
 def test_a_failing_program_is_reported_with_what_it_said() -> None:
-    with pytest.raises(InstallationFailed, match="ERROR: no such version"):
+    with pytest.raises(InstallationFailedError, match="ERROR: no such version"):
         CommandRunner().run([sys.executable, "-c", "print('ERROR: no such version'); raise SystemExit(3)"])
 
 
 def test_a_program_that_meets_a_full_disk_is_reported_as_such() -> None:
-    with pytest.raises(InstallationFailed, match="The disk is full"):
+    with pytest.raises(InstallationFailedError, match="The disk is full"):
         CommandRunner().run(
             [sys.executable, "-c", "raise SystemExit('OSError: [Errno 28] No space left on device')"]
         )
 
 
 def test_a_missing_program_is_reported() -> None:
-    with pytest.raises(InstallationFailed, match="cannot be started"):
+    with pytest.raises(InstallationFailedError, match="cannot be started"):
         CommandRunner().run(["/nonexistent/program"])
 
 
 def test_a_program_that_hangs_is_stopped() -> None:
-    with pytest.raises(InstallationFailed, match="took longer"):
+    with pytest.raises(InstallationFailedError, match="took longer"):
         CommandRunner().run([sys.executable, "-c", "import time; time.sleep(60)"], timeout_seconds=0.5)
 
 
@@ -261,7 +261,7 @@ def test_a_stopped_runner_ends_what_runs_and_starts_nothing_more(tmp_path: Path)
                     f"import pathlib, time; pathlib.Path({str(started)!r}).touch(); time.sleep(60)",
                 ]
             )
-        except InstallationFailed as error:
+        except InstallationFailedError as error:
             failures.append(str(error))
 
     thread = threading.Thread(target=run)
@@ -272,5 +272,5 @@ def test_a_stopped_runner_ends_what_runs_and_starts_nothing_more(tmp_path: Path)
     runner.stop()
     thread.join(30)
     assert len(failures) == 1
-    with pytest.raises(InstallationFailed, match="was stopped"):
+    with pytest.raises(InstallationFailedError, match="was stopped"):
         runner.run([sys.executable, "-c", ""])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.errors import ActionInvalid
+from environments.errors import ActionInvalidError
 from environments.keys import parse_keys
 from taskgraph.records.interaction import escape_keys
 from taskgraph.records.keys import KeyPress, runs
@@ -59,7 +59,7 @@ def test_reads_the_papers_key_syntax(keys: str, pressed: list[str]) -> None:
     ],
 )
 def test_refuses_keys_that_do_not_parse_and_says_why(keys: str, complaint: str) -> None:
-    with pytest.raises(ActionInvalid, match=complaint):
+    with pytest.raises(ActionInvalidError, match=complaint):
         parse_keys(keys)
 
 
@@ -75,7 +75,7 @@ def test_escaped_text_is_typed_as_it_stands(text: str) -> None:
 def test_any_text_is_either_read_or_refused(keys: str) -> None:
     try:
         presses = parse_keys(keys)
-    except ActionInvalid as error:
+    except ActionInvalidError as error:
         assert str(error)
     else:
         assert all(len(press.key) == 1 or press.key.isalnum() for press in presses)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from environments.errors import UnknownPlatform
+from environments.errors import UnknownPlatformError
 from environments.lookup import platform, platform_names
 
 
@@ -14,7 +14,7 @@ def test_lists_the_modules_of_the_platforms_folder() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_and_the_nearest() -> None:
-    with pytest.raises(UnknownPlatform, match=r"Did you mean 'web_browser'\? Known: .*simulated"):
+    with pytest.raises(UnknownPlatformError, match=r"Did you mean 'web_browser'\? Known: .*simulated"):
         platform("web_browsre")
 
 

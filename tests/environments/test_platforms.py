@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from environments.environment import Environment
-from environments.errors import ActionInvalid, BrowserMissing
+from environments.errors import ActionInvalidError, BrowserMissingError
 from environments.lookup import platform, platform_names
 from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Application, Fixture, Launch
@@ -60,7 +60,7 @@ async def started(
     applications = list(simulated_applications()) if name == "simulated" else web_applications(tmp_path)
     try:
         await environment.reset(applications[:2])
-    except BrowserMissing as error:
+    except BrowserMissingError as error:
         pytest.skip(str(error))
     yield environment, applications[:2]
     await environment.close()
@@ -85,11 +85,11 @@ async def test_keeps_the_contract(started: tuple[Environment, list[Application]]
     assert evidence.step == 0 and not evidence.inputs and evidence.clipboard.text is None
     assert {fixture.value for fixture in first.fixtures} <= {file.path for file in evidence.files}
 
-    with pytest.raises(ActionInvalid, match="no control"):
+    with pytest.raises(ActionInvalidError, match="no control"):
         await environment.act(ClickInput(control_label="no such"))
-    with pytest.raises(ActionInvalid):
+    with pytest.raises(ActionInvalidError):
         await environment.act(KeyboardInput(keys="{NOSUCHKEY}"))
-    with pytest.raises(ActionInvalid, match="was started"):
+    with pytest.raises(ActionInvalidError, match="was started"):
         await environment.bring_to_front("elsewhere")
     await environment.act(WaitInput(seconds=0))
 

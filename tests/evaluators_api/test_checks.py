@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evaluators_api.checks.registry import LONGEST_ARGUMENT, Scene, checks
-from evaluators_api.errors import CheckMisused, CheckUnavailable
+from evaluators_api.errors import CheckMisusedError, CheckUnavailableError
 from evaluators_api.evidence.evidence_view import EvidenceView, view
 from evaluators_api.reference import checks_reference, signature, type_stubs
 from resources.applications import ControlQuery
@@ -28,7 +28,7 @@ class FixedReader:
 
     def read(self, screenshot: Screenshot) -> tuple[str, ...]:
         if not self.texts:
-            raise CheckUnavailable("nothing reads here")
+            raise CheckUnavailableError("nothing reads here")
         return self.texts
 
 
@@ -185,7 +185,7 @@ def test_typed_text_is_what_was_typed_in_one_go(
 def test_pictures_are_read_only_when_controls_do_not_answer() -> None:
     painted = EVIDENCE.model_copy(update={"screenshot": Screenshot(sha256="e" * 64)})
     assert ask(painted, "check_text_exists", "Plan B") is True
-    with pytest.raises(CheckUnavailable):
+    with pytest.raises(CheckUnavailableError):
         ask(painted, "check_text_exists", "Painted words")
     reader = FixedReader("Painted words", "Save As")
     assert ask(painted, "check_text_exists", "painted words", reader=reader) is True
@@ -208,7 +208,7 @@ def test_pictures_are_read_only_when_controls_do_not_answer() -> None:
     ],
 )
 def test_wrong_arguments_are_named(arguments: tuple[object, ...], named: dict[str, object]) -> None:
-    with pytest.raises(CheckMisused, match="check_file_exists"):
+    with pytest.raises(CheckMisusedError, match="check_file_exists"):
         ask(EVIDENCE, "check_file_exists", *arguments, **named)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from evaluators_api.errors import CheckUnavailable
+from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.ocr import ScreenReader, available_engine, texts_of_words
 from evaluators_api.evidence.text_matching import read_in_picture
 from taskgraph.records.interaction import Screenshot
@@ -57,7 +57,7 @@ def test_reads_painted_text_and_keeps_it_on_disk(tmp_path: Path) -> None:
 
 
 def test_a_picture_that_was_not_kept_is_a_refusal() -> None:
-    with pytest.raises(CheckUnavailable, match="was not kept"):
+    with pytest.raises(CheckUnavailableError, match="was not kept"):
         ScreenReader().read(Screenshot(sha256="a" * 64))
 
 
@@ -65,11 +65,11 @@ def test_a_machine_without_ocr_refuses(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.setenv("PATH", str(tmp_path))
     if available_engine() is not None:
         pytest.skip("the package rapidocr is installed")
-    with pytest.raises(CheckUnavailable, match="No OCR program"):
+    with pytest.raises(CheckUnavailableError, match="No OCR program"):
         ScreenReader().read(picture((0, 0, "x")))
 
 
 def test_a_broken_cache_file_is_read_anew(tmp_path: Path) -> None:
     (tmp_path / f"{'a' * 64}.json").write_text("{not json")
-    with pytest.raises(CheckUnavailable):
+    with pytest.raises(CheckUnavailableError):
         ScreenReader(tmp_path).read(Screenshot(sha256="a" * 64))

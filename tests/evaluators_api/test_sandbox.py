@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators_api.errors import SandboxUnavailable
+from evaluators_api.errors import SandboxUnavailableError
 from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from evaluators_api.interpreter.worker_isolation import bubblewrap_works
 from resources.applications import ControlQuery
@@ -190,7 +190,7 @@ def test_marks_how_the_function_answered(sandbox: EvaluationSandbox, answer: str
 
 
 def test_is_refused_when_it_was_not_started() -> None:
-    with pytest.raises(SandboxUnavailable, match="context manager"):
+    with pytest.raises(SandboxUnavailableError, match="context manager"):
         EvaluationSandbox().evaluate(function("return check_file_exists(csv_path)"), PARAMETERS, EVIDENCE)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators_api.errors import CheckMisused
+from evaluators_api.errors import CheckMisusedError
 from evaluators_api.evidence.sandbox_paths import is_windows_path, last_part, relative_to_home
 from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 
@@ -62,5 +62,5 @@ def test_path_functions_know_both_systems() -> None:
 
 @pytest.mark.parametrize("arguments", [(), (1,), ("a", "b"), ("a" * 20_000,)])
 def test_path_functions_refuse_what_is_no_path(arguments: tuple[object, ...]) -> None:
-    with pytest.raises(CheckMisused, match=r"os\.path\.basename"):
+    with pytest.raises(CheckMisusedError, match=r"os\.path\.basename"):
         PATH_FUNCTIONS["path_basename"](*arguments)

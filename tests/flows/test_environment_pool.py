@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from environments.environment import Environment
-from environments.errors import EnvironmentBroken
+from environments.errors import EnvironmentBrokenError
 from flows.environment_pool import EnvironmentPool
 
 
@@ -51,9 +51,9 @@ async def test_no_more_environments_are_made_than_are_in_use_at_once() -> None:
 
 async def test_a_broken_environment_is_closed_and_not_used_again() -> None:
     pool, made = make_pool(1)
-    with pytest.raises(EnvironmentBroken):
+    with pytest.raises(EnvironmentBrokenError):
         async with pool.lease("idle"):
-            raise EnvironmentBroken("the browser died")
+            raise EnvironmentBrokenError("the browser died")
     async with pool.lease("idle") as environment:
         assert environment is made[1]
     assert [item.closed for item in made] == [1, 0]

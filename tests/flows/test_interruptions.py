@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.errors import INTERRUPTED, TERMINATED, CommandError
+from flows.errors import CommandError
 from flows.interruptions import interruptible
+from resources.errors import ExitCode
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
@@ -32,7 +33,7 @@ def test_a_signal_ends_tasks_in_order(name: str) -> None:
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(CommandError, match="; all is kept") as raised, interruptible("all is kept."):
         asyncio.run(work())
-    assert raised.value.exit_code == (INTERRUPTED if name == "SIGINT" else TERMINATED)
+    assert raised.value.exit_code == (ExitCode.INTERRUPTED if name == "SIGINT" else ExitCode.TERMINATED)
     assert ended == ["closed"] and signal.getsignal(signal.SIGTERM) == before
 
 
@@ -54,7 +55,7 @@ def test_a_program_in_the_background_that_ignores_interruptions_can_be_ended() -
             asyncio.run(work())
     finally:
         signal.signal(signal.SIGINT, before)
-    assert raised.value.exit_code == TERMINATED and ended == ["closed"]
+    assert raised.value.exit_code == ExitCode.TERMINATED and ended == ["closed"]
 
 
 @pytest.mark.usefixtures("prefect_home")
@@ -65,12 +66,14 @@ def test_what_prefect_makes_of_the_signal_is_understood() -> None:
     for error in (signalled, BaseExceptionGroup("tasks", [ValueError("x"), signalled])):
         with pytest.raises(CommandError, match="terminated; kept") as raised, interruptible("kept."):
             raise error
-        assert raised.value.exit_code == TERMINATED
+        assert raised.value.exit_code == ExitCode.TERMINATED
     with pytest.raises(ValueError, match="other"), interruptible("kept."):
         raise ValueError("other")
 
 
-@pytest.mark.parametrize(("name", "exit_code"), [("SIGINT", INTERRUPTED), ("SIGTERM", TERMINATED)])
+@pytest.mark.parametrize(
+    ("name", "exit_code"), [("SIGINT", ExitCode.INTERRUPTED), ("SIGTERM", ExitCode.TERMINATED)]
+)
 def test_a_build_ends_with_one_line_and_goes_on_later(name: str, exit_code: int, tmp_path: Path) -> None:
     data = tmp_path / "data"
     command = [

@@ -10,12 +10,12 @@ import pytest
 
 from model_clients.asking import RoleModels
 from model_clients.errors import (
-    BudgetExhausted,
-    KeyRejected,
-    ReplyInvalid,
-    ReplyMissing,
-    ReplyRefused,
-    ReplyUnavailable,
+    BudgetExhaustedError,
+    KeyRejectedError,
+    ReplyInvalidError,
+    ReplyMissingError,
+    ReplyRefusedError,
+    ReplyUnavailableError,
 )
 from model_clients.ledger.ledger import Ledger
 from model_clients.roles import ModelRole
@@ -98,7 +98,7 @@ async def test_a_reply_that_stays_malformed_is_rejected_after_one_repair(ledger:
         served(always(Behaviour("malformed"))) as server,
         RoleModels(call_settings(model_at(server.url)), ledger) as models,
     ):
-        with pytest.raises(ReplyInvalid, match="after a repair round"):
+        with pytest.raises(ReplyInvalidError, match="after a repair round"):
             await ask(models, "one")
     assert len(server.calls) == 2
     assert models.counters.total.invalid == 1
@@ -127,7 +127,7 @@ async def test_a_refusal_is_recorded_and_not_paid_for_again(ledger: Ledger) -> N
         settings = call_settings(model_at(server.url))
         for _ in range(2):
             async with RoleModels(settings, ledger) as models:
-                with pytest.raises(ReplyRefused, match="can't help"):
+                with pytest.raises(ReplyRefusedError, match="can't help"):
                     await ask(models, "one")
     assert len(server.calls) == 1
     assert [call.outcome for call in ledger.calls()] == ["refused"]
@@ -153,7 +153,7 @@ async def test_one_number_of_tries_is_shared_by_all_reasons(ledger: Ledger) -> N
     async with served(always(Behaviour("status", status=500))) as server:
         retries = {"attempts": 3, "first_wait_seconds": 0.001}
         async with RoleModels(call_settings(model_at(server.url), retries=retries), ledger) as models:
-            with pytest.raises(ReplyUnavailable):
+            with pytest.raises(ReplyUnavailableError):
                 await ask(models, "one")
     assert len(server.calls) == 3
     assert [(call.outcome, call.error[:10]) for call in ledger.calls()] == [("failed", "openai tes")]
@@ -163,7 +163,7 @@ async def test_a_failed_call_is_made_again_by_the_next_run(ledger: Ledger) -> No
     async with served(in_turn(Behaviour("status", status=400))) as server:
         settings = call_settings(model_at(server.url))
         async with RoleModels(settings, ledger) as models:
-            with pytest.raises(ReplyUnavailable):
+            with pytest.raises(ReplyUnavailableError):
                 await ask(models, "one")
             assert await ask(models, "one") == "about one"
     assert [call.outcome for call in ledger.calls()] == ["answered"]
@@ -175,7 +175,7 @@ async def test_a_rejected_key_stops_all_further_calls(ledger: Ledger) -> None:
         RoleModels(call_settings(model_at(server.url)), ledger) as models,
     ):
         for text in ("one", "two"):
-            with pytest.raises(KeyRejected):
+            with pytest.raises(KeyRejectedError):
                 await ask(models, text)
     assert len(server.calls) == 1
 
@@ -208,7 +208,7 @@ async def test_replay_answers_from_the_ledger_without_server_or_key(
     replaying = settings.model_copy(update={"replay": True})
     async with RoleModels(replaying, ledger) as models:
         assert await ask(models, "one") == "about one"
-        with pytest.raises(ReplyMissing, match=r"item 'two'.*test-model.*key [0-9a-f]{64}"):
+        with pytest.raises(ReplyMissingError, match=r"item 'two'.*test-model.*key [0-9a-f]{64}"):
             await ask(models, "two")
     assert len(server.calls) == 1
 
@@ -221,7 +221,7 @@ async def test_a_budget_in_tokens_stops_before_the_call_that_would_exceed_it(
     async with RoleModels(settings, ledger, run_id="r1") as models:
         answers = await asyncio.gather(*(ask(models, f"item {n}") for n in range(40)), return_exceptions=True)
     done = [answer for answer in answers if isinstance(answer, str)]
-    stopped = [answer for answer in answers if isinstance(answer, BudgetExhausted)]
+    stopped = [answer for answer in answers if isinstance(answer, BudgetExhaustedError)]
     total = models.counters.total
     assert len(done) + len(stopped) == 40
     assert done
@@ -239,12 +239,12 @@ async def test_a_used_up_budget_still_keeps_every_call_on_the_wire(ledger: Ledge
     async with served(always(Behaviour(seconds=1))) as server:
         model = model_at(server.url, parameters={"max_output_tokens": 100})
         settings = call_settings(model, budget="3000tok", limits={"openai": {"concurrency": 2}})
-        with pytest.raises(BudgetExhausted):
+        with pytest.raises(BudgetExhaustedError):
             async with RoleModels(settings, ledger) as models:
                 waiting = [asyncio.create_task(ask(models, f"item {n}")) for n in range(4)]
                 while len(server.calls) < 2:
                     await asyncio.sleep(0.005)
-                raise BudgetExhausted("used up")
+                raise BudgetExhaustedError("used up")
         await asyncio.gather(*waiting, return_exceptions=True)
     assert [call.outcome for call in ledger.calls()] == ["answered", "answered"]
     assert len(server.calls) == 2
@@ -263,14 +263,14 @@ async def test_what_a_run_spent_before_counts_against_its_budget(
     assert 0 < spent < 1
     tight = settings.model_copy(update={"budget": f"{spent + 0.01:.4f}usd"})
     async with RoleModels(tight, ledger, run_id="r1") as models:
-        with pytest.raises(BudgetExhausted, match="larger budget"):
+        with pytest.raises(BudgetExhaustedError, match="larger budget"):
             await ask(models, "two")
 
 
 async def test_a_stage_has_a_budget_of_its_own(server: LocalModelServer, ledger: Ledger) -> None:
     model = model_at(server.url, parameters={"max_output_tokens": 50})
     async with RoleModels(call_settings(model, stage_budgets={"intents": "10tok"}), ledger) as models:
-        with pytest.raises(BudgetExhausted, match="stage 'intents'"):
+        with pytest.raises(BudgetExhaustedError, match="stage 'intents'"):
             await ask(models, "one", stage="intents")
         assert await ask(models, "one", stage="instructions") == "about one"
 
@@ -300,5 +300,5 @@ async def test_a_reply_of_the_wrong_kind_names_the_field(ledger: Ledger) -> None
         LocalModelServer(answerer=answer_with_number) as server,
         RoleModels(call_settings(model_at(server.url)), ledger) as models,
     ):
-        with pytest.raises(ReplyInvalid, match="answer: Input should be a valid string; got 7"):
+        with pytest.raises(ReplyInvalidError, match="answer: Input should be a valid string; got 7"):
             await ask(models, "one")

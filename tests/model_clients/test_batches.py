@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from model_clients.asking import RoleModels
-from model_clients.errors import BatchPending, ReplyUnavailable
+from model_clients.errors import BatchPendingError, ReplyUnavailableError
 from model_clients.ledger.ledger import Ledger
 from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings, ModelPrices
@@ -82,7 +82,7 @@ async def test_failed_and_expired_calls_go_into_a_further_batch(
     async with served(script) as server, RoleModels(batch_settings(server, variant), ledger) as models:
         answers = await asyncio.gather(*(ask(models, f"item {n}") for n in range(6)), return_exceptions=True)
     kinds = Counter(type(answer) for answer in answers)
-    assert kinds == {str: 5, ReplyUnavailable: 1}
+    assert kinds == {str: 5, ReplyUnavailableError: 1}
     sent = Counter(json.dumps(call.body) for call in server.calls)
     assert sorted(sent.values()) == [1, 1, 1, 1, 2, 2]
     assert len(server.batches.submitted) >= 2
@@ -94,7 +94,7 @@ async def test_a_call_that_always_expires_is_given_up_after_all_rounds(ledger: L
         served(always(Behaviour("hang"))) as server,
         RoleModels(batch_settings(server, PROVIDERS[0], rounds=2), ledger) as models,
     ):
-        with pytest.raises(ReplyUnavailable, match="ended without an answer"):
+        with pytest.raises(ReplyUnavailableError, match="ended without an answer"):
             await ask(models, "one")
     assert len(server.batches.submitted) == 2
 
@@ -130,7 +130,7 @@ async def test_calls_written_to_a_file_are_answered_from_another(tmp_path: Path,
     for _ in range(2):
         async with RoleModels(call_settings(model, batch_out=requests), ledger) as models:
             for text in ("one", "two", "three"):
-                with pytest.raises(BatchPending):
+                with pytest.raises(BatchPendingError):
                     await ask(models, text)
     lines = [json.loads(line) for line in requests.read_text().splitlines()]
     assert len(lines) == 3
@@ -146,9 +146,9 @@ async def test_calls_written_to_a_file_are_answered_from_another(tmp_path: Path,
     async with RoleModels(call_settings(model, batch_out=requests, batch_in=replies), ledger) as models:
         assert await ask(models, "one") == "by a server"
         assert await ask(models, "two") == "by a person"
-        with pytest.raises(ReplyUnavailable, match="no time"):
+        with pytest.raises(ReplyUnavailableError, match="no time"):
             await ask(models, "three")
-        with pytest.raises(BatchPending):
+        with pytest.raises(BatchPendingError):
             await ask(models, "four")
     async with RoleModels(call_settings(model), ledger) as models:
         assert await ask(models, "two") == "by a person"

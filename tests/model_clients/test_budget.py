@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_clients.errors import BudgetExhausted, BudgetInvalid
+from model_clients.errors import BudgetExhaustedError, BudgetInvalidError
 from model_clients.ledger.budget import Amount, Budget, parse_budget
 from model_clients.ledger.prices import cost_of, highest_amount, price_table, prices_of
 from model_clients.messages import TokenUsage
@@ -31,7 +31,7 @@ from tests.model_clients.virtual_time import run_in_virtual_time
 )
 def test_reads_amounts(text: str, usd: float | None, tokens: int | None) -> None:
     if text == "$3":
-        with pytest.raises(BudgetInvalid, match=r"25usd, 500ktok or 2Mtok"):
+        with pytest.raises(BudgetInvalidError, match=r"25usd, 500ktok or 2Mtok"):
             parse_budget(text)
         return
     limit = parse_budget(text)
@@ -42,7 +42,7 @@ def test_reads_amounts(text: str, usd: float | None, tokens: int | None) -> None
 def test_refuses_everything_else_in_one_way(text: str) -> None:
     try:
         limit = parse_budget(text)
-    except BudgetInvalid as error:
+    except BudgetInvalidError as error:
         assert repr(text) in str(error)
     else:
         assert (limit.usd is None) != (limit.tokens is None)
@@ -63,7 +63,7 @@ def test_never_spends_more_than_the_limit_and_loses_no_call(seed: int, limit: in
             nonlocal spent, done, stopped
             try:
                 await budget.reserve("any", Amount(tokens=highest))
-            except BudgetExhausted:
+            except BudgetExhaustedError:
                 stopped += 1
                 return
             await asyncio.sleep(source.random())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from model_clients.errors import LedgerBroken
+from model_clients.errors import LedgerBrokenError
 from model_clients.ledger.call_records import CallOutcome, CallRecord
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.request_keys import request_key
@@ -99,7 +99,7 @@ async def test_one_bad_write_does_not_take_the_others_with_it(ledger: Ledger) ->
 
     bad = ledger.writer.submit(fail)
     await asyncio.gather(*(keep(ledger, f"k{number}") for number in range(20)))
-    with pytest.raises(LedgerBroken, match="nowhere"):
+    with pytest.raises(LedgerBrokenError, match="nowhere"):
         await asyncio.wrap_future(bad)
     assert len(list(ledger.calls())) == 20
 
@@ -142,7 +142,7 @@ async def test_an_exported_ledger_can_be_imported_elsewhere(tmp_path: Path, ledg
         assert (imported.added, imported.present) == (2, 1)
         assert other.find("k2") == ledger.find("k2")
         assert other.select("SELECT COUNT(*) FROM contents") == [(2,)]
-    with pytest.raises(LedgerBroken, match="exists already"):
+    with pytest.raises(LedgerBrokenError, match="exists already"):
         export_ledger(ledger, file)
     assert export_ledger(ledger, tmp_path / "one.sqlite", run_id="r2") == 1
 
@@ -150,11 +150,11 @@ async def test_an_exported_ledger_can_be_imported_elsewhere(tmp_path: Path, ledg
 def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, ledger: Ledger) -> None:
     file = tmp_path / "text.txt"
     file.write_text("not a ledger, but long enough to be looked at as one" * 100)
-    with pytest.raises(LedgerBroken, match="cannot be imported"):
+    with pytest.raises(LedgerBrokenError, match="cannot be imported"):
         import_ledger(ledger, file)
-    with pytest.raises(LedgerBroken):
+    with pytest.raises(LedgerBrokenError):
         Ledger(file)
-    with pytest.raises(LedgerBroken, match="there is no file"):
+    with pytest.raises(LedgerBrokenError, match="there is no file"):
         import_ledger(ledger, tmp_path / "missing")
     assert os.listdir(tmp_path).count("text.txt") == 1
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model_clients.errors import (
-    ConnectionLost,
+    ConnectionLostError,
     ModelClientError,
-    ProviderDown,
-    ProviderOverloaded,
-    RateLimited,
+    ProviderDownError,
+    ProviderOverloadedError,
+    RateLimitedError,
 )
 from model_clients.limits.circuits import Circuit
 from model_clients.limits.limiter import CallLimiter, Priority
@@ -41,7 +41,7 @@ async def call(limiter: CallLimiter, tokens: float = 0, seconds: float = 0.0, us
 
 
 def overloaded(*, too_busy: bool = True) -> ModelClientError:
-    error = ProviderOverloaded("busy")
+    error = ProviderOverloadedError("busy")
     error.too_busy = too_busy
     return error
 
@@ -182,7 +182,7 @@ def test_a_complaint_without_a_known_limit_makes_one_and_others_go_on() -> None:
             admission = await limiter.admit(0, (0, 0))
             await asyncio.sleep(1)
             if number == 20:
-                error = RateLimited("too fast")
+                error = RateLimitedError("too fast")
                 error.rate_report = RateReport(retry_after_seconds=30)
                 admission.failed(error)
             else:
@@ -202,7 +202,7 @@ def test_a_failing_provider_is_paused_probed_with_one_call_and_taken_up_again() 
         circuit = Circuit("server", RETRIES)
         limiter = CallLimiter(LimitSettings(concurrency=1000), circuit)
         for _ in range(3):
-            (await limiter.admit(0, (0, 0))).failed(ConnectionLost("refused"))
+            (await limiter.admit(0, (0, 0))).failed(ConnectionLostError("refused"))
         paused = circuit.reason
         times: list[float] = []
 
@@ -210,7 +210,7 @@ def test_a_failing_provider_is_paused_probed_with_one_call_and_taken_up_again() 
             admission = await limiter.admit(0, (0, 0))
             times.append(asyncio.get_running_loop().time())
             await asyncio.sleep(1)
-            admission.failed(ConnectionLost("refused")) if number == 0 else admission.answered(0, None)
+            admission.failed(ConnectionLostError("refused")) if number == 0 else admission.answered(0, None)
 
         await asyncio.gather(*(one(number) for number in range(4)))
         return times, paused, circuit.reason
@@ -227,10 +227,10 @@ def test_a_provider_that_stays_down_stops_the_run() -> None:
         while True:
             try:
                 admission = await limiter.admit(0, (0, 0))
-            except ProviderDown as error:
+            except ProviderDownError as error:
                 assert "refused" in str(error)
                 return asyncio.get_running_loop().time()
-            admission.failed(ConnectionLost("refused"))
+            admission.failed(ConnectionLostError("refused"))
 
     assert 60 <= run_in_virtual_time(scenario()) <= 90
 

@@ -11,15 +11,15 @@ from pydantic import ValidationError
 from model_clients.client import BatchClient, ModelClient, WireFormat
 from model_clients.conversation import parse_reply
 from model_clients.errors import (
-    ConnectionLost,
-    FormatUnsupported,
-    KeyMissing,
-    KeyRejected,
+    ConnectionLostError,
+    FormatUnsupportedError,
+    KeyMissingError,
+    KeyRejectedError,
     ModelClientError,
-    ProviderOverloaded,
-    RateLimited,
-    RequestRejected,
-    UnknownProvider,
+    ProviderOverloadedError,
+    RateLimitedError,
+    RequestRejectedError,
+    UnknownProviderError,
 )
 from model_clients.lookup import create_client, protocols, provider_names
 from model_clients.messages import ModelReply
@@ -55,7 +55,7 @@ async def test_every_provider_fails_with_our_errors_only(name: str) -> None:
 
 
 def test_an_unknown_provider_names_the_known_ones() -> None:
-    with pytest.raises(UnknownProvider, match="anthropic, offline, openai"):
+    with pytest.raises(UnknownProviderError, match="anthropic, offline, openai"):
         create_client(ModelSettings(provider="opnai"))
 
 
@@ -154,7 +154,7 @@ async def test_asks_in_plain_words_when_told_to(bench: Bench) -> None:
 
 async def test_gives_up_when_not_even_plain_words_are_taken(bench: Bench) -> None:
     error = await bench.fails(Behaviour("status", status=400, message="tools are not supported"))
-    assert isinstance(error, FormatUnsupported)
+    assert isinstance(error, FormatUnsupportedError)
     assert len(bench.server.calls) == 3
 
 
@@ -181,20 +181,20 @@ async def test_a_content_filter_is_a_reply_too(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("status", "expected", "transient", "too_busy"),
     [
-        (400, RequestRejected, False, False),
-        (401, KeyRejected, False, False),
-        (402, KeyRejected, False, False),
-        (403, KeyRejected, False, False),
-        (404, RequestRejected, False, False),
-        (413, RequestRejected, False, False),
-        (422, RequestRejected, False, False),
-        (408, ProviderOverloaded, True, False),
-        (409, ProviderOverloaded, True, False),
-        (429, RateLimited, True, True),
-        (500, ProviderOverloaded, True, False),
-        (502, ProviderOverloaded, True, False),
-        (503, ProviderOverloaded, True, True),
-        (529, ProviderOverloaded, True, True),
+        (400, RequestRejectedError, False, False),
+        (401, KeyRejectedError, False, False),
+        (402, KeyRejectedError, False, False),
+        (403, KeyRejectedError, False, False),
+        (404, RequestRejectedError, False, False),
+        (413, RequestRejectedError, False, False),
+        (422, RequestRejectedError, False, False),
+        (408, ProviderOverloadedError, True, False),
+        (409, ProviderOverloadedError, True, False),
+        (429, RateLimitedError, True, True),
+        (500, ProviderOverloadedError, True, False),
+        (502, ProviderOverloadedError, True, False),
+        (503, ProviderOverloadedError, True, True),
+        (529, ProviderOverloadedError, True, True),
     ],
 )
 async def test_maps_every_status_once_and_sends_once(
@@ -211,7 +211,7 @@ async def test_maps_every_status_once_and_sends_once(
 
 async def test_an_account_without_credit_is_not_tried_again(bench: Bench) -> None:
     error = await bench.fails(Behaviour("status", status=429, code="insufficient_quota"))
-    assert isinstance(error, KeyRejected)
+    assert isinstance(error, KeyRejectedError)
 
 
 async def test_reads_how_long_to_wait(bench: Bench) -> None:
@@ -236,20 +236,20 @@ async def test_reads_limits_from_headers(bench: Bench) -> None:
 @pytest.mark.parametrize("kind", ["reset", "cut_off", "garbage"])
 async def test_a_broken_connection_may_be_tried_again(bench: Bench, kind: str) -> None:
     error = await bench.fails(Behaviour(kind))  # type: ignore[arg-type]
-    assert isinstance(error, ConnectionLost)
+    assert isinstance(error, ConnectionLostError)
     assert error.transient
 
 
 async def test_a_silent_server_is_cut_off(bench: Bench) -> None:
     error = await bench.fails(Behaviour("hang"), first_byte_seconds=0.1)
-    assert isinstance(error, ConnectionLost)
+    assert isinstance(error, ConnectionLostError)
     assert "0.1 s" in str(error)
 
 
 async def test_no_server_at_all_may_be_tried_again(bench: Bench) -> None:
     client = await bench.client()
     await bench.server.stop()
-    with pytest.raises(ConnectionLost):
+    with pytest.raises(ConnectionLostError):
         await client.complete(request_for("one"))
 
 
@@ -257,7 +257,7 @@ async def test_a_key_that_the_server_repeats_is_blotted_out(bench: Bench) -> Non
     client = await bench.client(
         always(Behaviour("status", status=401, message=f"Incorrect API key provided: {KEY}"))
     )
-    with pytest.raises(KeyRejected) as caught:
+    with pytest.raises(KeyRejectedError) as caught:
         await client.complete(request_for("one"))
     assert KEY not in str(caught.value)
     assert "[key]" in str(caught.value)
@@ -271,7 +271,7 @@ async def test_a_missing_key_names_its_variable(
 ) -> None:
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     provider, protocol = variant
-    with pytest.raises(KeyMissing, match="NO_SUCH_KEY"):
+    with pytest.raises(KeyMissingError, match="NO_SUCH_KEY"):
         create_client(model_at("", provider, protocol, api_key_variable="NO_SUCH_KEY"))
 
 
@@ -287,7 +287,7 @@ async def test_answers_a_batch_in_any_order_with_its_failures_apart(bench: Bench
     answers = {key: answer async for key, answer in client.batch_answers(batch)}
     assert set(answers) == {"key-0", "key-1", "key-3"}
     failed, first = answers["key-1"], answers["key-0"]
-    assert isinstance(failed, ProviderOverloaded)
+    assert isinstance(failed, ProviderOverloadedError)
     assert isinstance(first, ModelReply)
     assert first.batched
     assert parse_reply(first.text, Verdict).answer == "about item 0"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from model_clients.asking import RoleModels
-from model_clients.errors import CallFailed
+from model_clients.errors import CallFailedError
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.transfer import export_ledger
 from model_clients.roles import ModelRole
@@ -76,7 +76,7 @@ async def test_a_chaotic_provider_costs_items_only_with_a_reason_and_never_shows
                                 stage="instructions",
                                 item_id=str(number),
                             )
-                        except CallFailed as error:
+                        except CallFailedError as error:
                             traces.append("".join(traceback.format_exception(error)))
                             return type(error).__name__
                         return verdict.answer

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from model_clients.conversation import parse_reply
-from model_clients.errors import ReplyInvalid
+from model_clients.errors import ReplyInvalidError
 from model_clients.limits.rate_reports import read_rate_report
 from model_clients.wire.reply_schemas import strict_schema
 from resources.record import Record
@@ -118,10 +118,10 @@ def test_reads_json_with_or_without_a_fence(text: str) -> None:
 
 @given(st.text(max_size=200))
 def test_any_other_text_is_one_kind_of_error(text: str) -> None:
-    with pytest.raises(ReplyInvalid):
+    with pytest.raises(ReplyInvalidError):
         parse_reply("x" + text, Verdict)
 
 
 def test_a_bomb_of_brackets_is_refused() -> None:
-    with pytest.raises(ReplyInvalid):
+    with pytest.raises(ReplyInvalidError):
         parse_reply("[" * 200_000, Verdict)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from omnieval.coherency import executed_coherency, require_possible
-from omnieval.errors import SequenceImpossible
+from omnieval.errors import SequenceImpossibleError
 from taskgraph.measures.interference import orders_of
 from tests.taskgraph.small_graphs import graphs, shaped
 from tests.taskgraph.test_interference import destructive_graphs, succeeds
@@ -18,7 +18,7 @@ from tests.taskgraph.test_interference import destructive_graphs, succeeds
 def is_possible(graph, sequence):
     try:
         require_possible(graph, sequence)
-    except SequenceImpossible:
+    except SequenceImpossibleError:
         return False
     return True
 
@@ -62,5 +62,5 @@ def test_counts_adjacent_pairs_of_one_application(predecessors, applications, ge
 
 
 def test_names_the_known_subtasks_when_one_is_unknown():
-    with pytest.raises(SequenceImpossible, match=r"'q', is not in the graph\. Known: s0, s1"):
+    with pytest.raises(SequenceImpossibleError, match=r"'q', is not in the graph\. Known: s0, s1"):
         require_possible(shaped((0, 0b1)), ["s0", "q"])

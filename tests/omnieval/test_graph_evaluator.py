@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from omnieval.errors import EvaluationEnded
+from omnieval.errors import EvaluationEndedError
 from omnieval.graph_evaluator import GraphEvaluator, NodeState
 from omnieval.reports import report
 from synthesis.composition.composition import compose
@@ -79,7 +79,7 @@ def test_no_completion_for_n_steps_fails_the_whole_task(world):
     for _ in range(4):
         evaluator.after_action()
     assert evaluator.outcome == "stalled"
-    with pytest.raises(EvaluationEnded, match="stalled"):
+    with pytest.raises(EvaluationEndedError, match="stalled"):
         evaluator.after_action()
     result = evaluator.finish()
     assert not result.success

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnieval.errors import SequenceImpossible
+from omnieval.errors import SequenceImpossibleError
 from omnieval.metrics import coverage_rate, logical_consistency, score_of
 from taskgraph.measures.interference import orders_of
 from taskgraph.records.graph import TaskGraph
@@ -75,7 +75,7 @@ def test_the_maximum_is_taken_over_successful_orders_only():
     ],
 )
 def test_an_impossible_sequence_is_refused_with_the_first_violation(sequence, message):
-    with pytest.raises(SequenceImpossible, match=message):
+    with pytest.raises(SequenceImpossibleError, match=message):
         score_of(DIAMOND, sequence)
 
 
@@ -86,12 +86,14 @@ def test_a_subtask_that_reads_what_is_lost_is_refused():
         node("paste 1", inputs=(clipboard("1"),)),
     )
     lost = r"'paste 1' \(number 3\) reads text_in_clipboard 1, which 'copy 2' has overwritten before"
-    with pytest.raises(SequenceImpossible, match=lost):
+    with pytest.raises(SequenceImpossibleError, match=lost):
         score_of(graph, ["copy 1", "copy 2", "paste 1"])
     assert score_of(graph, ["copy 2", "copy 1", "paste 1"]).success
     old = file("old")
     graph = linked(node("delete", inputs=(old,), consumed=(old,)), node("read", inputs=(old,)))
-    with pytest.raises(SequenceImpossible, match=r"reads text_path old, which 'delete' has consumed before"):
+    with pytest.raises(
+        SequenceImpossibleError, match=r"reads text_path old, which 'delete' has consumed before"
+    ):
         score_of(graph, ["delete", "read"])
 
 
@@ -114,7 +116,7 @@ def test_consistency_is_undefined_where_applications_are_unknown():
 
 
 def test_an_empty_graph_has_nothing_to_cover():
-    with pytest.raises(SequenceImpossible, match="no subtasks"):
+    with pytest.raises(SequenceImpossibleError, match="no subtasks"):
         score_of(TaskGraph(nodes=()), [])
-    with pytest.raises(SequenceImpossible, match="not in the graph"):
+    with pytest.raises(SequenceImpossibleError, match="not in the graph"):
         coverage_rate({"a": 1}, ["b"])

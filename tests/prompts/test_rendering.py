@@ -1,7 +1,7 @@
 import pytest
 
 from prompts import inputs as prompt_inputs
-from prompts.errors import UnknownTemplate
+from prompts.errors import UnknownTemplateError
 from prompts.inputs import (
     DependenciesInput,
     InstructionInput,
@@ -86,5 +86,5 @@ def test_links_are_shown_with_their_values():
 
 
 def test_an_unknown_template_is_named_with_the_known_ones():
-    with pytest.raises(UnknownTemplate, match=r"'nothing'; known: dependency_inference"):
+    with pytest.raises(UnknownTemplateError, match=r"'nothing'; known: dependency_inference"):
         template_hash("nothing")

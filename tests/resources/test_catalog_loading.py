@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from resources.assets import content_of
-from resources.errors import CatalogEntryInvalid, UnknownCatalogEntry
+from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
 from resources.reading.catalog import (
     load_application,
     load_application_categories,
@@ -137,12 +137,12 @@ def test_reads_assets_and_resource_categories_of_a_users_catalogue(write: Write,
 
 
 def test_an_unknown_application_is_answered_with_the_known_ones(write: Write) -> None:
-    with pytest.raises(UnknownCatalogEntry, match="Did you mean 'notepad'"):
+    with pytest.raises(UnknownCatalogEntryError, match="Did you mean 'notepad'"):
         load_application("notepd", write(ENTRY))
 
 
 def test_a_missing_catalogue_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UnknownCatalogEntry, match="nowhere"):
+    with pytest.raises(UnknownCatalogEntryError, match="nowhere"):
         load_applications(tmp_path / "nowhere")
 
 
@@ -203,18 +203,18 @@ def test_a_mistake_is_reported_with_file_line_field_and_what_is_allowed(
     write: Write, old: str, new: str, message: str
 ) -> None:
     assert old in ENTRY
-    with pytest.raises(CatalogEntryInvalid, match=r"notepad\.yaml" + message):
+    with pytest.raises(CatalogEntryInvalidError, match=r"notepad\.yaml" + message):
         load_applications(write(ENTRY.replace(old, new, 1)))
 
 
 def test_a_path_has_one_content_in_the_whole_catalogue(write: Write) -> None:
     write(ENTRY)
     other = ENTRY.replace("name: notepad", "name: notebook").replace('"one\\n"', '"two\\n"')
-    with pytest.raises(CatalogEntryInvalid, match="a path has one content"):
+    with pytest.raises(CatalogEntryInvalidError, match="a path has one content"):
         load_applications(write(other, "notebook"))
 
 
 def test_refuses_a_second_application_of_one_name(write: Write) -> None:
     shipped = next(iter(load_applications()))
-    with pytest.raises(CatalogEntryInvalid, match="already defined"):
+    with pytest.raises(CatalogEntryInvalidError, match="already defined"):
         load_applications(write(ENTRY.replace("notepad", shipped, 1), shipped))

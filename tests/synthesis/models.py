@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel, ValidationError
 
 from model_clients.conversation import first_request
-from model_clients.errors import ReplyInvalid
+from model_clients.errors import ReplyInvalidError
 from model_clients.messages import ModelRequest
 from model_clients.offline.client import OfflineClient
 from model_clients.offline.mistakes import InjectedMistake, MistakeSource, read_mark
@@ -55,6 +55,6 @@ class TestModels:
         try:
             reply = reply_type.model_validate_json(text)
         except ValidationError as error:
-            raise ReplyInvalid(str(error)) from error
+            raise ReplyInvalidError(str(error)) from error
         self.calls[role].append(AnsweredCall(request, reply, mistakes))
         return reply

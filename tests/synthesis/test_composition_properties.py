@@ -11,7 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.errors import GraphInvalid
+from taskgraph.errors import GraphInvalidError
 from taskgraph.records.task import Intent
 from tests.synthesis.compositions import composed
 from tests.taskgraph.small_graphs import clipboard, file, is_order, linked, node
@@ -75,7 +75,7 @@ def closed(chosen, present):
 def can_be_a_task(chosen, present):
     try:
         return closed(chosen, present) and performable(linked(*chosen), present)
-    except GraphInvalid:
+    except GraphInvalidError:
         return False
 
 

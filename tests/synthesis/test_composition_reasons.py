@@ -8,7 +8,7 @@ from synthesis.composition.building import TaskBuilder
 from synthesis.composition.compiled_pool import compile_pool
 from synthesis.composition.composer import Composer
 from synthesis.composition.request import CompositionRequest, Quota
-from taskgraph.errors import GraphTooLarge
+from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.cells import LevelConstraint
 from taskgraph.measures.ranges import MeasureRanges
 from taskgraph.records.provenance import Provenance
@@ -137,7 +137,7 @@ class FewOrders(TaskBuilder):
 
     def build(self, members, intent, *, twin_of=""):
         if members.bit_count() > 21:
-            raise GraphTooLarge("too many")
+            raise GraphTooLargeError("too many")
         return super().build(members, intent, twin_of=twin_of)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from environments.errors import ApplicationStartFailed
+from environments.errors import ApplicationStartFailedError
 from model_clients.replies import ExplorationReply, NamedValue, ProposedSubtask
 from model_clients.roles import ModelRole
 from resources.applications import ResourceDeclaration
@@ -164,7 +164,7 @@ async def test_rubbish_for_ever_rejects_the_application(shared_sandbox):
 async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(shared_sandbox):
     class Unavailable:
         def lease(self, platform):
-            raise ApplicationStartFailed("port 8080 never opened")
+            raise ApplicationStartFailedError("port 8080 never opened")
 
     models = TestModels(NOTES)
     settings = ExplorationSettings(look_at_application=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from environments.errors import EnvironmentBroken
+from environments.errors import EnvironmentBrokenError
 from environments.lookup import platform
 from resources.categories import ResourceKind
 from resources.instances import Resource
@@ -82,5 +82,5 @@ async def test_a_prelude_that_cannot_be_performed_breaks_the_environment(copied,
     spoiled = copied.model_copy(update={"steps": (gone,)})
     instance = bound().model_copy(update={"application": "simulated_notes"})
     prepared = PreparedEnvironment(environment, Prelude(((instance, spoiled),)), [*NOTES.values()])
-    with pytest.raises(EnvironmentBroken, match="preparing with x:1 failed"):
+    with pytest.raises(EnvironmentBrokenError, match="preparing with x:1 failed"):
         await prepared.reset([*NOTES.values()])

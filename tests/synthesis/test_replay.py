@@ -4,7 +4,7 @@ from synthesis.composition.binding import fixtures_at_reset
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.errors import StageInputInvalid
+from synthesis.errors import StageInputInvalidError
 from synthesis.replay.replay import Replayer, ReplaySettings, spread_orders
 from taskgraph.records.task import Intent, Task
 from tests.synthesis.models import TestModels
@@ -120,7 +120,7 @@ async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool):
 
 async def test_a_node_that_nobody_verified_is_an_error(pool):
     world, verified = pool
-    with pytest.raises(StageInputInvalid, match="has no verified trajectory"):
+    with pytest.raises(StageInputInvalidError, match="has no verified trajectory"):
         await replayer(world, {}).replay(composed(verified)[0])
 
 

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from model_clients.errors import BatchPending
+from model_clients.errors import BatchPendingError
 from resources.categories import ResourceKind
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
@@ -166,14 +166,14 @@ async def test_what_needs_something_postponed_is_postponed_and_not_refused():
     waiting = await announced(COPY, PASTE)
     task = await asked(waiting, PASTE)
     await waiting.postpone(COPY.subtask_id)
-    with pytest.raises(BatchPending, match=COPY.subtask_id):
+    with pytest.raises(BatchPendingError, match=COPY.subtask_id):
         await task
 
 
 async def test_a_worse_producer_does_not_stand_in_for_one_that_is_postponed():
     waiting = await announced(COPY, PASTE, settled=[FAR])
     await waiting.postpone(COPY.subtask_id)
-    with pytest.raises(BatchPending):
+    with pytest.raises(BatchPendingError):
         await waiting.prelude(first(PASTE))
 
 

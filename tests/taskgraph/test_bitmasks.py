@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.errors import GraphInvalid, GraphTooLarge
+from taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskgraph.measures.bitmasks import (
     ancestors,
     augment,
@@ -130,11 +130,11 @@ def test_bits_and_mask_are_inverse(predecessors):
 
 
 def test_names_the_nodes_of_a_cycle():
-    with pytest.raises(GraphInvalid, match=r"\[1, 2\]"):
+    with pytest.raises(GraphInvalidError, match=r"\[1, 2\]"):
         topological_order((0, 0b101, 0b010))
 
 
 def test_refuses_more_than_thirty_subtasks():
     require_size((0,) * 30)
-    with pytest.raises(GraphTooLarge, match="31 subtasks"):
+    with pytest.raises(GraphTooLargeError, match="31 subtasks"):
         require_size((0,) * 31)

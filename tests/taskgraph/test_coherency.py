@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.errors import GraphTooLarge
+from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.coherency import coherency_score, maximum_coherency, maximum_coherency_of
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, shaped
 
@@ -54,5 +54,5 @@ def test_none_without_any_order():
 
 
 def test_refuses_too_large_graphs():
-    with pytest.raises(GraphTooLarge):
+    with pytest.raises(GraphTooLargeError):
         maximum_coherency((0,) * 31, ["a"] * 31)

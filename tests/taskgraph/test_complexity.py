@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.errors import GraphTooLarge
+from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.complexity import (
     DIMENSIONS,
     LEVELS,
@@ -79,7 +79,7 @@ def test_counts_the_largest_layer_beside_the_width():
 
 
 def test_refuses_too_large_graphs():
-    with pytest.raises(GraphTooLarge):
+    with pytest.raises(GraphTooLargeError):
         shape_of((0,) * 31)
 
 

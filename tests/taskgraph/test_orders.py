@@ -10,7 +10,7 @@ import networkx
 import pytest
 from hypothesis import given, settings
 
-from taskgraph.errors import GraphTooLarge
+from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.orders import OrderTable, count_orders, list_orders, sample_orders
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs
 from tests.taskgraph.test_bitmasks import as_networkx
@@ -61,9 +61,9 @@ def test_thirty_independent_or_star_shaped_subtasks_are_immediate():
 def test_refuses_graphs_that_cannot_be_counted_instead_of_running_on():
     generator = random.Random(1)
     tangled = [0] * 15 + [sum(1 << n for n in generator.sample(range(15), 7)) for _ in range(15)]
-    with pytest.raises(GraphTooLarge, match="states"):
+    with pytest.raises(GraphTooLargeError, match="states"):
         OrderTable(tangled, maximum_states=2_000).count()
-    with pytest.raises(GraphTooLarge, match="31 subtasks"):
+    with pytest.raises(GraphTooLargeError, match="31 subtasks"):
         count_orders((0,) * 31)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from resources.reading.catalog import load_resource_categories
-from taskgraph.errors import GraphInvalid, TaskGraphError
+from taskgraph.errors import GraphInvalidError, TaskGraphError
 from taskgraph.measures.interference import orders_of
 from taskgraph.reading.task_graphs import read_task_graph, require_single_producers
 from taskgraph.records.graph import Dependency, TaskGraph
@@ -76,7 +76,7 @@ def test_subtask_metadata_gives_applications_and_resources():
     graph = read({**PAPER_TASK, "subtasks": subtasks})
     assert {item.application_category for item in graph.nodes} == {"category of Excel"}
     assert graph.edges[0].resource.category == "csv_path"
-    with pytest.raises(GraphInvalid, match=f"no metadata for these nodes: {second}"):
+    with pytest.raises(GraphInvalidError, match=f"no metadata for these nodes: {second}"):
         read({**PAPER_TASK, "subtasks": subtasks[:1]})
 
 
@@ -144,7 +144,7 @@ def test_reads_the_papers_own_subtask_metadata():
     assert graph.nodes[0].inputs == (Resource(category="xlsx_path", kind=ResourceKind.FILE, value=book),)
     assert graph.edges[0].resource.slot == ("open_document", "Excel")
     subtasks[0]["output_resources"] = ["colour"]
-    with pytest.raises(GraphInvalid, match="unknown resource category 'colour'"):
+    with pytest.raises(GraphInvalidError, match="unknown resource category 'colour'"):
         read({**PAPER_TASK, "subtasks": subtasks})
 
 
@@ -229,7 +229,7 @@ def test_any_json_is_read_or_refused_with_a_message(value):
     ],
 )
 def test_names_what_is_wrong(document, message):
-    with pytest.raises(GraphInvalid, match=message):
+    with pytest.raises(GraphInvalidError, match=message):
         read(document)
 
 
@@ -244,9 +244,9 @@ def test_a_row_of_the_warehouse_is_read_as_a_record():
 
 def test_names_what_is_wrong_with_a_record():
     twice = {"nodes": [node("a").model_dump(), node("a").model_dump()], "edges": []}
-    with pytest.raises(GraphInvalid, match="subtasks stand twice in the graph: a"):
+    with pytest.raises(GraphInvalidError, match="subtasks stand twice in the graph: a"):
         read(twice)
-    with pytest.raises(GraphInvalid, match="application: Field required"):
+    with pytest.raises(GraphInvalidError, match="application: Field required"):
         read({"nodes": [{"instance_id": "a", "subtask_id": "a"}]})
 
 
@@ -260,7 +260,7 @@ def test_two_producers_of_one_resource_are_refused_for_each_consumer():
     other = node("c", outputs=(file("x"),))
     second = Dependency(producer="c", consumer="b", resource=file("x"))
     both = graph.model_copy(update={"nodes": (*graph.nodes, other), "edges": (*graph.edges, second)})
-    with pytest.raises(GraphInvalid, match="b gets text_path x from two producers, a and c"):
+    with pytest.raises(GraphInvalidError, match="b gets text_path x from two producers, a and c"):
         require_single_producers(both)
 
 

@@ -11,7 +11,7 @@ from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id
 from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import file_resource, subtask
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 from warehouse.importing.imported_tasks import build_task
 
 TEXTS = st.text(
@@ -85,7 +85,7 @@ def _task(draw: st.DrawFn, task_id: str, subtasks: list[Subtask]) -> Task:
             )
         )
     task = build_task(
-        task_id, nodes, edges, draw(TEXTS), lambda reason: ImportRefused("", "", reason), draw(TEXTS)
+        task_id, nodes, edges, draw(TEXTS), lambda reason: ImportRefusedError("", "", reason), draw(TEXTS)
     )
     return task.model_copy(update={"permuted_instructions": tuple(draw(st.lists(TEXTS, max_size=2)))})
 

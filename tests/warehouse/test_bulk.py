@@ -7,7 +7,7 @@ from benchmarks.warehouse import synthetic
 from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.samples import records
-from warehouse.errors import RowInvalid
+from warehouse.errors import RowInvalidError
 from warehouse.schema import TABLE_NAMED
 from warehouse.storage.bulk import write_task_columns, write_tasks
 from warehouse.store import Warehouse
@@ -55,16 +55,16 @@ def test_a_row_that_breaks_a_rule_stops_everything(
 ) -> None:
     bad = [*ROWS[:3], {**ROWS[3], **change}]
 
-    with pytest.raises(RowInvalid, match=rule):
+    with pytest.raises(RowInvalidError, match=rule):
         write_task_columns(warehouse, [table(ROWS[10:20]), table(bad)])
 
     assert warehouse.query("SELECT count(*) FROM tasks").scalar() == 0
 
 
 def test_unknown_columns_and_wrong_types_are_refused(warehouse: Warehouse) -> None:
-    with pytest.raises(RowInvalid, match="no column surprise"):
+    with pytest.raises(RowInvalidError, match="no column surprise"):
         write_task_columns(warehouse, [pa.table({"task_id": ["a"], "surprise": [1]})])
-    with pytest.raises(RowInvalid, match="node_count"):
+    with pytest.raises(RowInvalidError, match="node_count"):
         write_task_columns(warehouse, [pa.table({"task_id": ["a"], "node_count": ["many"]})])
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from taskgraph.records.task import Intent, Task
 from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import WarehouseTooNew
+from warehouse.errors import WarehouseTooNewError
 from warehouse.queries import named_queries
 from warehouse.records import ImportedItem
 from warehouse.schema import SCHEMA_VERSION, TABLES
@@ -86,7 +86,7 @@ def test_a_later_schema_is_refused(tmp_path: Path) -> None:
             )
         )
 
-    with pytest.raises(WarehouseTooNew, match="later taskloom"):
+    with pytest.raises(WarehouseTooNewError, match="later taskloom"):
         Warehouse(tmp_path / "w")
 
 

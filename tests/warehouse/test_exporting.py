@@ -17,7 +17,7 @@ from taskgraph.records.task import Task
 from taskgraph.records.trajectory import Trajectory
 from tests.warehouse.sample_parts import trajectory
 from tests.warehouse.samples import records
-from warehouse.errors import ExportRefused, QueryFailed, SelectionInvalid, UnknownFormat
+from warehouse.errors import ExportRefusedError, QueryFailedError, SelectionInvalidError, UnknownFormatError
 from warehouse.exporting.exported_actions import points_of, pyautogui_statements, scaled, unscaled
 from warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
 from warehouse.exporting.file_names import id_of_name, safe_name
@@ -54,7 +54,7 @@ def test_every_format_writes_a_manifest_and_the_same_bytes_again(
 
 @pytest.mark.parametrize("name", OWN_FORMATS)
 def test_an_export_that_fails_leaves_nothing(sampled: Warehouse, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ExportRefused):
+    with pytest.raises(ExportRefusedError):
         export(sampled, name, tmp_path / "out", Selection(where="false"))
 
     assert not list(tmp_path.iterdir())
@@ -64,14 +64,14 @@ def test_an_export_never_overwrites(sampled: Warehouse, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").touch()
 
-    with pytest.raises(ExportRefused, match="exists already"):
+    with pytest.raises(ExportRefusedError, match="exists already"):
         export(sampled, "omnibench", tmp_path / "out")
 
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine"]
 
 
 def test_an_unknown_format_names_the_known_ones(sampled: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(UnknownFormat, match="Did you mean 'osworld'"):
+    with pytest.raises(UnknownFormatError, match="Did you mean 'osworld'"):
         export(sampled, "osword", tmp_path / "out")
 
 
@@ -79,7 +79,7 @@ def test_an_unknown_format_names_the_known_ones(sampled: Warehouse, tmp_path: Pa
 def test_tasks_made_here_are_refused_by_formats_of_other_programs(
     sampled: Warehouse, tmp_path: Path, name: str
 ) -> None:
-    with pytest.raises(ExportRefused, match="imported"):
+    with pytest.raises(ExportRefusedError, match="imported"):
         export(sampled, name, tmp_path / "out")
 
 
@@ -109,7 +109,7 @@ def test_shortfalls_are_reported_by_cell_and_never_filled(sampled: Warehouse, tm
 def test_a_selection_of_unknown_things_names_the_known_ones(
     sampled: Warehouse, tmp_path: Path, selection: Selection
 ) -> None:
-    with pytest.raises(SelectionInvalid, match=r"known|used"):
+    with pytest.raises(SelectionInvalidError, match=r"known|used"):
         export(sampled, "omnibench", tmp_path / "out", selection)
 
 
@@ -155,7 +155,7 @@ def test_tasks_that_resemble_a_named_list_are_taken_out(filled: Warehouse, tmp_p
 def test_an_export_of_nothing_but_known_instructions_is_refused(sampled: Warehouse, tmp_path: Path) -> None:
     known = {"list": ["In notes, create 'a.csv', then in sheets, chart 'a.csv'."]}
 
-    with pytest.raises(ExportRefused, match="list:1"):
+    with pytest.raises(ExportRefusedError, match="list:1"):
         export(sampled, "omnibench", tmp_path / "out", named_lists=known)
     assert not list(tmp_path.iterdir())
 
@@ -164,14 +164,14 @@ def test_an_export_of_nothing_but_known_instructions_is_refused(sampled: Warehou
     "where", ["true) OR (true", "true -- ", "no_such_column = 1", "true; DROP TABLE tasks"]
 )
 def test_what_is_no_condition_is_refused(sampled: Warehouse, tmp_path: Path, where: str) -> None:
-    with pytest.raises(QueryFailed, match="no condition over the columns"):
+    with pytest.raises(QueryFailedError, match="no condition over the columns"):
         export(sampled, "omnibench", tmp_path / "out", Selection(where=where))
 
 
 def test_a_size_below_what_the_cells_ask_for_is_refused(sampled: Warehouse, tmp_path: Path) -> None:
     selection = Selection(cells=(CellQuota(levels={"branch": "easy"}, size=3),), size=2)
 
-    with pytest.raises(SelectionInvalid, match="ask for 3 tasks, and the size allows 2"):
+    with pytest.raises(SelectionInvalidError, match="ask for 3 tasks, and the size allows 2"):
         export(sampled, "omnibench", tmp_path / "out", selection)
 
 
@@ -237,7 +237,7 @@ def test_an_export_without_any_record_is_refused(
 ) -> None:
     warehouse.write([item for item in records() if isinstance(item, (Task, Subtask))])
 
-    with pytest.raises(ExportRefused, match="nothing to write of the 1 selected tasks"):
+    with pytest.raises(ExportRefusedError, match="nothing to write of the 1 selected tasks"):
         export(warehouse, name, tmp_path / "out", options=ExportOptions.model_validate(options))
     assert not (tmp_path / "out").exists()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.errors import QueryFailed, QueryRefused
+from warehouse.errors import QueryFailedError, QueryRefusedError
 from warehouse.store import Warehouse
 
 LEAVING = [
@@ -64,13 +64,13 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
 
 @pytest.mark.parametrize("sql", LEAVING)
 def test_a_query_cannot_leave_the_warehouse(asked: Warehouse, sql: str) -> None:
-    with pytest.raises((QueryRefused, QueryFailed)):
+    with pytest.raises((QueryRefusedError, QueryFailedError)):
         asked.query(sql)
 
 
 @pytest.mark.parametrize("sql", CHANGING)
 def test_a_query_cannot_change_the_warehouse(asked: Warehouse, sql: str) -> None:
-    with pytest.raises(QueryRefused):
+    with pytest.raises(QueryRefusedError):
         asked.query(sql)
 
 
@@ -96,23 +96,23 @@ def test_ordinary_questions_are_answered(asked: Warehouse, sql: str) -> None:
 def test_python_variables_are_no_tables(asked: Warehouse) -> None:
     intruder = {"a": [1]}
     assert intruder
-    with pytest.raises(QueryFailed):
+    with pytest.raises(QueryFailedError):
         asked.query("SELECT * FROM intruder")
 
 
 def test_a_refusal_names_the_function_and_what_is_admitted(asked: Warehouse) -> None:
-    with pytest.raises(QueryRefused, match=r"read_text.*unnest"):
+    with pytest.raises(QueryRefusedError, match=r"read_text.*unnest"):
         asked.query("SELECT * FROM read_text('/etc/passwd')")
 
 
 def test_a_query_that_takes_too_long_is_stopped(asked: Warehouse) -> None:
-    with pytest.raises(QueryFailed, match="longer than"):
+    with pytest.raises(QueryFailedError, match="longer than"):
         asked.query(
             "SELECT count(*) FROM range(1000000000000) AS a(x) WHERE sqrt(x) < 0", timeout_seconds=0.2
         )
 
 
 def test_nothing_is_written_beside_the_data(asked: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises((QueryRefused, QueryFailed)):
+    with pytest.raises((QueryRefusedError, QueryFailedError)):
         asked.query(f"COPY (SELECT 1) TO '{tmp_path}/x.csv'")
     assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.warehouse import foreign
-from warehouse.errors import ImportRefused, UnknownFormat
+from warehouse.errors import ImportRefusedError, UnknownFormatError
 from warehouse.importing.importing import run_import
 from warehouse.store import Warehouse
 
@@ -167,10 +167,10 @@ def last_change(warehouse: Warehouse) -> int:
         return int(catalogue.execute("SELECT max(snapshot_id) FROM ducklake_snapshot").fetchone()[0])
 
 
-def refusal(warehouse: Warehouse, name: str, folder: Path) -> ImportRefused:
+def refusal(warehouse: Warehouse, name: str, folder: Path) -> ImportRefusedError:
     """The refusal of an import; checks that nothing of it was stored, in any table."""
     before = last_change(warehouse)
-    with pytest.raises(ImportRefused) as caught:
+    with pytest.raises(ImportRefusedError) as caught:
         run_import(warehouse, name, folder)
     assert last_change(warehouse) == before
     assert caught.value.file and caught.value.reason
@@ -282,9 +282,9 @@ def test_files_that_are_not_utf8_are_refused(target: Warehouse, tmp_path: Path, 
 
 
 def test_a_missing_folder_and_an_unknown_format_are_refused(target: Warehouse, tmp_path: Path) -> None:
-    with pytest.raises(ImportRefused, match="does not exist"):
+    with pytest.raises(ImportRefusedError, match="does not exist"):
         run_import(target, "osworld", tmp_path / "nowhere")
-    with pytest.raises(UnknownFormat, match="crab"):
+    with pytest.raises(UnknownFormatError, match="crab"):
         run_import(target, "crap", tmp_path)
 
 

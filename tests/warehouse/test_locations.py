@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from warehouse.errors import WarehouseUnavailable
+from warehouse.errors import WarehouseUnavailableError
 from warehouse.storage import extensions
 from warehouse.storage.locations import parse_location
 from warehouse.storage.storage_access import reason_of, storage_access, without_secrets
@@ -58,7 +58,7 @@ def test_data_of_a_postgres_catalogue_may_lie_in_a_folder() -> None:
 )
 def test_other_addresses_are_refused_with_the_form_and_without_password(address: str) -> None:
     with pytest.raises(
-        WarehouseUnavailable, match=r"postgresql://user@host:5432/database\?data=s3://"
+        WarehouseUnavailableError, match=r"postgresql://user@host:5432/database\?data=s3://"
     ) as caught:
         parse_location(address)
 
@@ -69,7 +69,7 @@ def test_a_missing_extension_names_the_extra(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(extensions, "find_spec", lambda name: None)
     connection = duckdb.connect(":memory:", config={"extension_directory": str(tmp_path)})
 
-    with pytest.raises(WarehouseUnavailable, match=r"pip install 'taskloom\[remote-warehouse\]'"):
+    with pytest.raises(WarehouseUnavailableError, match=r"pip install 'taskloom\[remote-warehouse\]'"):
         extensions.load(connection, "httpfs")
 
 

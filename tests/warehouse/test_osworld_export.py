@@ -15,7 +15,7 @@ from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
 from warehouse.exporting.exporting import export
-from warehouse.exporting.osworld_conditions import Condition, Inexpressible, conditions_of
+from warehouse.exporting.osworld_conditions import Condition, InexpressibleError, conditions_of
 from warehouse.exporting.osworld_setup import setup
 from warehouse.store import Warehouse
 
@@ -95,7 +95,7 @@ def test_contents_are_compared_as_the_check_does(tmp_path: Path, text: str, foun
 def test_osworld_refuses_what_it_cannot_say(body: str, reason: str) -> None:
     source = f"def evaluate_agent_task_completion(a, b):\n{body}    return EvalResult(True, '', 1)\n"
 
-    with pytest.raises(Inexpressible, match=reason):
+    with pytest.raises(InexpressibleError, match=reason):
         conditions_of(source, {"a": "x", "b": "y"})
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from taskgraph.records.task import Task
 from tests.warehouse import foreign
-from warehouse.errors import QueryFailed, UnknownQuery
+from warehouse.errors import QueryFailedError, UnknownQueryError
 from warehouse.importing.importing import run_import
 from warehouse.queries import named_queries, named_query
 from warehouse.store import Warehouse
@@ -34,14 +34,14 @@ def test_the_task_query_shows_what_each_subtask_waits_for(sampled: Warehouse) ->
 
 
 def test_an_unknown_query_names_the_nearest() -> None:
-    with pytest.raises(UnknownQuery, match="Did you mean 'funnel'"):
+    with pytest.raises(UnknownQueryError, match="Did you mean 'funnel'"):
         named_query("funel")
 
 
 def test_unknown_and_missing_parameters_are_refused() -> None:
-    with pytest.raises(QueryFailed, match="no parameter 'dependancy'"):
+    with pytest.raises(QueryFailedError, match="no parameter 'dependancy'"):
         named_query("tasks").bind({"dependancy": "hard"})
-    with pytest.raises(QueryFailed, match="--param id=VALUE"):
+    with pytest.raises(QueryFailedError, match="--param id=VALUE"):
         named_query("task").bind({})
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
-from warehouse.errors import SelectionInvalid
+from warehouse.errors import SelectionInvalidError
 from warehouse.sets.dividing import SPLITS, apportion, divide
 from warehouse.sets.splits import leakage, resembling
 
@@ -80,7 +80,7 @@ def test_a_number_is_apportioned_without_rest(total: int, first: int, second: in
 
 
 def test_shares_must_add_up() -> None:
-    with pytest.raises(SelectionInvalid, match="add up"):
+    with pytest.raises(SelectionInvalidError, match="add up"):
         divide({"a": frozenset({"x"})}, {"train": 0.5})
 
 

@@ -12,12 +12,12 @@ from taskgraph.records.trajectory import Trajectory
 from tests.warehouse.sample_parts import SCREENS, trajectory
 from tests.warehouse.samples import records
 from warehouse.errors import (
-    QueryFailed,
-    QueryRefused,
-    RowInvalid,
-    ScreenshotMissing,
-    VersionProblem,
-    WarehouseUnavailable,
+    QueryFailedError,
+    QueryRefusedError,
+    RowInvalidError,
+    ScreenshotMissingError,
+    VersionError,
+    WarehouseUnavailableError,
 )
 from warehouse.records import RunRecord
 from warehouse.storage.blobs import ScreenshotFolder
@@ -71,7 +71,7 @@ def test_replacing_a_trajectory_replaces_its_steps(filled: Warehouse) -> None:
 def test_a_commit_covers_all_tables_or_none(filled: Warehouse) -> None:
     task = next(filled.read(Task)).model_copy(update={"task_id": "task-2", "order_count": 10**60})
 
-    with pytest.raises(RowInvalid, match="tasks"):
+    with pytest.raises(RowInvalidError, match="tasks"):
         filled.write([Intent(intent_id="intent-2", text="x", subtask_ids=()), task])
 
     assert filled.count(Intent) == 1
@@ -86,12 +86,12 @@ def test_more_orders_than_64_bits_can_count_are_kept(filled: Warehouse) -> None:
 
 
 def test_a_record_without_a_table_is_refused(warehouse: Warehouse) -> None:
-    with pytest.raises(RowInvalid, match="TaskGraph"):
+    with pytest.raises(RowInvalidError, match="TaskGraph"):
         warehouse.write([TaskGraph(nodes=())])
 
 
 def test_an_empty_id_is_refused(warehouse: Warehouse) -> None:
-    with pytest.raises(RowInvalid, match="intent_id"):
+    with pytest.raises(RowInvalidError, match="intent_id"):
         warehouse.write([Intent(intent_id="", text="x", subtask_ids=())])
 
 
@@ -102,7 +102,7 @@ def test_records_are_selected_by_a_condition_with_parameters(filled: Warehouse) 
 
 
 def test_a_condition_cannot_smuggle_another_statement(filled: Warehouse) -> None:
-    with pytest.raises((QueryRefused, QueryFailed)):
+    with pytest.raises((QueryRefusedError, QueryFailedError)):
         list(filled.read(Task, "true); DELETE FROM tasks; SELECT (1"))
 
     assert filled.count(Task) == 1
@@ -116,7 +116,7 @@ def test_a_version_keeps_its_state_while_the_pool_grows(filled: Warehouse, tmp_p
 
     with Warehouse(tmp_path / "warehouse", version="v1") as old:
         assert old.count(Intent) == 1
-        with pytest.raises(WarehouseUnavailable):
+        with pytest.raises(WarehouseUnavailableError):
             old.write([Intent(intent_id="x", text="x", subtask_ids=())])
     assert (first.name, second.name, second.parent) == ("v1", "v2", "v1")
     assert first.counts["intents"] == 1
@@ -127,19 +127,19 @@ def test_a_version_keeps_its_state_while_the_pool_grows(filled: Warehouse, tmp_p
 def test_a_version_name_is_taken_once(filled: Warehouse) -> None:
     filled.publish("release")
 
-    with pytest.raises(VersionProblem, match="published already"):
+    with pytest.raises(VersionError, match="published already"):
         filled.publish("release")
 
 
 def test_an_unknown_version_names_the_published_ones(filled: Warehouse, tmp_path: Path) -> None:
     filled.publish("release")
 
-    with pytest.raises(VersionProblem, match="release"):
+    with pytest.raises(VersionError, match="release"):
         Warehouse(tmp_path / "warehouse", version="relaese")
 
 
 def test_reading_a_place_without_warehouse_is_refused_and_makes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(WarehouseUnavailable, match="no warehouse"):
+    with pytest.raises(WarehouseUnavailableError, match="no warehouse"):
         Warehouse(tmp_path / "nowhere", read_only=True)
 
     assert not (tmp_path / "nowhere").exists()
@@ -157,5 +157,5 @@ def test_a_damaged_picture_is_noticed(filled: Warehouse) -> None:
     assert isinstance(filled.screenshots, ScreenshotFolder)
     filled.screenshots.path(SCREENS[0].sha256).write_bytes(b"torn")
 
-    with pytest.raises(ScreenshotMissing, match="damaged"):
+    with pytest.raises(ScreenshotMissingError, match="damaged"):
         list(filled.read(Trajectory, pictures=True))

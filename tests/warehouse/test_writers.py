@@ -17,7 +17,7 @@ import pytest
 
 from benchmarks.warehouse_kills import run
 from taskgraph.records.task import Intent
-from warehouse.errors import WarehouseUnavailable
+from warehouse.errors import WarehouseUnavailableError
 from warehouse.store import Warehouse
 
 
@@ -105,7 +105,7 @@ def test_a_full_disk_is_said_plainly_and_damages_nothing(filled_template: Path, 
         shutil.copytree(filled_template, disk / "w")
         opened = Warehouse(disk / "w")
         written = 0
-        with pytest.raises(WarehouseUnavailable, match="No space is left"):
+        with pytest.raises(WarehouseUnavailableError, match="No space is left"):
             for part in range(100):
                 opened.write(intents(f"p{part}", 100, 2000))
                 written += 1
@@ -122,9 +122,9 @@ def test_a_read_only_folder_can_be_asked_and_not_written(filled_template: Path, 
 
         with Warehouse(disk / "w", read_only=True) as opened:
             assert opened.count(Intent) == 1
-        with pytest.raises(WarehouseUnavailable, match=r"[Rr]ead-only"):
+        with pytest.raises(WarehouseUnavailableError, match=r"[Rr]ead-only"):
             Warehouse(disk / "w")
-        with pytest.raises(WarehouseUnavailable, match=r"[Rr]ead-only"):
+        with pytest.raises(WarehouseUnavailableError, match=r"[Rr]ead-only"):
             Warehouse(disk / "new")
 
 
@@ -132,5 +132,5 @@ def test_a_read_only_folder_can_be_asked_and_not_written(filled_template: Path, 
 def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)
 
-    with pytest.raises(WarehouseUnavailable, match="Permission denied"):
+    with pytest.raises(WarehouseUnavailableError, match="Permission denied"):
         Warehouse(tmp_path / "closed" / "w")

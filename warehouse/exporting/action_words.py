@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskgraph.errors import KeysInvalid
+from taskgraph.errors import KeysInvalidError
 from taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WaitInput, WheelMouseInput
 from taskgraph.records.keys import read_keys, runs
 from taskgraph.records.trajectory import TrajectoryStep
@@ -35,7 +35,7 @@ def keys_in_words(keys: str) -> str:
     """
     try:
         pressed = runs(read_keys(keys))
-    except KeysInvalid:
+    except KeysInvalidError:
         return f"type {keys}"
     parts: list[str] = []
     pressing = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Final, Literal
 
-from taskgraph.errors import KeysInvalid
+from taskgraph.errors import KeysInvalidError
 from taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WaitInput, WheelMouseInput
 from taskgraph.records.keys import read_keys, runs
 from taskgraph.records.trajectory import TrajectoryStep
@@ -136,7 +136,7 @@ def _typing(keys: str) -> list[str]:
     """Keys as PyAutoGUI statements; imported keys that break the syntax are text that was typed as it stands."""
     try:
         presses = read_keys(keys)
-    except KeysInvalid:
+    except KeysInvalidError:
         return [f"pyautogui.write({keys!r})"]
     statements: list[str] = []
     for part in runs(presses):

@@ -25,7 +25,7 @@ from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Replay, Task
 from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import ExportRefused
+from warehouse.errors import ExportRefusedError
 from warehouse.lookup import export_module
 from warehouse.records import ImportedItem
 from warehouse.sets.dividing import SplitName
@@ -200,15 +200,15 @@ def export(
     tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The manifest carries the leakage report.
 
     Raises:
-        ExportRefused: the folder exists, nothing is selected, the format can express nothing of it, a set would be empty, or the folder cannot be written;
+        ExportRefusedError: the folder exists, nothing is selected, the format can express nothing of it, a set would be empty, or the folder cannot be written;
             nothing is left behind.
-        UnknownFormat: no such format.
-        SelectionInvalid: the selection names unknown things.
+        UnknownFormatError: no such format.
+        SelectionInvalidError: the selection names unknown things.
     """
     module = export_module(format_name)
     selection, options = selection or Selection(), options or ExportOptions()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ExportRefused(f"{folder} exists already; an export never overwrites. Name another folder.")
+        raise ExportRefusedError(f"{folder} exists already; an export never overwrites. Name another folder.")
     drawn = draw_tasks(warehouse, selection, shares, named_lists)
     source = ExportSource(
         warehouse, drawn.task_ids, {name: frozenset(ids) for name, ids in drawn.splits.items()}
@@ -219,7 +219,7 @@ def export(
         aside.mkdir(parents=True)
         outcome: ExportOutcome = module.write(source, aside, options)
         if not any(outcome.counts.values()):
-            raise ExportRefused(_nothing(format_name, len(drawn.task_ids), outcome.refused))
+            raise ExportRefusedError(_nothing(format_name, len(drawn.task_ids), outcome.refused))
         manifest = Manifest(
             format=format_name,
             version=warehouse.version or "",
@@ -236,7 +236,9 @@ def export(
             folder.rmdir()
         aside.rename(folder)
     except OSError as error:
-        raise ExportRefused(f"The export to {folder} failed and left nothing: {error.strerror}.") from None
+        raise ExportRefusedError(
+            f"The export to {folder} failed and left nothing: {error.strerror}."
+        ) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return manifest

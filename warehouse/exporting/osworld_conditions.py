@@ -47,7 +47,7 @@ class Condition:
     """What it wants of the path."""
 
 
-class Inexpressible(Exception):
+class InexpressibleError(Exception):
     """The function says something that OSWorld cannot; the message is the reason."""
 
 
@@ -61,22 +61,22 @@ def conditions_of(source: str, parameters: Mapping[str, str]) -> list[Condition]
     """The conditions of a function bound to `parameters`.
 
     Raises:
-        Inexpressible: with the reason, for the list of refused tasks.
+        InexpressibleError: with the reason, for the list of refused tasks.
     """
     try:
         module = ast.parse(source)
     except SyntaxError:
-        raise Inexpressible("its evaluation function is no Python") from None
+        raise InexpressibleError("its evaluation function is no Python") from None
     function = next(
         (item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT), None
     )
     if function is None:
-        raise Inexpressible("its evaluation function has no entry point")
+        raise InexpressibleError("its evaluation function has no entry point")
     checks = _listed_checks(function.body)
     if checks is None:
         checks = [check for statement in function.body for check in _checks_of(statement)]
     if not checks:
-        raise Inexpressible("its evaluation function checks nothing")
+        raise InexpressibleError("its evaluation function checks nothing")
     return [_condition(check, parameters) for check in checks]
 
 
@@ -103,7 +103,7 @@ def _listed_checks(body: list[ast.stmt]) -> list[_Check] | None:
         first = pair.elts[0] if isinstance(pair, ast.Tuple) and pair.elts else None
         check = _check_of(first) if first is not None else None
         if check is None:
-            raise Inexpressible(
+            raise InexpressibleError(
                 f"a condition of its evaluation function is no single check (line {pair.lineno})"
             )
         checks.append(check)
@@ -130,7 +130,7 @@ def _checks_of(statement: ast.stmt) -> list[_Check]:
         return _negated(statement.test)
     if isinstance(statement, ast.Return) and _returns([statement], success=True):
         return []
-    raise Inexpressible(
+    raise InexpressibleError(
         f"the logic of its evaluation function is no plain conjunction (line {statement.lineno})"
     )
 
@@ -147,7 +147,9 @@ def _negated(test: ast.expr) -> list[_Check]:
         checks = [_check_of(part) for part in parts]
         if None not in checks:
             return [check for check in checks if check is not None]
-    raise Inexpressible(f"the logic of its evaluation function is no plain conjunction (line {test.lineno})")
+    raise InexpressibleError(
+        f"the logic of its evaluation function is no plain conjunction (line {test.lineno})"
+    )
 
 
 def _check_of(node: ast.expr) -> _Check | None:
@@ -173,16 +175,16 @@ def _condition(check: _Check, parameters: Mapping[str, str]) -> Condition:
     call = check.call
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     if name in _ROUTE:
-        raise Inexpressible(f"{name} judges the route, not the state at the end")
+        raise InexpressibleError(f"{name} judges the route, not the state at the end")
     if name not in ("check_file_exists", "check_directory_exists", "check_file_contains"):
-        raise Inexpressible(
+        raise InexpressibleError(
             f"{name or 'a call'} reads what later subtasks change, or is no check OSWorld knows"
         )
     values = [_text(item, parameters) for item in call.args]
     named = {item.arg: _text(item.value, parameters) for item in call.keywords if item.arg}
     path = named.get("file_path") or named.get("path") or (values[0] if values else "")
     if not path:
-        raise Inexpressible(f"{name} names no path (line {call.lineno})")
+        raise InexpressibleError(f"{name} names no path (line {call.lineno})")
     place = path if path.startswith("/") else f"{_HOME}/{path}"
     answer = "yes" if check.holds else "no"
     if name == "check_file_contains":
@@ -205,7 +207,7 @@ def _pattern(text: str) -> str:
     """A regular expression for a text as whole words, in a text that is folded."""
     folded = fold_text(text)
     if not folded:
-        raise Inexpressible("check_file_contains looks for no text")
+        raise InexpressibleError("check_file_contains looks for no text")
     before = r"(?<!\w)" if folded[0].isalnum() else ""
     after = r"(?!\w)" if folded[-1].isalnum() else ""
     return before + re.escape(folded) + after
@@ -223,4 +225,4 @@ def _text(node: ast.expr, parameters: Mapping[str, str]) -> str:
         )
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _text(node.left, parameters) + _text(node.right, parameters)
-    raise Inexpressible(f"an argument of a check is computed (line {node.lineno})")
+    raise InexpressibleError(f"an argument of a check is computed (line {node.lineno})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.errors import ExportRefused
+from warehouse.errors import ExportRefusedError
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
 from warehouse.importing.originals import originals
 
@@ -13,7 +13,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write one file per task, under the path it came from."""
     found, refused = originals(source, "crab")
     if not found:
-        raise ExportRefused(
+        raise ExportRefusedError(
             "None of the selected tasks was imported from CRAB, and only those can be written back."
         )
     for item in found:

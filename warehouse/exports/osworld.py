@@ -14,10 +14,10 @@ import networkx
 
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
-from warehouse.errors import ExportRefused
+from warehouse.errors import ExportRefusedError
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
 from warehouse.exporting.file_names import safe_name
-from warehouse.exporting.osworld_conditions import Condition, Inexpressible, conditions_of
+from warehouse.exporting.osworld_conditions import Condition, InexpressibleError, conditions_of
 from warehouse.exporting.osworld_setup import HOME, setup
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
@@ -35,13 +35,13 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         else:
             try:
                 domain, fields = _domain(task), _fields(task, source)
-            except Inexpressible as error:
+            except InexpressibleError as error:
                 refused.append(Refused(item_id=task.task_id, reason=str(error)))
                 continue
         write_json(folder / "examples" / domain / f"{safe_name(str(fields['id']))}.json", fields)
         listed[domain].append(str(fields["id"]))
     if not listed:
-        raise ExportRefused(
+        raise ExportRefusedError(
             f"OSWorld can express none of the {len(refused)} selected tasks; the first: {refused[0].item_id}:"
             f" {refused[0].reason}."
         )
@@ -57,12 +57,12 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 
 def _fields(task: Task, source: ExportSource) -> dict[str, object]:
     if task.simulated:
-        raise Inexpressible("it runs on simulated applications")
+        raise InexpressibleError("it runs on simulated applications")
     conditions = _conditions(task, source)
     names = sorted({node.application for node in task.graph.nodes})
     for name in names:
         if name not in source.applications:
-            raise Inexpressible(f"the application {name} is not stored")
+            raise InexpressibleError(f"the application {name} is not stored")
     single = len(conditions) == 1
     return {
         "id": str(uuid.uuid5(_NAMESPACE, task.task_id)),
@@ -93,11 +93,11 @@ def _conditions(task: Task, source: ExportSource) -> list[Condition]:
         before = networkx.ancestors(graph, node.instance_id)
         function = source.functions.get(node.subtask_id)
         if function is None:
-            raise Inexpressible(f"{node.subtask_id} has no evaluation function")
+            raise InexpressibleError(f"{node.subtask_id} has no evaluation function")
         own = conditions_of(function.source, node.parameters)
         for other in task.graph.nodes:
             if other.instance_id not in (node.instance_id, *before) and _undoes(other, node, own):
-                raise Inexpressible(
+                raise InexpressibleError(
                     f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and OSWorld"
                     " looks only at the end"
                 )

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from warehouse.errors import ExportRefused
+from warehouse.errors import ExportRefusedError
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json, write_lines
 from warehouse.importing.originals import file_items, originals
 
@@ -15,7 +15,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write `data.json` (one task per line) and `graph_desc.json` of every domain."""
     found, refused = originals(source, "taskbench")
     if not found:
-        raise ExportRefused(
+        raise ExportRefusedError(
             "None of the selected tasks was imported from TaskBench, and only those can be written back."
         )
     by_file: dict[str, list[object]] = defaultdict(list)

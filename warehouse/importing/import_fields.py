@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Fields:
         """A text; empty only where allowed.
 
         Raises:
-            ImportRefused: missing, no text, or empty.
+            ImportRefusedError: missing, no text, or empty.
         """
         value = self._required(name)
         if not isinstance(value, str):
@@ -72,9 +72,9 @@ class Fields:
             raise self.refused(name, f"must be a whole number, not {kind_of(value)}")
         return value
 
-    def refused(self, name: str, reason: str) -> ImportRefused:
+    def refused(self, name: str, reason: str) -> ImportRefusedError:
         """The refusal of a field."""
-        return ImportRefused(self.file, ".".join(part for part in (self.place, name) if part), reason)
+        return ImportRefusedError(self.file, ".".join(part for part in (self.place, name) if part), reason)
 
     def _required(self, name: str) -> JsonValue:
         if name not in self.values:
@@ -91,7 +91,7 @@ def read_json(path: Path, shown: str) -> JsonValue:
     """The JSON value of a file.
 
     Raises:
-        ImportRefused: unreadable, no UTF-8, no JSON, or a key that stands twice.
+        ImportRefusedError: unreadable, no UTF-8, no JSON, or a key that stands twice.
     """
     return parse_json(_read_text(path, shown), shown)
 
@@ -100,11 +100,11 @@ def read_object(path: Path, shown: str) -> Fields:
     """The JSON object of a file.
 
     Raises:
-        ImportRefused: as `read_json`, or another value than an object.
+        ImportRefusedError: as `read_json`, or another value than an object.
     """
     value = read_json(path, shown)
     if not isinstance(value, dict):
-        raise ImportRefused(shown, "", f"must hold an object, not {kind_of(value)}")
+        raise ImportRefusedError(shown, "", f"must hold an object, not {kind_of(value)}")
     return Fields(value, shown)
 
 
@@ -112,14 +112,14 @@ def read_lines(path: Path, shown: str) -> Iterator[tuple[int, Fields]]:
     """The objects of a file with one JSON object per line, or with one list of objects, numbered from 1.
 
     Raises:
-        ImportRefused: as `read_json`; the line is named.
+        ImportRefusedError: as `read_json`; the line is named.
     """
     text = _read_text(path, shown)
     if text.lstrip().startswith("["):
         whole = parse_json(text, shown)
         for number, item in enumerate(whole if isinstance(whole, list) else [], start=1):
             if not isinstance(item, dict):
-                raise ImportRefused(shown, f"[{number - 1}]", f"must be an object, not {kind_of(item)}")
+                raise ImportRefusedError(shown, f"[{number - 1}]", f"must be an object, not {kind_of(item)}")
             yield number, Fields(item, shown, f"[{number - 1}]")
         return
     for number, line in enumerate(text.split("\n"), start=1):
@@ -127,7 +127,7 @@ def read_lines(path: Path, shown: str) -> Iterator[tuple[int, Fields]]:
             continue
         value = parse_json(line, shown, f"line {number}")
         if not isinstance(value, dict):
-            raise ImportRefused(shown, f"line {number}", f"must be an object, not {kind_of(value)}")
+            raise ImportRefusedError(shown, f"line {number}", f"must be an object, not {kind_of(value)}")
         yield number, Fields(value, shown, f"line {number}")
 
 
@@ -135,26 +135,28 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
     """The JSON value of a text.
 
     Raises:
-        ImportRefused: no JSON, a key that stands twice in one object, or a number such as NaN.
+        ImportRefusedError: no JSON, a key that stands twice in one object, or a number such as NaN.
     """
 
     def unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
         found: dict[str, JsonValue] = {}
         for key, value in pairs:
             if key in found:
-                raise ImportRefused(shown, ".".join(filter(None, (place, key))), "stands twice in one object")
+                raise ImportRefusedError(
+                    shown, ".".join(filter(None, (place, key))), "stands twice in one object"
+                )
             found[key] = value
         return found
 
     def refuse(name: str) -> JsonValue:
-        raise ImportRefused(shown, place, f"{name} is no JSON value")
+        raise ImportRefusedError(shown, place, f"{name} is no JSON value")
 
     try:
         value: JsonValue = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        raise ImportRefused(shown, place or f"line {error.lineno}", f"is no JSON: {error.msg}") from None
+        raise ImportRefusedError(shown, place or f"line {error.lineno}", f"is no JSON: {error.msg}") from None
     except RecursionError:
-        raise ImportRefused(shown, place, "is nested too deeply") from None
+        raise ImportRefusedError(shown, place, "is nested too deeply") from None
     return value
 
 
@@ -175,15 +177,15 @@ def json_files(path: Path) -> list[Path]:
     """The JSON files of a folder and its subfolders, sorted, or the one file.
 
     Raises:
-        ImportRefused: nothing is there.
+        ImportRefusedError: nothing is there.
     """
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise ImportRefused(str(path), "", "does not exist")
+        raise ImportRefusedError(str(path), "", "does not exist")
     found = sorted(item for item in path.rglob("*.json") if item.is_file())
     if not found:
-        raise ImportRefused(str(path), "", "holds no JSON file")
+        raise ImportRefusedError(str(path), "", "holds no JSON file")
     return found
 
 
@@ -191,6 +193,6 @@ def _read_text(path: Path, shown: str) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ImportRefused(shown, "", f"is not UTF-8 (byte {error.start})") from None
+        raise ImportRefusedError(shown, "", f"is not UTF-8 (byte {error.start})") from None
     except OSError as error:
-        raise ImportRefused(shown, "", f"cannot be read: {error.strerror}") from None
+        raise ImportRefusedError(shown, "", f"cannot be read: {error.strerror}") from None

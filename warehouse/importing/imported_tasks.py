@@ -10,7 +10,7 @@ from resources.categories import ResourceCategory, ResourceKind
 from resources.instances import Resource, bind_resource, guessed_kind
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.scenarios import scenario_of
-from taskgraph.errors import GraphInvalid, GraphTooLarge
+from taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskgraph.measures.capabilities import capabilities_met
 from taskgraph.measures.coherency import maximum_coherency_of
 from taskgraph.measures.complexity import cell_of, complexity_of
@@ -19,7 +19,7 @@ from taskgraph.records.graph import Dependency, TaskGraph
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 
 IMPORTED = Provenance(stage="import")
 """Provenance of imported records."""
@@ -30,13 +30,13 @@ def build_task(
     nodes: Sequence[BoundSubtask],
     edges: Sequence[Dependency],
     instruction: str,
-    refused: Callable[[str], ImportRefused],
+    refused: Callable[[str], ImportRefusedError],
     intent: str = "",
 ) -> Task:
     """The task of an imported graph.
 
     Raises:
-        ImportRefused: the graph is cyclic, names unknown nodes, or is too large for exact metrics.
+        ImportRefusedError: the graph is cyclic, names unknown nodes, or is too large for exact metrics.
     """
     try:
         graph = TaskGraph(nodes=_in_order(nodes, edges), edges=tuple(edges))
@@ -44,7 +44,7 @@ def build_task(
         orders = orders_of(graph)
     except ValidationError as error:
         raise refused(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
-    except (GraphInvalid, GraphTooLarge) as error:
+    except (GraphInvalidError, GraphTooLargeError) as error:
         raise refused(str(error)) from None
     categories = {node.application_category for node in graph.nodes}
     by_id = {node.instance_id: node for node in graph.nodes}

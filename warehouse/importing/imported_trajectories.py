@@ -15,7 +15,7 @@ from taskgraph.records.interaction import Action, Screenshot
 from taskgraph.records.subtask import Subtask, instance_id
 from taskgraph.records.task import Replay, Task
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 from warehouse.importing.import_fields import Fields
 from warehouse.importing.imported_tasks import IMPORTED
 
@@ -29,7 +29,7 @@ def read_trajectory(
     """A subtask's trajectory (C.2).
 
     Raises:
-        ImportRefused: a field, a picture or the subtask is missing or wrong.
+        ImportRefusedError: a field, a picture or the subtask is missing or wrong.
     """
     subtask_id = fields.text("subtask_id")
     if subtask_id not in subtasks:
@@ -59,7 +59,7 @@ def read_task_trajectory(
     """A task's trajectory (C.5): the replay and its recording.
 
     Raises:
-        ImportRefused: a field, a picture or the task is missing or wrong.
+        ImportRefusedError: a field, a picture or the task is missing or wrong.
     """
     task_id = fields.text("task_id")
     task = tasks.get(task_id)
@@ -144,7 +144,7 @@ def _rectangle(fields: Fields) -> tuple[int, int, int, int] | None:
 def _picture(fields: Fields, root: Path, name: str, position: int) -> Screenshot:
     """The picture of an observation, which must lie inside the imported folder."""
     target = (root / name).resolve()
-    refused: ImportRefused | None = None
+    refused: ImportRefusedError | None = None
     if not target.is_relative_to(root.resolve()):
         refused = fields.refused(f"observations[{position}]", f"leaves the folder: {name!r}")
     elif not target.is_file():

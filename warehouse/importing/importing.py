@@ -11,7 +11,7 @@ from pathlib import Path
 
 from resources.record import Record
 from taskgraph.records.task import Rejection, Task
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 from warehouse.lookup import import_module_of
 from warehouse.records import ImportedItem
 from warehouse.schema import TABLE_OF_RECORD
@@ -35,12 +35,12 @@ def read_import(format_name: str, path: Path) -> list[Record]:
     """All records of `path`, checked, without storing any.
 
     Raises:
-        ImportRefused: something breaks the format; file, field and reason are named.
-        UnknownFormat: no such format.
+        ImportRefusedError: something breaks the format; file, field and reason are named.
+        UnknownFormatError: no such format.
     """
     records: list[Record] = list(import_module_of(format_name).read(path))
     if not records:
-        raise ImportRefused(str(path), "", f"holds nothing that {format_name} describes")
+        raise ImportRefusedError(str(path), "", f"holds nothing that {format_name} describes")
     return records
 
 
@@ -48,9 +48,9 @@ def run_import(warehouse: Warehouse, format_name: str, path: Path) -> ImportSumm
     """Store everything of `path`; importing it again changes nothing.
 
     Raises:
-        ImportRefused: something breaks the format; nothing was stored.
-        UnknownFormat: no such format.
-        WarehouseUnavailable: the warehouse cannot be written; nothing was stored.
+        ImportRefusedError: something breaks the format; nothing was stored.
+        UnknownFormatError: no such format.
+        WarehouseUnavailableError: the warehouse cannot be written; nothing was stored.
     """
     return store_import(warehouse, format_name, read_import(format_name, path))
 
@@ -59,7 +59,7 @@ def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Recor
     """Store what `read_import` read, all or nothing.
 
     Raises:
-        WarehouseUnavailable: the warehouse cannot be written; nothing was stored.
+        WarehouseUnavailableError: the warehouse cannot be written; nothing was stored.
     """
     warehouse.write(records)
     counts = Counter(TABLE_OF_RECORD[type(item)].name for item in records)

@@ -17,7 +17,7 @@ from resources.instances import Resource
 from resources.record import Record
 from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
 from warehouse.importing.import_fields import Fields, json_files, kind_of, read_object
 from warehouse.importing.imported_tasks import build_task
@@ -28,7 +28,7 @@ def read(path: Path) -> Iterator[Record]:
     """The records of a file or of a folder with its subfolders.
 
     Raises:
-        ImportRefused: a file that breaks the format; nothing of it may be stored.
+        ImportRefusedError: a file that breaks the format; nothing of it may be stored.
     """
     root = path if path.is_dir() else path.parent
     seen: dict[str, str] = {}
@@ -62,7 +62,7 @@ def _records(fields: Fields, task_id: str, place: str, environment: str) -> Iter
         )
         nodes[consumer] = nodes[consumer].model_copy(update={"inputs": (*nodes[consumer].inputs, resource)})
 
-    def refused(reason: str) -> ImportRefused:
+    def refused(reason: str) -> ImportRefusedError:
         return fields.refused("adjlist", reason)
 
     yield build_task(task_id, nodes, edges, instruction, refused)

@@ -20,12 +20,12 @@ from pydantic import ValidationError
 from resources.applications import ResourceDeclaration
 from resources.instances import Resource
 from resources.record import Record
-from taskgraph.errors import ParameterInvalid
+from taskgraph.errors import ParameterInvalidError
 from taskgraph.records.evaluation_function import ENTRY_POINT, EvaluationFunction
 from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
 from taskgraph.records.task import Task
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import canonical_application
 from warehouse.exporting.file_names import id_of_name
 from warehouse.exporting.paper_format import EVALUATION_HEADER, node_names, subtask_fields, task_fields
@@ -40,10 +40,10 @@ def read(path: Path) -> Iterator[Record]:
     """The records of a folder.
 
     Raises:
-        ImportRefused: a file that breaks the format; nothing may be stored.
+        ImportRefusedError: a file that breaks the format; nothing may be stored.
     """
     if not path.is_dir():
-        raise ImportRefused(str(path), "", "is no folder with subtasks and tasks")
+        raise ImportRefusedError(str(path), "", "is no folder with subtasks and tasks")
     subtasks = _subtasks(path)
     yield from subtasks.values()
     for name, fields in _each(path, "trajectories"):
@@ -61,10 +61,10 @@ def _each(root: Path, kind: str) -> Iterator[tuple[str, Fields]]:
         shown = f"{kind}.json"
         value = read_json(root / shown, shown)
         if not isinstance(value, list):
-            raise ImportRefused(shown, "", f"must hold a list, not {kind_of(value)}")
+            raise ImportRefusedError(shown, "", f"must hold a list, not {kind_of(value)}")
         for position, item in enumerate(value):
             if not isinstance(item, dict):
-                raise ImportRefused(shown, f"[{position}]", f"must be an object, not {kind_of(item)}")
+                raise ImportRefusedError(shown, f"[{position}]", f"must be an object, not {kind_of(item)}")
             yield str(position), Fields(item, shown, f"[{position}]")
         return
     if (root / kind).is_dir():
@@ -128,18 +128,20 @@ def _functions(root: Path, subtasks: dict[str, Subtask]) -> Iterator[EvaluationF
         shown = f"evaluations/{file.name}"
         subtask_id = id_of_name(file.stem)
         if subtask_id not in subtasks:
-            raise ImportRefused(shown, "file name", f"names the subtask {subtask_id!r}, which is not there")
+            raise ImportRefusedError(
+                shown, "file name", f"names the subtask {subtask_id!r}, which is not there"
+            )
         try:
             source = file.read_text(encoding="utf-8").removeprefix(EVALUATION_HEADER)
             module = ast.parse(source)
         except (SyntaxError, ValueError, OSError) as error:
-            raise ImportRefused(shown, "", f"is no Python: {error}") from None
+            raise ImportRefusedError(shown, "", f"is no Python: {error}") from None
         entry = next(
             (item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT),
             None,
         )
         if entry is None:
-            raise ImportRefused(shown, "", f"does not define {ENTRY_POINT}")
+            raise ImportRefusedError(shown, "", f"does not define {ENTRY_POINT}")
         digest = hashlib.sha256(source.encode()).hexdigest()[:12]
         yield EvaluationFunction(
             function_id=f"{subtask_id}:{digest}",
@@ -214,7 +216,7 @@ def _bound(subtask: Subtask, instruction: str) -> BoundSubtask:
     )
     try:
         text = fill(subtask.instruction_template, parameters)
-    except ParameterInvalid:
+    except ParameterInvalidError:
         text = subtask.instruction_template
 
     def resources(declared: tuple[ResourceDeclaration, ...]) -> tuple[Resource, ...]:

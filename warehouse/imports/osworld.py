@@ -12,7 +12,7 @@ from pathlib import Path
 
 from resources.record import Record
 from taskgraph.records.subtask import BoundSubtask
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import canonical_application
 from warehouse.importing.import_fields import Fields, json_files, kind_of, read_object
 from warehouse.importing.imported_tasks import build_task
@@ -27,7 +27,7 @@ def read(path: Path) -> Iterator[Record]:
     """The records of a file, of a domain's folder, or of the whole collection.
 
     Raises:
-        ImportRefused: a file that breaks the format; nothing of it may be stored.
+        ImportRefusedError: a file that breaks the format; nothing of it may be stored.
     """
     root = path if path.is_dir() else path.parent
     seen: dict[str, str] = {}
@@ -68,7 +68,7 @@ def _records(fields: Fields, task_id: str, place: str) -> Iterator[Record]:
         instruction=instruction,
     )
 
-    def refused(reason: str) -> ImportRefused:
+    def refused(reason: str) -> ImportRefusedError:
         return fields.refused("instruction", reason)
 
     yield build_task(task_id, [node], [], instruction, refused)

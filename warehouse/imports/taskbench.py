@@ -21,7 +21,7 @@ from resources.record import Record
 from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Rejection
-from warehouse.errors import ImportRefused
+from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
 from warehouse.importing.import_fields import Fields, json_files, kind_of, parse_json, read_lines, read_object
 from warehouse.importing.imported_tasks import IMPORTED, build_task
@@ -34,12 +34,12 @@ def read(path: Path) -> Iterator[Record]:
     """The records of a `data.json`, of a domain's folder, or of several domains.
 
     Raises:
-        ImportRefused: a file that breaks the format; nothing of it may be stored.
+        ImportRefusedError: a file that breaks the format; nothing of it may be stored.
     """
     root = path if path.is_dir() else path.parent
     data = [file for file in json_files(path) if file.name == "data.json" or file == path]
     if not data:
-        raise ImportRefused(str(path), "", "holds no data.json")
+        raise ImportRefusedError(str(path), "", "holds no data.json")
     for file in data:
         domain = file.parent.name
         tools: dict[str, tuple[str, str]] = {}
@@ -112,7 +112,7 @@ def _records(fields: Fields, task_id: str, place: str, tools: dict[str, tuple[st
         task = build_task(
             task_id, nodes, edges, instruction, lambda reason: fields.refused(links_name, reason)
         )
-    except ImportRefused as error:
+    except ImportRefusedError as error:
         yield Rejection(
             item_kind="task",
             item_id=task_id,

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 
-from warehouse.errors import QueryFailed, UnknownQuery
+from warehouse.errors import QueryFailedError, UnknownQueryError
 
 _PARAMETER = re.compile(
     r"^-- parameter (?P<name>[a-z_]+): (?P<meaning>.*?)(?: \[default: (?P<default>.*)\])?$"
@@ -49,17 +49,17 @@ class NamedQuery:
         """The values of all parameters.
 
         Raises:
-            QueryFailed: an unknown or a missing parameter.
+            QueryFailedError: an unknown or a missing parameter.
         """
         known = {item.name: item for item in self.parameters}
         for name in given:
             if name not in known:
-                raise QueryFailed(
+                raise QueryFailedError(
                     f"The query {self.name!r} has no parameter {name!r}; it has: {', '.join(known) or 'none'}."
                 )
         missing = [item.name for item in self.parameters if item.default is None and item.name not in given]
         if missing:
-            raise QueryFailed(f"The query {self.name!r} needs --param {missing[0]}=VALUE.")
+            raise QueryFailedError(f"The query {self.name!r} needs --param {missing[0]}=VALUE.")
         return {name: given.get(name, item.default or "") for name, item in known.items()}
 
 
@@ -75,13 +75,13 @@ def named_query(name: str) -> NamedQuery:
     """The query of a name.
 
     Raises:
-        UnknownQuery: there is none; the nearest and all known names are given.
+        UnknownQueryError: there is none; the nearest and all known names are given.
     """
     known = named_queries()
     if name not in known:
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownQuery(f"There is no query named {name!r}.{hint} Known: {', '.join(known)}.")
+        raise UnknownQueryError(f"There is no query named {name!r}.{hint} Known: {', '.join(known)}.")
     return known[name]
 
 

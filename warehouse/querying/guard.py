@@ -7,7 +7,7 @@ from typing import Final
 
 import duckdb
 
-from warehouse.errors import QueryFailed, QueryRefused
+from warehouse.errors import QueryFailedError, QueryRefusedError
 
 TABLE_FUNCTIONS: Final = frozenset(
     {
@@ -56,26 +56,28 @@ def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     """Let `sql` pass, or say why not.
 
     Raises:
-        QueryFailed: it is no SQL.
-        QueryRefused: it is more than one statement, no SELECT, or calls a function that is not on the list.
+        QueryFailedError: it is no SQL.
+        QueryRefusedError: it is more than one statement, no SELECT, or calls a function that is not on the list.
     """
     try:
         statements = connection.extract_statements(sql)
     except duckdb.Error as error:
-        raise QueryFailed(str(error).strip()) from None
+        raise QueryFailedError(str(error).strip()) from None
     if not statements:
-        raise QueryFailed("The query is empty.")
+        raise QueryFailedError("The query is empty.")
     if len(statements) > 1:
-        raise QueryRefused(
+        raise QueryRefusedError(
             "One SELECT at a time; a PIVOT needs its values listed: PIVOT … ON column IN ('a', 'b') …."
         )
     if statements[0].type != duckdb.StatementType.SELECT:
         kind = str(statements[0].type).rsplit(".", 1)[-1]
-        raise QueryRefused(f"The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this is {kind}.")
+        raise QueryRefusedError(
+            f"The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this is {kind}."
+        )
     rows = connection.execute("SELECT json_serialize_sql(?)", [sql.strip().rstrip(";")]).fetchall()
     tree = json.loads(rows[0][0])
     if tree.get("error"):
-        raise QueryRefused(
+        raise QueryRefusedError(
             "The warehouse can only be asked (SELECT, DESCRIBE, SUMMARIZE); this statement cannot be checked, so it is"
             " not run."
         )
@@ -94,17 +96,17 @@ def _walk(node: object) -> None:
         function = node.get("function") or {}
         name = str(function.get("function_name", "")).lower()
         if name not in TABLE_FUNCTIONS:
-            raise QueryRefused(
+            raise QueryRefusedError(
                 f"The table function {name!r} is not admitted, because it could leave the warehouse. Admitted:"
                 f" {', '.join(sorted(TABLE_FUNCTIONS))}."
             )
     if node.get("class") == "FUNCTION" and str(node.get("function_name", "")).lower() in _REFUSED_SCALARS:
-        raise QueryRefused(f"The function {node.get('function_name')!r} is not admitted.")
+        raise QueryRefusedError(f"The function {node.get('function_name')!r} is not admitted.")
     if kind == "BASE_TABLE":
         catalogue = f"{node.get('catalog_name', '')}.{node.get('schema_name', '')}"
         if any(name in catalogue for name in _REFUSED_CATALOGUES):
-            raise QueryRefused(f"Only the warehouse's own tables can be asked, not {catalogue}.")
+            raise QueryRefusedError(f"Only the warehouse's own tables can be asked, not {catalogue}.")
         if str(node.get("table_name", "")).lower() in _REFUSED_TABLES:
-            raise QueryRefused(f"The table {node.get('table_name')!r} is not admitted.")
+            raise QueryRefusedError(f"The table {node.get('table_name')!r} is not admitted.")
     for value in node.values():
         _walk(value)

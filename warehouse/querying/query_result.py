@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from pydantic import JsonValue
 
-from warehouse.errors import WarehouseUnavailable
+from warehouse.errors import WarehouseUnavailableError
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class QueryResult:
         """Write the answer to a Parquet file, complete or not at all.
 
         Raises:
-            WarehouseUnavailable: the file cannot be written.
+            WarehouseUnavailableError: the file cannot be written.
         """
         aside = path.with_name(f".{path.name}.part")
         try:
@@ -93,7 +93,7 @@ class QueryResult:
             aside.replace(path)
         except OSError as error:
             aside.unlink(missing_ok=True)
-            raise WarehouseUnavailable(f"{path} cannot be written: {error.strerror or error}") from None
+            raise WarehouseUnavailableError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 def json_value(value: object) -> JsonValue:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from warehouse.errors import SelectionInvalid
+from warehouse.errors import SelectionInvalidError
 from warehouse.sets.selection import draw_key
 
 SplitName = Literal["train", "validation", "test"]
@@ -40,10 +40,12 @@ def divide(keys: Mapping[str, frozenset[str]], shares: Mapping[SplitName, float]
     """Deal tasks out into sets that share no key; the same outcome for the same input and seed.
 
     Raises:
-        SelectionInvalid: shares that are negative or do not add up to 1.
+        SelectionInvalidError: shares that are negative or do not add up to 1.
     """
     if any(share < 0 for share in shares.values()) or abs(sum(shares.values()) - 1) > 1e-6:
-        raise SelectionInvalid(f"The shares of the sets must add up to 1; these add up to {_sum(shares)}.")
+        raise SelectionInvalidError(
+            f"The shares of the sets must add up to 1; these add up to {_sum(shares)}."
+        )
     wanted = {name: shares.get(name, 0.0) * len(keys) for name in SPLITS}
     chosen: dict[str, SplitName] = {}
     left: set[str] = set()

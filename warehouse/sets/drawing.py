@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from taskgraph.records.task import Task
-from warehouse.errors import ExportRefused
+from warehouse.errors import ExportRefusedError
 from warehouse.sets.dividing import SPLITS, SplitName, apportion, divide
 from warehouse.sets.selection import Candidates, Selection, Shortfall, candidates, draw
 from warehouse.sets.splits import LeakageReport, keys_of, leakage, resembling
@@ -40,13 +40,13 @@ def draw_tasks(
     All tasks that meet the conditions are divided before any are drawn, so that a wanted number is met where it can be.
 
     Raises:
-        ExportRefused: nothing meets the selection, or a set would be empty.
-        SelectionInvalid: an unknown level, capability, scenario or application, or shares that do not add up to 1.
-        QueryFailed, QueryRefused: the condition does not run, or could leave the warehouse.
+        ExportRefusedError: nothing meets the selection, or a set would be empty.
+        SelectionInvalidError: an unknown level, capability, scenario or application, or shares that do not add up to 1.
+        QueryFailedError, QueryRefusedError: the condition does not run, or could leave the warehouse.
     """
     pools = candidates(warehouse, selection)
     if not any(pool.task_ids for pool in pools):
-        raise ExportRefused("No task meets the selection; nothing was written.")
+        raise ExportRefusedError("No task meets the selection; nothing was written.")
     if shares is None and not named_lists:
         drawn, shortfalls = draw(pools)
         return Drawn(tuple(sorted(drawn)), tuple(shortfalls))
@@ -71,10 +71,12 @@ def draw_tasks(
     kept = {name: [tasks[task] for task in chosen] for name, chosen in splits.items()}
     report = leakage(kept, len(division.left_out), named_lists, removed)
     if report.leaks:
-        raise ExportRefused(f"The sets leak: {report.leaks[0].value} stands in {report.leaks[0].found_in}.")
+        raise ExportRefusedError(
+            f"The sets leak: {report.leaks[0].value} stands in {report.leaks[0].found_in}."
+        )
     names = tuple(sorted(task for chosen in splits.values() for task in chosen))
     if not names:
-        raise ExportRefused(
+        raise ExportRefusedError(
             f"Every selected task resembles an instruction of the lists, such as {removed[0].found_in[1]};"
             " nothing was written."
             if removed
@@ -99,7 +101,7 @@ def _refuse_empty_sets(
 ) -> None:
     for name, expected in apportion(count, shares).items():
         if expected and not tasks[name]:
-            raise ExportRefused(
+            raise ExportRefusedError(
                 f"The set {name!r} would be empty: the {count} tasks share too many subtasks, resources and intents to be"
                 " divided. Give it no share, or select tasks of more applications and intents."
             )

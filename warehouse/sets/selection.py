@@ -13,7 +13,7 @@ from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.record import Record
 from taskgraph.measures.capabilities import constraint_of
 from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Dimension
-from warehouse.errors import QueryFailed, SelectionInvalid
+from warehouse.errors import QueryFailedError, SelectionInvalidError
 from warehouse.store import Warehouse
 
 
@@ -89,10 +89,10 @@ def select(warehouse: Warehouse, selection: Selection) -> Selected:
     """The tasks that `selection` names, the same ones for the same data and seed.
 
     Raises:
-        SelectionInvalid: an unknown level, capability, scenario or application; the known ones are named; or fewer
+        SelectionInvalidError: an unknown level, capability, scenario or application; the known ones are named; or fewer
             tasks in all than the cells ask for.
-        QueryFailed: `where` does not run.
-        QueryRefused: `where` could leave the warehouse.
+        QueryFailedError: `where` does not run.
+        QueryRefusedError: `where` could leave the warehouse.
     """
     drawn, shortfalls = draw(candidates(warehouse, selection))
     return Selected(task_ids=tuple(sorted(drawn)), shortfalls=tuple(shortfalls))
@@ -102,11 +102,11 @@ def candidates(warehouse: Warehouse, selection: Selection) -> list[Candidates]:
     """What every cell of `selection` may draw from.
 
     Raises:
-        SelectionInvalid, QueryFailed, QueryRefused: as `select` does.
+        SelectionInvalidError, QueryFailedError, QueryRefusedError: as `select` does.
     """
     asked = sum(quota.size for quota in selection.cells)
     if selection.size is not None and selection.size < asked:
-        raise SelectionInvalid(
+        raise SelectionInvalidError(
             f"The cells ask for {asked} tasks, and the size allows {selection.size}; leave one of them out."
         )
     conditions, parameters = _conditions(warehouse, selection)
@@ -155,14 +155,14 @@ def parse_levels(text: str) -> dict[Dimension, str]:
     """Levels from text such as `dependency=hard,branch=easy`.
 
     Raises:
-        SelectionInvalid: an unknown dimension or level.
+        SelectionInvalidError: an unknown dimension or level.
     """
     levels: dict[Dimension, str] = {}
     for part in filter(None, (item.strip() for item in text.split(","))):
         name, _, value = part.partition("=")
         dimension = next((known for known in DIMENSIONS if known == name.strip()), None)
         if dimension is None:
-            raise SelectionInvalid(f"Unknown dimension {name!r}; known: {', '.join(DIMENSIONS)}.")
+            raise SelectionInvalidError(f"Unknown dimension {name!r}; known: {', '.join(DIMENSIONS)}.")
         levels[dimension] = value.strip()
     _level_conditions(levels, "level")
     return levels
@@ -172,11 +172,11 @@ def parse_quota(text: str) -> CellQuota:
     """A quota from text such as `dependency=hard,branch=hard:50`.
 
     Raises:
-        SelectionInvalid: no number, or unknown levels.
+        SelectionInvalidError: no number, or unknown levels.
     """
     levels, _, size = text.rpartition(":")
     if not size.isdigit() or int(size) < 1:
-        raise SelectionInvalid(
+        raise SelectionInvalidError(
             f"A cell ends with the number of tasks, as in dependency=hard:50; got {text!r}."
         )
     return CellQuota(levels=parse_levels(levels), size=int(size))
@@ -198,7 +198,9 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
     if selection.capability:
         known = {item.name: item for item in load_capabilities()}
         if selection.capability not in known:
-            raise SelectionInvalid(f"Unknown capability {selection.capability!r}; known: {', '.join(known)}.")
+            raise SelectionInvalidError(
+                f"Unknown capability {selection.capability!r}; known: {', '.join(known)}."
+            )
         constraint = constraint_of(known[selection.capability], selection.preset)
         for dimension in DIMENSIONS:
             allowed = ", ".join(f"'{level}'" for level in getattr(constraint, dimension))
@@ -209,7 +211,9 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
             str(row["scenario"]) for row in warehouse.query("SELECT DISTINCT scenario FROM tasks").as_dicts()
         ]
         if selection.scenario not in {*names, *stored}:
-            raise SelectionInvalid(f"Unknown scenario {selection.scenario!r}; known: {', '.join(names)}.")
+            raise SelectionInvalidError(
+                f"Unknown scenario {selection.scenario!r}; known: {', '.join(names)}."
+            )
         conditions.append("scenario = $scenario")
         parameters["scenario"] = selection.scenario
     if selection.applications:
@@ -219,7 +223,9 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
         stored = [str(row["name"]) for row in rows]
         for name in selection.applications:
             if name not in stored:
-                raise SelectionInvalid(f"No task uses the application {name!r}; used: {', '.join(stored)}.")
+                raise SelectionInvalidError(
+                    f"No task uses the application {name!r}; used: {', '.join(stored)}."
+                )
         conditions.append("list_has_any(applications, $applications)")
         parameters["applications"] = list(selection.applications)
     return conditions, parameters
@@ -230,14 +236,16 @@ def _try_condition(warehouse: Warehouse, where: str) -> None:
     try:
         for condition in (where, f"({where})"):
             warehouse.query(f"SELECT task_id FROM tasks WHERE {condition} LIMIT 0")
-    except QueryFailed as error:
-        raise QueryFailed(f"{where!r} is no condition over the columns of tasks: {error}") from None
+    except QueryFailedError as error:
+        raise QueryFailedError(f"{where!r} is no condition over the columns of tasks: {error}") from None
 
 
 def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[list[str], dict[str, str]]:
     for dimension, level in levels.items():
         if level not in LEVELS:
-            raise SelectionInvalid(f"Unknown level {level!r} of {dimension}; known: {', '.join(LEVELS)}.")
+            raise SelectionInvalidError(
+                f"Unknown level {level!r} of {dimension}; known: {', '.join(LEVELS)}."
+            )
     conditions = [f"{dimension}_level = ${prefix}_{dimension}" for dimension in levels]
     return conditions, {f"{prefix}_{dimension}": level for dimension, level in levels.items()}
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from warehouse.errors import ScreenshotMissing, WarehouseUnavailable
+from warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
 
 
 class Screenshots(Protocol):
@@ -22,21 +22,21 @@ class Screenshots(Protocol):
         """Store pictures by hash; those that are stored already are left as they are.
 
         Raises:
-            WarehouseUnavailable: a hash is not that of its bytes, or the place cannot be written.
+            WarehouseUnavailableError: a hash is not that of its bytes, or the place cannot be written.
         """
 
     def read(self, sha256: str) -> bytes:
         """The bytes of a picture.
 
         Raises:
-            ScreenshotMissing: nothing is stored under the hash, or what is stored is damaged.
+            ScreenshotMissingError: nothing is stored under the hash, or what is stored is damaged.
         """
 
     def head(self, sha256: str, size: int) -> bytes:
         """The first `size` bytes of a picture, unchecked.
 
         Raises:
-            ScreenshotMissing: nothing is stored under the hash.
+            ScreenshotMissingError: nothing is stored under the hash.
         """
 
 
@@ -44,10 +44,10 @@ def file_name(sha256: str) -> str:
     """Where the picture of a hash lies below its folder: 256 subfolders by the first two digits.
 
     Raises:
-        ScreenshotMissing: `sha256` is no SHA-256 in hexadecimal, so it could name a file elsewhere.
+        ScreenshotMissingError: `sha256` is no SHA-256 in hexadecimal, so it could name a file elsewhere.
     """
     if len(sha256) != 64 or not set(sha256) <= set("0123456789abcdef"):
-        raise ScreenshotMissing(f"{sha256!r} is not a SHA-256 in hexadecimal.")
+        raise ScreenshotMissingError(f"{sha256!r} is not a SHA-256 in hexadecimal.")
     return f"{sha256[:2]}/{sha256}.png"
 
 
@@ -55,10 +55,10 @@ def check_hash(sha256: str, png: bytes) -> None:
     """Refuse bytes that have another hash.
 
     Raises:
-        WarehouseUnavailable: the hash is not that of the bytes.
+        WarehouseUnavailableError: the hash is not that of the bytes.
     """
     if hashlib.sha256(png).hexdigest() != sha256:
-        raise WarehouseUnavailable(f"The picture given as {sha256} has other bytes; it was not stored.")
+        raise WarehouseUnavailableError(f"The picture given as {sha256} has other bytes; it was not stored.")
 
 
 class ScreenshotFolder:
@@ -72,7 +72,7 @@ class ScreenshotFolder:
         """Where the picture of a hash is, or would be.
 
         Raises:
-            ScreenshotMissing: `sha256` is no SHA-256 in hexadecimal.
+            ScreenshotMissingError: `sha256` is no SHA-256 in hexadecimal.
         """
         return self.folder / file_name(sha256)
 
@@ -80,7 +80,7 @@ class ScreenshotFolder:
         """Store pictures by hash; those that are stored already are left as they are.
 
         Raises:
-            WarehouseUnavailable: a hash is not that of its bytes, or the folder cannot be written.
+            WarehouseUnavailableError: a hash is not that of its bytes, or the folder cannot be written.
         """
         for sha256, png in pictures.items():
             self._write(sha256, png)
@@ -97,7 +97,7 @@ class ScreenshotFolder:
             aside.replace(target)
         except OSError as error:
             aside.unlink(missing_ok=True)
-            raise WarehouseUnavailable(
+            raise WarehouseUnavailableError(
                 f"The picture {sha256} cannot be stored in {self.folder}: {error.strerror}"
             ) from None
 
@@ -105,24 +105,24 @@ class ScreenshotFolder:
         """The bytes of a picture.
 
         Raises:
-            ScreenshotMissing: nothing is stored under the hash, or what is stored is damaged.
+            ScreenshotMissingError: nothing is stored under the hash, or what is stored is damaged.
         """
         try:
             png = self.path(sha256).read_bytes()
         except OSError:
-            raise ScreenshotMissing(f"No screenshot {sha256} in {self.folder}.") from None
+            raise ScreenshotMissingError(f"No screenshot {sha256} in {self.folder}.") from None
         if hashlib.sha256(png).hexdigest() != sha256:
-            raise ScreenshotMissing(f"The screenshot {sha256} in {self.folder} is damaged.")
+            raise ScreenshotMissingError(f"The screenshot {sha256} in {self.folder} is damaged.")
         return png
 
     def head(self, sha256: str, size: int) -> bytes:
         """The first `size` bytes of a picture, unchecked.
 
         Raises:
-            ScreenshotMissing: nothing is stored under the hash.
+            ScreenshotMissingError: nothing is stored under the hash.
         """
         try:
             with self.path(sha256).open("rb") as file:
                 return file.read(size)
         except OSError:
-            raise ScreenshotMissing(f"No screenshot {sha256} in {self.folder}.") from None
+            raise ScreenshotMissingError(f"No screenshot {sha256} in {self.folder}.") from None

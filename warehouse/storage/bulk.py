@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from taskgraph.measures.complexity import DIMENSIONS, LEVELS
 from taskgraph.records.task import Task
-from warehouse.errors import RowInvalid
+from warehouse.errors import RowInvalidError
 from warehouse.schema import APPLICATIONS_SQL, TABLE_NAMED
 from warehouse.storage.database import first_row
 from warehouse.storage.inserting import insert_rows
@@ -40,7 +40,7 @@ def write_tasks(warehouse: Warehouse, tasks: Iterable[Task]) -> int:
     """Store tasks from an iterator of any length in one commit, holding only a part of them at a time; their number.
 
     Raises:
-        RowInvalid: a task that cannot be stored; nothing was.
+        RowInvalidError: a task that cannot be stored; nothing was.
     """
     return write_task_columns(warehouse, _columns(iter(tasks)))
 
@@ -51,7 +51,7 @@ def write_task_columns(warehouse: Warehouse, batches: Iterable[pa.RecordBatch | 
     Missing columns are NULL and read as their defaults. Rows whose id is stored already are left as they are.
 
     Raises:
-        RowInvalid: an unknown column, a value of the wrong type, or a row that breaks a rule of tasks; the rule and
+        RowInvalidError: an unknown column, a value of the wrong type, or a row that breaks a rule of tasks; the rule and
             an id are named, and nothing was stored.
     """
     given = 0
@@ -78,7 +78,7 @@ def _fitted(batch: pa.RecordBatch | pa.Table) -> pa.Table:
     table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
     unknown = set(table.column_names) - set(_TASKS.arrow.names)
     if unknown:
-        raise RowInvalid(f"Tasks have no column {', '.join(sorted(unknown))}.")
+        raise RowInvalidError(f"Tasks have no column {', '.join(sorted(unknown))}.")
     columns = []
     for item in _TASKS.arrow:
         if item.name not in table.column_names:
@@ -87,7 +87,7 @@ def _fitted(batch: pa.RecordBatch | pa.Table) -> pa.Table:
         try:
             columns.append(table.column(item.name).cast(item.type))
         except pa.ArrowException as error:
-            raise RowInvalid(f"The column {item.name} of tasks must be {item.type}: {error}") from None
+            raise RowInvalidError(f"The column {item.name} of tasks must be {item.type}: {error}") from None
     return pa.Table.from_arrays(columns, schema=_TASKS.arrow)
 
 
@@ -120,6 +120,6 @@ def _check(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> None:
     finally:
         connection.unregister("checked_rows")
     if broken is not None:
-        raise RowInvalid(f"Task {broken[0]!r}: {rules[int(str(broken[1]))][0]}.")
+        raise RowInvalidError(f"Task {broken[0]!r}: {rules[int(str(broken[1]))][0]}.")
     if doubled is not None:
-        raise RowInvalid(f"Task {doubled[0]!r} stands twice in one batch.")
+        raise RowInvalidError(f"Task {doubled[0]!r} stands twice in one batch.")

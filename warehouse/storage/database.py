@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import duckdb
 
-from warehouse.errors import WarehouseBusy, WarehouseError, WarehouseUnavailable
+from warehouse.errors import WarehouseBusyError, WarehouseError, WarehouseUnavailableError
 from warehouse.storage.extensions import load, needed_by
 from warehouse.storage.locations import Location
 from warehouse.storage.locking import WriterLock
@@ -44,7 +44,7 @@ def connect_writer(location: Location) -> duckdb.DuckDBPyConnection:
     """A connection that may change the lake; creates the lake where there is none.
 
     Raises:
-        WarehouseUnavailable: the place cannot be used; the message says why.
+        WarehouseUnavailableError: the place cannot be used; the message says why.
     """
     connection = _connect(location)
     options = [
@@ -63,7 +63,7 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     by `guard.admit`, through which every query passes first.
 
     Raises:
-        WarehouseUnavailable: there is no warehouse at the place.
+        WarehouseUnavailableError: there is no warehouse at the place.
     """
     if location.folder and not (location.folder / "catalog.sqlite").exists():
         raise _missing(location)
@@ -88,8 +88,8 @@ def retried(
     a reader may not: then the catalogue is opened once for writing, which changes nothing but that.
 
     Raises:
-        WarehouseBusy: the catalogue stayed busy.
-        WarehouseUnavailable: the disk is full, or the place cannot be written.
+        WarehouseBusyError: the catalogue stayed busy.
+        WarehouseUnavailableError: the disk is full, or the place cannot be written.
         duckdb.Error: anything else.
     """
     deadline = time.monotonic() + seconds
@@ -107,7 +107,7 @@ def retried(
             if not _says(error, _TRANSIENT):
                 raise _mapped(error, location) from None
             if time.monotonic() >= deadline:
-                raise WarehouseBusy(
+                raise WarehouseBusyError(
                     f"The warehouse {location.shown} stayed busy for {seconds:.0f} s: {reason_of(error)}"
                 ) from None
         time.sleep(pause)
@@ -154,14 +154,14 @@ def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: 
     except duckdb.Error as error:
         if _says(error, _NOT_MADE_YET):
             raise _missing(location) from None
-        raise WarehouseUnavailable(
+        raise WarehouseUnavailableError(
             f"The warehouse {location.shown} cannot be opened: {reason_of(error)}"
         ) from None
     connection.execute(f"USE {LAKE}")
 
 
-def _missing(location: Location) -> WarehouseUnavailable:
-    return WarehouseUnavailable(
+def _missing(location: Location) -> WarehouseUnavailableError:
+    return WarehouseUnavailableError(
         f"There is no warehouse at {location.shown}. `taskloom build` or `taskloom import` makes one;"
         " TASKLOOM_WAREHOUSE names another place."
     )
@@ -169,12 +169,14 @@ def _missing(location: Location) -> WarehouseUnavailable:
 
 def _mapped(error: duckdb.Error, location: Location) -> Exception:
     if _says(error, _NO_SPACE) or _is_full(location):
-        return WarehouseUnavailable(
+        return WarehouseUnavailableError(
             f"No space is left for the warehouse {location.shown}; nothing of this write was kept, everything before"
             " it is intact. Free some space and run again."
         )
     if _says(error, _NOT_WRITABLE):
-        return WarehouseUnavailable(f"The warehouse {location.shown} cannot be written: {reason_of(error)}")
+        return WarehouseUnavailableError(
+            f"The warehouse {location.shown} cannot be written: {reason_of(error)}"
+        )
     return error
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from warehouse.errors import WarehouseTooNew
+from warehouse.errors import WarehouseTooNewError
 from warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table, sql_type
 from warehouse.storage.database import LAKE, first_row
 from warehouse.views import View, views
@@ -48,14 +48,14 @@ def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
     """Whether the attached lake has the present schema.
 
     Raises:
-        WarehouseTooNew: it was written by a later taskloom.
+        WarehouseTooNewError: it was written by a later taskloom.
     """
     stored = _stored_state(connection)
     if stored is None:
         return False
     version, mark = stored
     if version > SCHEMA_VERSION:
-        raise WarehouseTooNew(
+        raise WarehouseTooNewError(
             f"The warehouse {shown} has schema {version}; this taskloom knows up to {SCHEMA_VERSION}. Install a"
             " later taskloom, or name another warehouse."
         )

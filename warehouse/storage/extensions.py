@@ -12,7 +12,7 @@ from typing import Final
 
 import duckdb
 
-from warehouse.errors import WarehouseUnavailable
+from warehouse.errors import WarehouseUnavailableError
 from warehouse.storage.locations import Location
 from warehouse.storage.storage_access import reason_of
 
@@ -32,7 +32,7 @@ def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Load one extension.
 
     Raises:
-        WarehouseUnavailable: it is not installed, or is for another DuckDB; the message says what to install.
+        WarehouseUnavailableError: it is not installed, or is for another DuckDB; the message says what to install.
     """
     try:
         wheel = find_spec(f"duckdb_extension_{name}")
@@ -51,6 +51,6 @@ def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
             if name in LOCAL
             else f"the extra: pip install 'taskloom[{_EXTRA}]'"
         )
-        raise WarehouseUnavailable(
+        raise WarehouseUnavailableError(
             f"DuckDB's extension {name!r} cannot be loaded ({reason_of(error)}). Install {install}."
         ) from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from warehouse.errors import WarehouseUnavailable
+from warehouse.errors import WarehouseUnavailableError
 
 ADDRESS_FORM: Final = "postgresql://user@host:5432/database?data=s3://bucket/prefix"
 """What the address of a remote warehouse looks like."""
@@ -59,14 +59,14 @@ def parse_location(text: str | Path) -> Location:
     and keys are no part of an address: they come from the environment.
 
     Raises:
-        WarehouseUnavailable: an unknown scheme, a Postgres address without `data` or with a password, an unknown
+        WarehouseUnavailableError: an unknown scheme, a Postgres address without `data` or with a password, an unknown
             option. The message never repeats a password.
     """
     if isinstance(text, str) and re.match(r"^postgres(ql)?://", text):
         return _remote(text)
     if isinstance(text, str) and re.match(r"^[a-z][a-z0-9+]*://", text):
         scheme = text.split("://", 1)[0]
-        raise WarehouseUnavailable(
+        raise WarehouseUnavailableError(
             f"Cannot open a warehouse at a {scheme}:// address: give a local folder, or {ADDRESS_FORM}."
         )
     folder = Path(text).expanduser().absolute()
@@ -107,4 +107,6 @@ def _conninfo(value: str) -> str:
 
 
 def _refuse(what: str) -> NoReturn:
-    raise WarehouseUnavailable(f"The address of the remote warehouse {what}. It looks like {ADDRESS_FORM}.")
+    raise WarehouseUnavailableError(
+        f"The address of the remote warehouse {what}. It looks like {ADDRESS_FORM}."
+    )

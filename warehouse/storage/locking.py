@@ -18,7 +18,7 @@ from typing import Final
 
 import duckdb
 
-from warehouse.errors import WarehouseBusy, WarehouseUnavailable
+from warehouse.errors import WarehouseBusyError, WarehouseUnavailableError
 from warehouse.storage.extensions import load
 from warehouse.storage.locations import Location
 from warehouse.storage.storage_access import reason_of
@@ -36,8 +36,8 @@ class WriterLock:
     """Held while a commit is made. Entering it again in the same thread does nothing.
 
     Raises:
-        WarehouseBusy: other writers did not finish in time.
-        WarehouseUnavailable: the folder cannot be written, or the catalogue's database cannot be reached.
+        WarehouseBusyError: other writers did not finish in time.
+        WarehouseUnavailableError: the folder cannot be written, or the catalogue's database cannot be reached.
     """
 
     def __init__(self, location: Location) -> None:
@@ -67,7 +67,7 @@ class WriterLock:
         try:
             file = os.open(folder / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise WarehouseUnavailable(
+            raise WarehouseUnavailableError(
                 f"The warehouse {self._location.shown} cannot be written: {error.strerror}"
             ) from None
 
@@ -103,10 +103,10 @@ class WriterLock:
             self._wait(take, release, pause=0.02)
         except duckdb.Error as error:
             release()
-            raise WarehouseUnavailable(
+            raise WarehouseUnavailableError(
                 f"The catalogue of {self._location.shown} cannot be reached: {reason_of(error)}"
             ) from None
-        except WarehouseUnavailable:
+        except WarehouseUnavailableError:
             release()
             raise
         return release
@@ -116,7 +116,7 @@ class WriterLock:
         while not take():
             if time.monotonic() > deadline:
                 give_up()
-                raise WarehouseBusy(
+                raise WarehouseBusyError(
                     f"Another process has been writing to {self._location.shown} for {WAIT_SECONDS:.0f} s."
                 )
             time.sleep(pause)

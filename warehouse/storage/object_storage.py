@@ -12,7 +12,7 @@ from typing import Final
 import duckdb
 from pyarrow.fs import FileType, S3FileSystem
 
-from warehouse.errors import ScreenshotMissing, WarehouseUnavailable
+from warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
 from warehouse.storage.blobs import ScreenshotFolder, Screenshots, check_hash, file_name
 from warehouse.storage.locations import Location
 from warehouse.storage.storage_access import reason_of, storage_access
@@ -36,7 +36,7 @@ def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
     read, is emptied.
 
     Raises:
-        WarehouseUnavailable: the environment lacks the keys.
+        WarehouseUnavailableError: the environment lacks the keys.
     """
     access = storage_access()
     for name in _READ_FROM_ENVIRONMENT:
@@ -55,7 +55,7 @@ def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
             f"CREATE SECRET object_storage (TYPE s3, {given}, USE_SSL {str(access.encrypted).lower()})"
         )
     except duckdb.Error as error:
-        raise WarehouseUnavailable(
+        raise WarehouseUnavailableError(
             f"The access to object storage cannot be set up: {reason_of(error)}"
         ) from None
 
@@ -78,7 +78,7 @@ class ScreenshotBucket:
         """Store pictures by hash; those that are stored already are left as they are.
 
         Raises:
-            WarehouseUnavailable: a hash is not that of its bytes, or the storage cannot be written.
+            WarehouseUnavailableError: a hash is not that of its bytes, or the storage cannot be written.
         """
         for sha256, png in pictures.items():
             check_hash(sha256, png)
@@ -91,18 +91,18 @@ class ScreenshotBucket:
         """The bytes of a picture.
 
         Raises:
-            ScreenshotMissing: nothing is stored under the hash, or what is stored is damaged.
+            ScreenshotMissingError: nothing is stored under the hash, or what is stored is damaged.
         """
         png = self._read(sha256, None)
         if hashlib.sha256(png).hexdigest() != sha256:
-            raise ScreenshotMissing(f"The screenshot {sha256} in s3://{self.prefix} is damaged.")
+            raise ScreenshotMissingError(f"The screenshot {sha256} in s3://{self.prefix} is damaged.")
         return png
 
     def head(self, sha256: str, size: int) -> bytes:
         """The first `size` bytes of a picture, unchecked.
 
         Raises:
-            ScreenshotMissing: nothing is stored under the hash.
+            ScreenshotMissingError: nothing is stored under the hash.
         """
         return self._read(sha256, size)
 
@@ -129,7 +129,7 @@ class ScreenshotBucket:
                 ) as stream:
                     stream.write(png)
         except OSError as error:
-            raise WarehouseUnavailable(
+            raise WarehouseUnavailableError(
                 f"The picture {sha256} cannot be stored in s3://{self.prefix}: {reason_of(error)}"
             ) from None
 
@@ -139,9 +139,9 @@ class ScreenshotBucket:
             with self._storage.open_input_file(place) as stream:
                 return bytes(stream.read(size))
         except FileNotFoundError:
-            raise ScreenshotMissing(f"No screenshot {sha256} in s3://{self.prefix}.") from None
+            raise ScreenshotMissingError(f"No screenshot {sha256} in s3://{self.prefix}.") from None
         except OSError as error:
-            raise WarehouseUnavailable(
+            raise WarehouseUnavailableError(
                 f"The screenshots in s3://{self.prefix} cannot be read: {reason_of(error)}"
             ) from None
 

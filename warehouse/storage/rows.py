@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from resources.record import Record
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.errors import RowInvalid
+from warehouse.errors import RowInvalidError
 from warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD, Table
 from warehouse.storage.field_codecs import Shared, decode_fields, encode_fields
 
@@ -32,7 +32,7 @@ class Batch:
         """One Arrow table for each table that has rows.
 
         Raises:
-            RowInvalid: a value that its column cannot hold.
+            RowInvalidError: a value that its column cannot hold.
         """
         rows = {name: list(keyed.values()) for name, keyed in self.rows.items()}
         if self.shared.texts:
@@ -50,7 +50,7 @@ def batch_of(records: Iterable[Record]) -> Batch:
     Every row is read back into its record before it is accepted, so what is stored can be read.
 
     Raises:
-        RowInvalid: a record without a table, an empty id, or values that do not survive the round trip.
+        RowInvalidError: a record without a table, an empty id, or values that do not survive the round trip.
     """
     batch = Batch()
     for record in records:
@@ -75,12 +75,12 @@ def table_of(record: type[Record]) -> Table:
     """The table that keeps records of a class.
 
     Raises:
-        RowInvalid: no table keeps it.
+        RowInvalidError: no table keeps it.
     """
     table = TABLE_OF_RECORD.get(record)
     if table is None or record is TrajectoryStep:
         known = ", ".join(sorted(item.__name__ for item in TABLE_OF_RECORD if item is not TrajectoryStep))
-        raise RowInvalid(f"No table keeps {record.__name__} records by themselves; known: {known}.")
+        raise RowInvalidError(f"No table keeps {record.__name__} records by themselves; known: {known}.")
     return table
 
 
@@ -104,10 +104,10 @@ def decode_record(
     """The record of a row, and of its steps for a trajectory.
 
     Raises:
-        RowInvalid: the row is no valid record; table, id and field are named.
+        RowInvalidError: the row is no valid record; table, id and field are named.
     """
     if table.record is None:
-        raise RowInvalid(f"The table {table.name} keeps no records.")
+        raise RowInvalidError(f"The table {table.name} keeps no records.")
     try:
         values = decode_fields(table.fields, row, shared)
         for name, codecs in table.flattened.items():
@@ -116,18 +116,18 @@ def decode_record(
             step_codecs = TABLE_NAMED["trajectory_steps"].fields
             values["steps"] = [decode_fields(step_codecs, step, shared) for step in steps]
             if row.get("step_count") not in (None, len(steps)):
-                raise RowInvalid(
+                raise RowInvalidError(
                     f"trajectories {_key(table, row)}: {len(steps)} of {row.get('step_count')} steps are stored."
                 )
         return table.record.model_validate(values)
     except KeyError as error:
-        raise RowInvalid(
+        raise RowInvalidError(
             f"{table.name} {_key(table, row)}: refers to {error}, which is not stored."
         ) from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "row"
-        raise RowInvalid(f"{table.name} {_key(table, row)}: {place}: {first['msg']}") from None
+        raise RowInvalidError(f"{table.name} {_key(table, row)}: {place}: {first['msg']}") from None
 
 
 def references(node: object) -> tuple[set[str], set[str]]:
@@ -158,7 +158,7 @@ def _encode_step(trajectory_id: str, step: TrajectoryStep, shared: Shared) -> di
 def _key(table: Table, row: Mapping[str, Any]) -> tuple[object, ...]:
     key = tuple(row.get(name) for name in table.key)
     if any(part in (None, "") for part in key):
-        raise RowInvalid(f"A row of {table.name} has no {' or no '.join(table.key)}.")
+        raise RowInvalidError(f"A row of {table.name} has no {' or no '.join(table.key)}.")
     return key
 
 
@@ -171,4 +171,4 @@ def _arrow_table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
     try:
         return pa.Table.from_pylist(rows, schema=table.arrow)
     except (pa.ArrowException, UnicodeEncodeError, OverflowError, TypeError) as error:
-        raise RowInvalid(f"A row of {table.name} does not fit its columns: {error}") from None
+        raise RowInvalidError(f"A row of {table.name} does not fit its columns: {error}") from None

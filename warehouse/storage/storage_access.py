@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from warehouse.errors import WarehouseUnavailable
+from warehouse.errors import WarehouseUnavailableError
 
 _SECRET: Final = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 _DIALLED: Final = re.compile(r'Unable to connect to Postgres at ".*?": ')
@@ -44,16 +44,16 @@ def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess
     """The access that the environment describes.
 
     Raises:
-        WarehouseUnavailable: keys are missing, or the service's address is none.
+        WarehouseUnavailableError: keys are missing, or the service's address is none.
     """
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     missing = [name for name in names if not environment.get(name)]
     if missing:
-        raise WarehouseUnavailable(f"Object storage needs {' and '.join(missing)} in the environment.")
+        raise WarehouseUnavailableError(f"Object storage needs {' and '.join(missing)} in the environment.")
     given = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL") or ""
     parts = urlsplit(given)
     if given and (parts.scheme not in ("http", "https") or not parts.netloc or "@" in parts.netloc):
-        raise WarehouseUnavailable(
+        raise WarehouseUnavailableError(
             "AWS_ENDPOINT_URL must be the http:// or https:// address of an S3-compatible service."
         )
     return StorageAccess(

@@ -9,11 +9,11 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
 from warehouse.errors import (
-    QueryFailed,
-    QueryRefused,
-    ScreenshotMissing,
-    SelectionInvalid,
-    WarehouseBusy,
+    QueryFailedError,
+    QueryRefusedError,
+    ScreenshotMissingError,
+    SelectionInvalidError,
+    WarehouseBusyError,
     WarehouseError,
 )
 from warehouse.store import Warehouse
@@ -24,7 +24,7 @@ from warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
 from warehouse.viewer.website import Site
 
 _FOREVER = "public, max-age=31536000, immutable"
-_BAD_REQUESTS = (QueryFailed, QueryRefused, SelectionInvalid)
+_BAD_REQUESTS = (QueryFailedError, QueryRefusedError, SelectionInvalidError)
 
 
 def create_application(store: Warehouse) -> FastAPI:
@@ -57,7 +57,7 @@ def _pages(store: Warehouse, at: str, versions: Choices) -> FastAPI:
     @application.exception_handler(WarehouseError)
     def say_problem(request: Request, error: WarehouseError) -> HTMLResponse:
         status, title = 500, "The warehouse cannot be read"
-        if isinstance(error, WarehouseBusy):
+        if isinstance(error, WarehouseBusyError):
             status, title = 503, "The warehouse is busy"
         elif isinstance(error, _BAD_REQUESTS):
             status, title = 400, "This cannot be asked"
@@ -79,6 +79,6 @@ def _add_files(application: FastAPI, store: Warehouse) -> None:
     def send_screenshot(sha256: str) -> Response:
         try:
             png = store.screenshots.read(sha256)
-        except ScreenshotMissing as error:
+        except ScreenshotMissingError as error:
             raise HTTPException(404, str(error)) from None
         return Response(png, media_type="image/png", headers={"cache-control": _FOREVER})

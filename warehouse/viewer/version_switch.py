@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from warehouse.errors import VersionProblem
+from warehouse.errors import VersionError
 from warehouse.store import Warehouse
 from warehouse.viewer.website import PRESENT
 
@@ -56,7 +56,7 @@ class VersionSwitch:
         """The pages of a version.
 
         Raises:
-            VersionProblem: no such version; the published ones are named.
+            VersionError: no such version; the published ones are named.
         """
         with self._guard:
             known = self._open.pop(name, None)
@@ -86,7 +86,7 @@ class VersionPaths:
         name, _, rest = path.removeprefix(_BELOW).partition("/")
         try:
             pages = await run_in_threadpool(self._switch.page_of, unquote(name))
-        except VersionProblem:
+        except VersionError:
             # The pages of the root say what is wrong: there is no such address.
             await self._app(scope, receive, send)
             return

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from environments.errors import ActionInvalid, ApplicationUnavailable, EnvironmentBroken
+from environments.errors import ActionInvalidError, ApplicationUnavailableError, EnvironmentBrokenError
 from environments.evidence.file_snapshot import FileSnapshots
 from environments.evidence.input_log import InputLog, require_control, under_pointer
 from environments.keys import parse_keys
@@ -56,7 +56,9 @@ class SimulatedEnvironment:
         """Return to the clean state of `applications`; see the protocol."""
         unknown = [item.name for item in applications if item.name not in APPLICATIONS]
         if unknown or not applications:
-            raise ApplicationUnavailable(f"Not simulated: {unknown}; simulated: {', '.join(APPLICATIONS)}.")
+            raise ApplicationUnavailableError(
+                f"Not simulated: {unknown}; simulated: {', '.join(APPLICATIONS)}."
+            )
         if self._sandbox is None:
             self._sandbox = Sandbox(self._settings.temporary_folder)
             self._files = FileSnapshots(self._sandbox.home)
@@ -71,7 +73,7 @@ class SimulatedEnvironment:
     async def observe(self) -> Observation:
         """The screen now."""
         if self._front not in self._open:
-            raise EnvironmentBroken("The environment must be reset before there is anything to see.")
+            raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
         items = [*self._open[self._front].view(), *((_BAR, title, "") for title in self._titles.values())]
         controls = tuple(self._control(position, *item) for position, item in enumerate(items))
         known_by = hashlib.sha256(repr((items, self._focus)).encode()).hexdigest()
@@ -83,7 +85,7 @@ class SimulatedEnvironment:
         """Carry out `action` and observe; turning the wheel, dragging and waiting change nothing here."""
         self._log.step += 1
         if self._seen is None:
-            raise EnvironmentBroken("The environment must be reset before anything can be done in it.")
+            raise EnvironmentBrokenError("The environment must be reset before anything can be done in it.")
         controls = self._seen.controls
         label = "" if action.operation == "wait" else action.control_label
         target = require_control(controls, label) if label else None
@@ -103,14 +105,14 @@ class SimulatedEnvironment:
         """Put an application of the last reset in front."""
         if application not in self._open:
             known = ", ".join(self._open)
-            raise ActionInvalid(f"No application {application!r} was started; started: {known}.")
+            raise ActionInvalidError(f"No application {application!r} was started; started: {known}.")
         self._front, self._focus, self._all_selected = application, "", False
         return await self.observe()
 
     async def evidence(self) -> Evidence:
         """Everything the checks may read, as of the last look."""
         if self._seen is None or self._files is None:
-            raise EnvironmentBroken("The environment must be reset before there is evidence.")
+            raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
         files, directories = self._files.take()
         return Evidence(
             step=self._log.step,

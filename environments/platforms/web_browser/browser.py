@@ -11,7 +11,7 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as BrowserError
 
-from environments.errors import BrowserMissing, EnvironmentBroken
+from environments.errors import BrowserMissingError, EnvironmentBrokenError
 from environments.installing.browser_finding import BrowserInstallation, find_browser
 from environments.machines import reaper
 from environments.machines.sandbox import Sandbox
@@ -60,14 +60,14 @@ class BrowserProcess:
         """Start the browser.
 
         Raises:
-            BrowserMissing: there is no browser, or it does not start.
+            BrowserMissingError: there is no browser, or it does not start.
         """
         if settings.browser_executable is None:
             installation = find_browser(settings.data_folder)
         else:
             installation = BrowserInstallation(settings.browser_executable)
             if not os.access(installation.executable, os.X_OK):
-                raise BrowserMissing(
+                raise BrowserMissingError(
                     f"The browser {str(installation.executable)!r} of the settings is no program that can be run."
                     " Correct the path, or leave it out to have one found."
                 )
@@ -101,7 +101,7 @@ class BrowserProcess:
                 for folder in _PROFILE_IN_LOG.findall(error.message):
                     sandbox.also_remove(Path(folder))
                 lines = [line for line in error.message.splitlines() if line.strip()]
-                raise BrowserMissing(
+                raise BrowserMissingError(
                     f"The browser {str(installation.executable)!r} does not start: {' '.join(lines[:4])[:600]}"
                 ) from error
             driver.launched += 1
@@ -119,7 +119,7 @@ class BrowserProcess:
         """A context with nothing in it: no cookies, no storage, no cache.
 
         Raises:
-            EnvironmentBroken: the browser died.
+            EnvironmentBrokenError: the browser died.
         """
         settings = self._settings
         try:
@@ -135,7 +135,7 @@ class BrowserProcess:
             )
             await context.add_init_script(_WITHOUT_NATIVE_DIALOGS)
         except BrowserError as error:
-            raise EnvironmentBroken(f"The browser died: {error.message.splitlines()[0]}") from error
+            raise EnvironmentBrokenError(f"The browser died: {error.message.splitlines()[0]}") from error
         context.set_default_timeout(settings.action_limit_seconds * 1000)
         return context
 

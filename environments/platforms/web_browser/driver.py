@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import Playwright, async_playwright
 
-from environments.errors import BrowserMissing
+from environments.errors import BrowserMissingError
 
 _NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
 
@@ -36,7 +36,7 @@ class SharedDriver:
         """The driver of the running loop, started if need be.
 
         Raises:
-            BrowserMissing: it does not run on this machine.
+            BrowserMissingError: it does not run on this machine.
         """
         loop = asyncio.get_running_loop()
         async with cls._locks.setdefault(loop, asyncio.Lock()):
@@ -62,7 +62,7 @@ async def _start_driver() -> Playwright:
     """The browser driver; where its own Node lacks a system library, another Node of this machine runs it.
 
     Raises:
-        BrowserMissing: neither runs.
+        BrowserMissingError: neither runs.
     """
     try:
         return await async_playwright().start()
@@ -71,7 +71,7 @@ async def _start_driver() -> Playwright:
         if other is not None and os.environ.get(_NODE_VARIABLE) != other:
             os.environ[_NODE_VARIABLE] = other
             return await _start_driver()
-        raise BrowserMissing(
+        raise BrowserMissingError(
             f"The browser driver's Node does not run here: {error}. On Debian and Ubuntu: apt-get install libatomic1"
             " (taskloom install does it with root or sudo), or put a Node of your own on the PATH."
         ) from error

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from playwright.async_api import Download, ElementHandle
 from playwright.async_api import Error as BrowserError
 
-from environments.errors import ActionInvalid, EnvironmentBroken
+from environments.errors import ActionInvalidError, EnvironmentBrokenError
 from environments.evidence.file_snapshot import FileSnapshots
 from environments.evidence.input_log import InputLog, require_control, under_pointer
 from environments.keys import parse_keys
@@ -21,7 +21,7 @@ from environments.platforms.web_browser.browser import BrowserProcess
 from environments.platforms.web_browser.pages import inputs
 from environments.platforms.web_browser.pages.environment_page import EnvironmentPage
 from environments.platforms.web_browser.pages.screen import View, look_at
-from environments.platforms.web_browser.pages.tab import Tab, TabAsks
+from environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from environments.platforms.web_browser.pages.tab_set import TabSet, page_title
 from environments.platforms.web_browser.pages.task_bar import HEIGHT, OWNER, TaskBarButton, lay_out
 from environments.platforms.web_browser.servers.hosting import Hosting
@@ -111,7 +111,9 @@ class WebEnvironment:
             self._log.step += 1
             view = self._view
             if view is None or self._tabs is None:
-                raise EnvironmentBroken("The environment must be reset before anything can be done in it.")
+                raise EnvironmentBrokenError(
+                    "The environment must be reset before anything can be done in it."
+                )
             target = self._target(action, view)
             presses = parse_keys(action.keys) if isinstance(action, KeyboardInput) else ()
             tab = self._tabs.front
@@ -120,7 +122,7 @@ class WebEnvironment:
             window = self._own is not None and self._own.window is not None
             if target is not None and target.label in view.commands:
                 if window:
-                    raise ActionInvalid(
+                    raise ActionInvalidError(
                         "A window of the environment is open; answer it before using the task bar."
                     )
                 self._log.note(action, target, view.controls, front)
@@ -130,7 +132,7 @@ class WebEnvironment:
                 return await self._look()
             self._log.note(action, target, view.controls, OWNER if window else front)
             actor = self._own.tab if window and self._own is not None else tab
-            with contextlib.suppress(TabAsks):
+            with contextlib.suppress(TabAsksError):
                 if isinstance(action, ClickInput) and target is not None:
                     if target.label in view.drop_downs and not window and action.button == "left":
                         await self._open_drop_down(tab, target, view)
@@ -159,7 +161,7 @@ class WebEnvironment:
             tabs = self._tabs
             if tabs is None or application not in tabs.applications:
                 known = ", ".join(tabs.applications) if tabs is not None else "none"
-                raise ActionInvalid(f"No application {application!r} was started; started: {known}.")
+                raise ActionInvalidError(f"No application {application!r} was started; started: {known}.")
             await tabs.show(application)
             return await self._look()
 
@@ -168,7 +170,7 @@ class WebEnvironment:
         async with self._lock, _browser_errors():
             view, tabs, files, own = self._view, self._tabs, self._files, self._own
             if view is None or tabs is None or files is None or own is None:
-                raise EnvironmentBroken("The environment must be reset before there is evidence.")
+                raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
             snapshot, clipboard, title = await asyncio.gather(
                 asyncio.to_thread(files.take), own.clipboard(), page_title(tabs.front)
             )
@@ -228,7 +230,7 @@ class WebEnvironment:
         """Wait until the screen has settled, show what the environment must show, and look."""
         tabs, own = self._tabs, self._own
         if tabs is None or own is None:
-            raise EnvironmentBroken("The environment must be reset before there is anything to see.")
+            raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
         for _ in range(_MOST_LOOKS):
             await tabs.arrived()
             if own.window is not None and await own.take_answer() is None:
@@ -247,12 +249,12 @@ class WebEnvironment:
                     observation = await self._look_at(tab, tab.application, await page_title(tab))
                     if tab.dialog is None and tab.chooser is None:
                         return observation
-            except TabAsks:
+            except TabAsksError:
                 continue
-            except EnvironmentBroken:
+            except EnvironmentBrokenError:
                 if not tab.page.is_closed() or tab.crashed:
                     raise
-        raise EnvironmentBroken(f"The page of {tabs.front.title} asks questions without end.")
+        raise EnvironmentBrokenError(f"The page of {tabs.front.title} asks questions without end.")
 
     async def _look_at(self, tab: Tab, owner: str, title: str) -> Observation:
         tabs = cast(TabSet, self._tabs)
@@ -283,7 +285,7 @@ class WebEnvironment:
         """The control that `action` is for, or the focused one for keys without a control.
 
         Raises:
-            ActionInvalid: there is no such control.
+            ActionInvalidError: there is no such control.
         """
         if isinstance(action, WaitInput):
             return None
@@ -306,7 +308,7 @@ class WebEnvironment:
     async def _command(self, command: str) -> None:
         tabs = cast(TabSet, self._tabs)
         page = tabs.front.page
-        with contextlib.suppress(TabAsks):
+        with contextlib.suppress(TabAsksError):
             if command.startswith("tab:"):
                 await tabs.show_entry(int(command.removeprefix("tab:")))
             elif command == "back":
@@ -350,8 +352,8 @@ class WebEnvironment:
 
 @contextlib.asynccontextmanager
 async def _browser_errors() -> AsyncIterator[None]:
-    """Turn what the browser driver raises into EnvironmentBroken."""
+    """Turn what the browser driver raises into EnvironmentBrokenError."""
     try:
         yield
     except BrowserError as error:
-        raise EnvironmentBroken(f"The browser failed: {error.message.splitlines()[0]}") from error
+        raise EnvironmentBrokenError(f"The browser failed: {error.message.splitlines()[0]}") from error

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyarrow.fs import S3FileSystem, copy_files
 
-from tests.warehouse.remote.services import PASSWORD, Postgres, ServiceMissing, postgres
+from tests.warehouse.remote.services import PASSWORD, Postgres, ServiceMissingError, postgres
 from tests.warehouse.samples import records
 from warehouse.store import Warehouse
 
@@ -29,7 +29,7 @@ def server() -> Iterator[Postgres]:
     try:
         with postgres(folder / "server") as running:
             yield running
-    except ServiceMissing as missing:
+    except ServiceMissingError as missing:
         pytest.skip(str(missing))
     finally:
         shutil.rmtree(folder, ignore_errors=True)

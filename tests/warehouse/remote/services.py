@@ -17,7 +17,7 @@ PASSWORD = "a-password-for-tests"
 USER = "loom"
 
 
-class ServiceMissing(Exception):
+class ServiceMissingError(Exception):
     """What a service needs is not on this machine."""
 
 
@@ -61,7 +61,7 @@ def postgres(folder: Path) -> Iterator[Postgres]:
     """A server whose data lie in `folder`, asking for a password.
 
     Raises:
-        ServiceMissing: Postgres is not installed, or cannot be started by this user.
+        ServiceMissingError: Postgres is not installed, or cannot be started by this user.
     """
     programs = _programs()
     account = _account()
@@ -85,7 +85,7 @@ def postgres(folder: Path) -> Iterator[Postgres]:
             **as_account,
         )
         if done.returncode:
-            raise ServiceMissing(f"Postgres does not start here: {done.stderr.strip()[-300:]}")
+            raise ServiceMissingError(f"Postgres does not start here: {done.stderr.strip()[-300:]}")
 
     call(
         str(programs / "initdb"), "-D", str(place), "-U", USER, "--auth=scram-sha-256", f"--pwfile={password}", "-N",
@@ -107,7 +107,7 @@ def _programs() -> Path:
     for place in places:
         if (place / "initdb").exists() and (place / "psql").exists():
             return place
-    raise ServiceMissing("Postgres is not installed (apt install postgresql)")
+    raise ServiceMissingError("Postgres is not installed (apt install postgresql)")
 
 
 def _account() -> str:
@@ -120,7 +120,7 @@ def _account() -> str:
         except KeyError:
             continue
         return name
-    raise ServiceMissing("Postgres does not run as root, and there is no other account")
+    raise ServiceMissingError("Postgres does not run as root, and there is no other account")
 
 
 def _free_port() -> int:

@@ -25,12 +25,12 @@ from tests.warehouse.sample_parts import SCREENS
 from tests.warehouse.samples import records
 from tests.warehouse.test_guard import CHANGING, LEAVING
 from warehouse.errors import (
-    QueryFailed,
-    QueryRefused,
-    ScreenshotMissing,
-    VersionProblem,
+    QueryFailedError,
+    QueryRefusedError,
+    ScreenshotMissingError,
+    VersionError,
     WarehouseError,
-    WarehouseUnavailable,
+    WarehouseUnavailableError,
 )
 from warehouse.exporting.exporting import export
 from warehouse.records import DatasetVersion
@@ -74,16 +74,16 @@ def test_pictures_lie_in_the_bucket_each_once_under_its_hash(
     assert sorted(Path(name).stem for name in pictures) == sorted(screen.sha256 for screen in SCREENS)
     assert remote.screenshots.read(SCREENS[0].sha256) == SCREENS[0].png
     assert remote.screenshots.head(SCREENS[0].sha256, 8) == b"\x89PNG\r\n\x1a\n"
-    with pytest.raises(ScreenshotMissing):
+    with pytest.raises(ScreenshotMissingError):
         remote.screenshots.read("0" * 64)
-    with pytest.raises(ScreenshotMissing):
+    with pytest.raises(ScreenshotMissingError):
         remote.screenshots.read("../../secret")
 
 
 def test_a_picture_with_another_hash_is_never_stored(remote: Warehouse, storage: S3FileSystem) -> None:
-    with pytest.raises(WarehouseUnavailable, match="other bytes"):
+    with pytest.raises(WarehouseUnavailableError, match="other bytes"):
         remote.screenshots.write_all({"1" * 64: b"x"})
-    with pytest.raises(ScreenshotMissing):
+    with pytest.raises(ScreenshotMissingError):
         remote.screenshots.head("1" * 64, 1)
 
 
@@ -98,7 +98,7 @@ def test_versions_stay_while_the_pool_grows_and_files_are_merged(
             opened.write(intents(f"b{part}"))
         before = sum("/intents/" in name for name in objects(storage, place))
         opened.publish("v2")
-        with pytest.raises(VersionProblem):
+        with pytest.raises(VersionError):
             opened.publish("v1")
         merged = opened.query("SELECT count(*) FROM intents").scalar()
 
@@ -109,13 +109,13 @@ def test_versions_stay_while_the_pool_grows_and_files_are_merged(
 
 @pytest.mark.parametrize("sql", LEAVING)
 def test_a_query_cannot_leave_the_warehouse(remote: Warehouse, sql: str) -> None:
-    with pytest.raises((QueryRefused, QueryFailed)):
+    with pytest.raises((QueryRefusedError, QueryFailedError)):
         remote.query(sql)
 
 
 @pytest.mark.parametrize("sql", CHANGING)
 def test_a_query_cannot_change_the_warehouse(remote: Warehouse, sql: str) -> None:
-    with pytest.raises(QueryRefused):
+    with pytest.raises(QueryRefusedError):
         remote.query(sql)
 
 
@@ -165,7 +165,7 @@ def test_no_secret_is_stored(server: Postgres, storage: S3FileSystem, filled_pla
 
 
 def messages(place: str, monkeypatch: pytest.MonkeyPatch, **environment: str) -> str:
-    with monkeypatch.context() as patch, pytest.raises(WarehouseUnavailable) as caught:
+    with monkeypatch.context() as patch, pytest.raises(WarehouseUnavailableError) as caught:
         for name, value in environment.items():
             patch.setenv(name, value)
         Warehouse(place)
@@ -195,14 +195,14 @@ def test_errors_name_the_place_and_no_secret(
 def test_missing_keys_are_named(filled_place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
 
-    with pytest.raises(WarehouseUnavailable, match="needs AWS_SECRET_ACCESS_KEY in the environment"):
+    with pytest.raises(WarehouseUnavailableError, match="needs AWS_SECRET_ACCESS_KEY in the environment"):
         Warehouse(filled_place, read_only=True)
 
 
 def test_reading_where_no_warehouse_is_makes_none(server: Postgres, storage: S3FileSystem) -> None:
     place = f"{server.create_database('bare')}?data=s3://{BUCKET}/bare"
 
-    with pytest.raises(WarehouseUnavailable, match="There is no warehouse at"):
+    with pytest.raises(WarehouseUnavailableError, match="There is no warehouse at"):
         Warehouse(place, read_only=True)
 
     assert server.ask("bare", "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == "0"

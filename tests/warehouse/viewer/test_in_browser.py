@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from environments.errors import BrowserMissing
+from environments.errors import BrowserMissingError
 from environments.installing.browser_finding import find_browser
 from tests.warehouse.sample_parts import bare_tasks
 from warehouse.storage.bulk import write_task_columns
@@ -57,7 +57,7 @@ def address(filled_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     try:
         found = find_browser(tmp_path_factory.mktemp("no-browser"))
-    except BrowserMissing as error:
+    except BrowserMissingError as error:
         pytest.skip(str(error))
     with sync_playwright() as driver:
         opened = driver.chromium.launch(executable_path=str(found.executable), args=["--no-sandbox"])

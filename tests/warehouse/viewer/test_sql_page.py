@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from fastapi.testclient import TestClient
 
-from warehouse.errors import QueryFailed
+from warehouse.errors import QueryFailedError
 from warehouse.store import Warehouse
 from warehouse.viewer.pages.sql_page import ask
 
@@ -34,7 +34,7 @@ def test_the_order_asked_for_is_kept(sampled: Warehouse) -> None:
 
 
 def test_a_query_that_takes_too_long_is_given_up(sampled: Warehouse) -> None:
-    with pytest.raises(QueryFailed, match="longer than"):
+    with pytest.raises(QueryFailedError, match="longer than"):
         ask(
             sampled,
             "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range % 7 = b.range % 5",

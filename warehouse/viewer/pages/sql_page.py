@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
 
-from warehouse.errors import QueryFailed, QueryRefused
+from warehouse.errors import QueryFailedError, QueryRefusedError
 from warehouse.queries import named_queries
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
@@ -54,8 +54,8 @@ def ask(
     The limit is put around the query, so that the database does not make rows that nobody sees.
 
     Raises:
-        QueryRefused: it could change or leave the warehouse.
-        QueryFailed: it does not run, or not in time.
+        QueryRefusedError: it could change or leave the warehouse.
+        QueryFailedError: it does not run, or not in time.
     """
     asked = sql.strip().rstrip(";").strip()
     if _WRAPPED.match(asked):
@@ -98,7 +98,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
         if asked:
             try:
                 answer = ask(site.store, asked)
-            except (QueryFailed, QueryRefused) as error:
+            except (QueryFailedError, QueryRefusedError) as error:
                 problem = str(error)
         return site.page(
             "sql.html.jinja",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from taskgraph.records.task import ReplayedSubtask
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.errors import ScreenshotMissing
+from warehouse.errors import ScreenshotMissingError
 from warehouse.exporting.action_words import in_words
 from warehouse.store import Warehouse
 
@@ -68,7 +68,7 @@ def _size(warehouse: Warehouse, sha256: str) -> tuple[int, int] | None:
     """Width and height from the head of a PNG; None where there is no such picture."""
     try:
         head = warehouse.screenshots.head(sha256, _PNG_HEAD)
-    except ScreenshotMissing:
+    except ScreenshotMissingError:
         return None
     if len(head) < _PNG_HEAD or not head.startswith(b"\x89PNG"):
         return None

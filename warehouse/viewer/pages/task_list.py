@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from taskgraph.measures.complexity import DIMENSIONS, LEVELS
 from taskgraph.records.task import TaskStatus
-from warehouse.errors import SelectionInvalid
+from warehouse.errors import SelectionInvalidError
 from warehouse.store import Warehouse
 
 PAGE_ROWS = 50
@@ -37,16 +37,16 @@ class TaskFilter:
         """The filter in a page's parameters; others are left alone.
 
         Raises:
-            SelectionInvalid: a level or status that does not exist.
+            SelectionInvalidError: a level or status that does not exist.
         """
         values = {name: given.get(name, "").strip() for name in FILTERS}
         for dimension in DIMENSIONS:
             if values[dimension] and values[dimension] not in LEVELS:
-                raise SelectionInvalid(
+                raise SelectionInvalidError(
                     f"{dimension} is {values[dimension]!r}; the levels are {', '.join(LEVELS)}."
                 )
         if values["status"] and values["status"] not in STATUSES:
-            raise SelectionInvalid(f"status is {values['status']!r}; known: {', '.join(STATUSES)}.")
+            raise SelectionInvalidError(f"status is {values['status']!r}; known: {', '.join(STATUSES)}.")
         return cls(values)
 
     def condition(self) -> tuple[str, list[str]]:

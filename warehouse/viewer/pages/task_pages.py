@@ -14,7 +14,7 @@ from taskgraph.measures.complexity import DIMENSIONS, LEVELS
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Rejection, Replay, Task, Validation
 from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import RowInvalid
+from warehouse.errors import RowInvalidError
 from warehouse.viewer.pages.agent_attempts import attempts_at
 from warehouse.viewer.pages.strips import Frame, read_strip
 from warehouse.viewer.pages.task_list import TaskFilter, choices, count_tasks, read_page
@@ -64,7 +64,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
     def task(task_id: str, request: Request) -> HTMLResponse:
         try:
             found = next(site.store.read(Task, "task_id = ?", [task_id]), None)
-        except RowInvalid as error:
+        except RowInvalidError as error:
             return _incomplete(site, task_id, error)
         if found is None:
             raise HTTPException(
@@ -95,7 +95,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
         )
 
 
-def _incomplete(site: Site, task_id: str, error: RowInvalid) -> HTMLResponse:
+def _incomplete(site: Site, task_id: str, error: RowInvalidError) -> HTMLResponse:
     """The page of a row that lacks what a task record needs, as rows stored by columns may: what is there."""
     rows = site.store.query("SELECT * FROM tasks WHERE task_id = ?", [task_id]).as_dicts()
     stored = {name: value for name, value in rows[0].items() if value not in (None, "", [], {})}

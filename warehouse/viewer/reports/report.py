@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from warehouse.errors import WarehouseUnavailable
+from warehouse.errors import WarehouseUnavailableError
 from warehouse.store import Warehouse
 from warehouse.viewer.package_files import asset, page_templates
 from warehouse.viewer.reports.report_data import read_report
@@ -17,7 +17,7 @@ def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0)
     All text of the dataset is escaped; only the graph drawings, which taskloom makes itself, and the style sheet are markup.
 
     Raises:
-        WarehouseUnavailable: the file cannot be written.
+        WarehouseUnavailableError: the file cannot be written.
     """
     page = (
         page_templates()
@@ -31,5 +31,5 @@ def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0)
         aside.replace(out)
     except OSError as error:
         aside.unlink(missing_ok=True)
-        raise WarehouseUnavailable(f"The report {out} cannot be written: {error.strerror}") from None
+        raise WarehouseUnavailableError(f"The report {out} cannot be written: {error.strerror}") from None
     return out

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from taskgraph.drawing.svg import draw_svg
 from taskgraph.records.task import Replay, Task
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.errors import ScreenshotMissing
+from warehouse.errors import ScreenshotMissingError
 from warehouse.exporting.action_words import in_words
 from warehouse.records import DatasetVersion, RunRecord
 from warehouse.store import Warehouse
@@ -153,7 +153,7 @@ def _picture(warehouse: Warehouse, step: TrajectoryStep) -> str:
     """The screen as a small WebP with the control that was acted on marked."""
     try:
         png = warehouse.screenshots.read(step.observation_screenshot.sha256)
-    except ScreenshotMissing:
+    except ScreenshotMissingError:
         return ""
     with Image.open(io.BytesIO(png)) as opened:
         picture = opened.convert("RGB")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Frame, Page, Request, WebSocket
 from playwright.async_api import Error as BrowserError
 
-from environments.errors import EnvironmentBroken
+from environments.errors import EnvironmentBrokenError
 from environments.platforms.web_browser.settings import WebBrowserSettings
 
 _Result = TypeVar("_Result")
@@ -24,7 +24,7 @@ _SLOW_REQUEST_SECONDS = 1.5
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", ""})
 
 
-class TabAsks(Exception):
+class TabAsksError(Exception):
     """The page asks a question, which stops everything in it until it is answered."""
 
 
@@ -78,8 +78,8 @@ class Tab:
         """The result of `work` on this page, which may take as long as the settings allow unless a limit is given.
 
         Raises:
-            TabAsks: the page asked a question instead; the work goes on once it is answered.
-            EnvironmentBroken: the page crashed, was closed or did not answer in time.
+            TabAsksError: the page asked a question instead; the work goes on once it is answered.
+            EnvironmentBrokenError: the page crashed, was closed or did not answer in time.
         """
         limit = limit_seconds or self.settings.action_limit_seconds
         task = asyncio.ensure_future(work)
@@ -91,8 +91,8 @@ class Tab:
                 return task.result()
             if self.dialog is not None:
                 self._left_over.add(task)
-                raise TabAsks
-            raise EnvironmentBroken(f"The page of {self.title} did not answer within {limit:g} s.")
+                raise TabAsksError
+            raise EnvironmentBrokenError(f"The page of {self.title} did not answer within {limit:g} s.")
         except BrowserError as error:
             raise self._explain(error) from error
         finally:
@@ -105,18 +105,18 @@ class Tab:
         for _ in range(20):
             try:
                 return await self.doing(self.page.evaluate(script, argument))
-            except EnvironmentBroken as error:
+            except EnvironmentBrokenError as error:
                 if self.crashed or self.page.is_closed() or not _is_interruption(error.__cause__):
                     raise
                 await asyncio.sleep(0.03)
-        raise EnvironmentBroken(f"The page of {self.title} navigates without end.")
+        raise EnvironmentBrokenError(f"The page of {self.title} navigates without end.")
 
     async def settle(self) -> None:
         """Wait until the page stops changing and loading, within the limits of the settings.
 
         Raises:
-            TabAsks: the page asks a question.
-            EnvironmentBroken: the page died.
+            TabAsksError: the page asks a question.
+            EnvironmentBrokenError: the page died.
         """
         settings = self.settings
         clock = asyncio.get_running_loop().time
@@ -207,9 +207,9 @@ class Tab:
         if not task.cancelled():
             task.exception()
 
-    def _explain(self, error: BrowserError) -> EnvironmentBroken:
+    def _explain(self, error: BrowserError) -> EnvironmentBrokenError:
         state = "crashed" if self.crashed else "was closed" if self.page.is_closed() else "failed"
-        return EnvironmentBroken(f"The page of {self.title} {state}: {error.message.splitlines()[0]}")
+        return EnvironmentBrokenError(f"The page of {self.title} {state}: {error.message.splitlines()[0]}")
 
 
 def is_loopback(host: str) -> bool:

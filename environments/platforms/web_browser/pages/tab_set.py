@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from playwright.async_api import BrowserContext, Download, Page
 from playwright.async_api import Error as BrowserError
 
-from environments.errors import ApplicationStartFailed, EnvironmentBroken
+from environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
 from environments.platforms.web_browser.browser import BrowserProcess
 from environments.platforms.web_browser.pages.screen import find_controls
-from environments.platforms.web_browser.pages.tab import Tab, TabAsks
+from environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from environments.platforms.web_browser.servers.hosting import Hosting
 from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application
@@ -54,10 +54,10 @@ class TabSet:
         """The tab in front.
 
         Raises:
-            EnvironmentBroken: no tab is open.
+            EnvironmentBrokenError: no tab is open.
         """
         if self._front is None:
-            raise EnvironmentBroken("No application is open.")
+            raise EnvironmentBrokenError("No application is open.")
         return self._front
 
     @property
@@ -94,7 +94,7 @@ class TabSet:
         """Put the application's tab in front, opening it first if need be.
 
         Raises:
-            ApplicationStartFailed: its page did not become ready in time.
+            ApplicationStartFailedError: its page did not become ready in time.
         """
         tabs = self._tabs[application]
         if not tabs:
@@ -116,7 +116,7 @@ class TabSet:
         """Close the tab in front, unless its page asks whether to leave.
 
         Raises:
-            TabAsks: it asks.
+            TabAsksError: it asks.
         """
         tab = self.front
         closed = asyncio.Event()
@@ -157,11 +157,11 @@ class TabSet:
             await tab.doing(opening, limit)
             await self._wait_until_ready(tab, application)
             await tab.forget_history()
-        except TabAsks:
+        except TabAsksError:
             return
-        except EnvironmentBroken as error:
+        except EnvironmentBrokenError as error:
             self._hosting.check(application.name)
-            raise ApplicationStartFailed(f"{application.title} did not open: {error}") from error
+            raise ApplicationStartFailedError(f"{application.title} did not open: {error}") from error
 
     async def _attach(self, application: Application, page: Page) -> Tab:
         tab = Tab(
@@ -224,7 +224,7 @@ class TabSet:
                 reason = (
                     f"the text {application.launch.ready_text!r} did not appear" if wanted else "no controls"
                 )
-                raise ApplicationStartFailed(
+                raise ApplicationStartFailedError(
                     f"{application.title} was not ready within {limit:g} s: {reason}."
                 )
             await asyncio.sleep(_STABLE_PAUSE_SECONDS)
@@ -236,5 +236,5 @@ async def page_title(tab: Tab) -> str:
         return ""
     try:
         return await tab.doing(tab.page.title())
-    except (TabAsks, EnvironmentBroken):
+    except (TabAsksError, EnvironmentBrokenError):
         return ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from environments.errors import ApplicationStartFailed, ApplicationUnavailable
+from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from environments.machines.bubblewrap import confined_command
 from environments.platforms.web_browser.servers.template_state import fill_placeholders
 from resources.applications import Application
@@ -59,8 +59,8 @@ class ApplicationServer:
         of its own, which only the one port leads into, and with the machine's files read-only.
 
         Raises:
-            ApplicationUnavailable: the command does not exist.
-            ApplicationStartFailed: the process ended, or the port did not open in time; the message ends with what
+            ApplicationUnavailableError: the command does not exist.
+            ApplicationStartFailedError: the process ended, or the port did not open in time; the message ends with what
                 the process printed.
         """
         listener = _bound_socket()
@@ -90,7 +90,7 @@ class ApplicationServer:
                     pass_fds=inherited,
                 )
         except OSError as error:
-            raise ApplicationUnavailable(f"{application.title} cannot be started: {error}") from error
+            raise ApplicationUnavailableError(f"{application.title} cannot be started: {error}") from error
         server = cls(application, process, port, log)
         try:
             await server._wait_until_open()
@@ -122,11 +122,11 @@ class ApplicationServer:
         deadline = asyncio.get_running_loop().time() + limit
         while not await _is_open(self.port):
             if not self.is_running:
-                raise ApplicationStartFailed(
+                raise ApplicationStartFailedError(
                     f"{self.application.title} ended with {self._process.returncode} before its port opened: {self.printed()}"
                 )
             if asyncio.get_running_loop().time() > deadline:
-                raise ApplicationStartFailed(
+                raise ApplicationStartFailedError(
                     f"{self.application.title} did not open its port within {limit:g} s: {self.printed()}"
                 )
             await asyncio.sleep(_POLL_SECONDS)

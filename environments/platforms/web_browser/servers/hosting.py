@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from environments.errors import ApplicationStartFailed, ApplicationUnavailable
+from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from environments.installing.applications import installed_place, missing_for_start
 from environments.installing.node_finding import find_node
 from environments.machines.bubblewrap import WITHOUT, is_confined
@@ -39,8 +39,8 @@ class Hosting:
         Fixtures whose paths are in `without` are left out. File servers without a state of their own keep running.
 
         Raises:
-            ApplicationUnavailable: one is not installed or cannot be prepared.
-            ApplicationStartFailed: one did not come up.
+            ApplicationUnavailableError: one is not installed or cannot be prepared.
+            ApplicationStartFailedError: one did not come up.
         """
         await self.stop()
         for application in applications:
@@ -48,7 +48,7 @@ class Hosting:
                 missing_for_start(application, self._settings.data_folder) if _installs(application) else ""
             )
             if missing:
-                raise ApplicationUnavailable(missing)
+                raise ApplicationUnavailableError(missing)
         await asyncio.to_thread(self._sandbox.clear)
         prepared = await asyncio.gather(*(asyncio.to_thread(self._prepare, item) for item in applications))
         for application, template in zip(applications, prepared, strict=True):
@@ -76,11 +76,11 @@ class Hosting:
         """Make sure that the server of `application` still runs.
 
         Raises:
-            ApplicationStartFailed: it ended; the message ends with what it printed.
+            ApplicationStartFailedError: it ended; the message ends with what it printed.
         """
         server = self._servers.get(application)
         if server is not None and not server.is_running:
-            raise ApplicationStartFailed(f"{server.application.title} ended: {server.printed()}")
+            raise ApplicationStartFailedError(f"{server.application.title} ended: {server.printed()}")
 
     async def stop(self) -> None:
         """Stop every server process."""
@@ -119,7 +119,7 @@ class Hosting:
             return
         folder = Path(fill_placeholders(application.launch.serve, values))
         if not application.launch.serve or not await asyncio.to_thread(folder.is_dir):
-            raise ApplicationUnavailable(
+            raise ApplicationUnavailableError(
                 f"{application.title} names neither a command nor a folder to serve that exists: {str(folder)!r}."
             )
         if folder not in self._static:
@@ -130,11 +130,13 @@ class Hosting:
         """What servers may touch; None where they run unconfined.
 
         Raises:
-            ApplicationUnavailable: the settings demand bubblewrap, and it does not work here.
+            ApplicationUnavailableError: the settings demand bubblewrap, and it does not work here.
         """
         if not is_confined(self._settings.isolation):
             if self._settings.isolation == "bubblewrap":
-                raise ApplicationUnavailable(f"{WITHOUT}; install it, or set the isolation to 'automatic'.")
+                raise ApplicationUnavailableError(
+                    f"{WITHOUT}; install it, or set the isolation to 'automatic'."
+                )
             return None
         return Confinement(
             self._sandbox.root, (self._settings.data_folder.absolute(), Path(places["node"]).absolute())

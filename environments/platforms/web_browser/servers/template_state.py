@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from environments.errors import ApplicationUnavailable
+from environments.errors import ApplicationUnavailableError
 from environments.file_lock import locked
 from environments.machines.sandbox import Sandbox
 from resources.applications import Application
@@ -42,7 +42,7 @@ def prepared_state(
     placeholders `install`, `venv` and `node`.
 
     Raises:
-        ApplicationUnavailable: a preparation command failed; the message ends with what it printed.
+        ApplicationUnavailableError: a preparation command failed; the message ends with what it printed.
     """
     folder = (
         data_folder.absolute()
@@ -92,7 +92,7 @@ def _prepare(
         for name, text in application.preparation.files.items():
             path = (state / name).resolve()
             if not path.is_relative_to(state):
-                raise ApplicationUnavailable(
+                raise ApplicationUnavailableError(
                     f"The prepared file {name!r} of {application.name!r} lies outside its state folder."
                 )
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,10 +128,10 @@ def _run(application: Application, arguments: list[str], state: Path, environmen
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ApplicationUnavailable(f"Preparing {application.title} failed: {error}") from error
+        raise ApplicationUnavailableError(f"Preparing {application.title} failed: {error}") from error
     if done.returncode:
         tail = done.stdout.decode(errors="replace")[-800:].strip()
-        raise ApplicationUnavailable(
+        raise ApplicationUnavailableError(
             f"Preparing {application.title} failed: {arguments[0]!r} ended with {done.returncode}: {tail}"
         )
 

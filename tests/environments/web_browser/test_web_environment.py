@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 from environments.errors import (
-    ActionInvalid,
+    ActionInvalidError,
 )
 from taskgraph.records.interaction import ClickInput, DragInput, WaitInput, WheelMouseInput
-from tests.environments.web.conftest import Screen
+from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -144,7 +144,7 @@ async def test_the_picker_can_be_cancelled_and_opened_again(screen: Screen) -> N
         await (screen.type(leave) if leave else screen.click("Cancel"))
         assert screen.texts == ["File"]
     await screen.click("File")
-    with pytest.raises(ActionInvalid, match="answer it before"):
+    with pytest.raises(ActionInvalidError, match="answer it before"):
         await screen.click("Reload")
 
 

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import ApplicationStartFailed, ApplicationUnavailable
+from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from environments.machines.bubblewrap import bubblewrap_works, confined_command
 from environments.machines.sandbox import Sandbox
 from environments.platforms.web_browser.servers.application_server import ApplicationServer, Confinement
 from environments.platforms.web_browser.servers.hosting import Hosting
 from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application
-from tests.environments.web.test_servers import application, get
+from tests.environments.web_browser.test_servers import application, get
 
 with_bubblewrap = pytest.mark.skipif(
     not bubblewrap_works(), reason="bubblewrap does not work on this machine"
@@ -136,7 +136,9 @@ async def test_nothing_of_a_confined_server_is_left_when_it_is_stopped(tmp_path:
 @with_bubblewrap
 async def test_a_confined_server_that_ends_says_why(tmp_path: Path) -> None:
     served = application("sh", "-c", "echo no such database; exit 3")
-    with pytest.raises(ApplicationStartFailed, match="ended with 3 before its port opened: no such database"):
+    with pytest.raises(
+        ApplicationStartFailedError, match="ended with 3 before its port opened: no such database"
+    ):
         await ApplicationServer.start(
             served, {"state": str(tmp_path)}, dict(os.environ), tmp_path / "log", Confinement(tmp_path, ())
         )
@@ -194,7 +196,9 @@ async def test_bubblewrap_that_is_demanded_and_missing_is_an_error(
             short = served.model_copy(
                 update={"launch": served.launch.model_copy(update={"start_timeout_seconds": 0.1})}
             )
-            expected = ApplicationUnavailable if isolation == "bubblewrap" else ApplicationStartFailed
+            expected = (
+                ApplicationUnavailableError if isolation == "bubblewrap" else ApplicationStartFailedError
+            )
             with pytest.raises(expected, match=message):
                 await Hosting(settings, sandbox).restart([short])
         finally:

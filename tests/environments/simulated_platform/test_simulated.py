@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from environments.environment import Environment
-from environments.errors import ApplicationUnavailable
+from environments.errors import ApplicationUnavailableError
 from environments.lookup import platform
 from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Application, ExampleSubtask
@@ -111,7 +111,7 @@ async def test_typing_works_as_in_a_real_field(environment: Environment) -> None
 
 async def test_refuses_applications_it_does_not_simulate(environment: Environment) -> None:
     real = APPLICATIONS["simulated_notes"].model_copy(update={"name": "jupyterlab"})
-    with pytest.raises(ApplicationUnavailable, match=r"jupyterlab.*simulated_notes"):
+    with pytest.raises(ApplicationUnavailableError, match=r"jupyterlab.*simulated_notes"):
         await environment.reset([real])
 
 

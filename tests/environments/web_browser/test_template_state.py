@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import ApplicationUnavailable
+from environments.errors import ApplicationUnavailableError
 from environments.machines.sandbox import Sandbox
 from environments.platforms.web_browser.servers.template_state import (
     fill_placeholders,
@@ -90,17 +90,17 @@ def test_processes_that_prepare_at_once_do_it_once(tmp_path: Path) -> None:
 
 def test_a_failing_command_is_reported_with_what_it_printed_and_tried_again(tmp_path: Path) -> None:
     for _ in range(2):
-        with pytest.raises(ApplicationUnavailable, match=r"Preparing Wiki failed.*no such table"):
+        with pytest.raises(ApplicationUnavailableError, match=r"Preparing Wiki failed.*no such table"):
             prepared_state(
                 application(("sh", "-c", "echo no such table; exit 1")), tmp_path / "data", {}, tmp_path
             )
-    with pytest.raises(ApplicationUnavailable, match="Preparing Wiki failed"):
+    with pytest.raises(ApplicationUnavailableError, match="Preparing Wiki failed"):
         prepared_state(application(("/no/such/program",)), tmp_path / "data", {}, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["data"], "a failed preparation leaves its sandbox"
 
 
 def test_a_prepared_file_outside_the_state_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ApplicationUnavailable, match="outside its state"):
+    with pytest.raises(ApplicationUnavailableError, match="outside its state"):
         prepared_state(application(**{"../../x": "x"}), tmp_path / "data", {}, tmp_path)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from resources.applications import ControlQuery
 from taskgraph.records.grounding import find_control
-from tests.environments.web.conftest import Screen
+from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

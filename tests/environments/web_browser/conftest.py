@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from environments.errors import BrowserMissing
+from environments.errors import BrowserMissingError
 from environments.machines.sandbox import Sandbox
 from environments.platforms.web_browser.environment import WebEnvironment
 from environments.platforms.web_browser.settings import WebBrowserSettings
@@ -109,6 +109,6 @@ async def screen(shared: WebEnvironment, tmp_path: Path) -> Screen:
     made = Screen(shared, tmp_path)
     try:
         await made.open("<title>Start</title><button>Start</button>")
-    except BrowserMissing as error:
+    except BrowserMissingError as error:
         pytest.skip(str(error))
     return made

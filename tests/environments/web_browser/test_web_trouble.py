@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from environments.errors import (
-    ApplicationStartFailed,
-    ApplicationUnavailable,
-    BrowserMissing,
-    EnvironmentBroken,
+    ApplicationStartFailedError,
+    ApplicationUnavailableError,
+    BrowserMissingError,
+    EnvironmentBrokenError,
 )
 from environments.machines.reaper import MARK, marked_processes
 from environments.platforms.web_browser.environment import WebEnvironment
 from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application, Installation, Launch
 from taskgraph.records.interaction import KeyboardInput, WaitInput
-from tests.environments.web.conftest import Screen
+from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -37,7 +37,7 @@ async def test_a_page_that_hangs_breaks_the_episode_but_not_the_environment(
     impatient = Screen(WebEnvironment(settings), folder)
     try:
         await impatient.open("<button onclick='while(true){}'>Hang</button>")
-        with pytest.raises(EnvironmentBroken, match="did not answer within 4 s"):
+        with pytest.raises(EnvironmentBrokenError, match="did not answer within 4 s"):
             await impatient.click("Hang")
         await impatient.open("<button>Fine</button>")
         assert impatient.texts == ["Fine"]
@@ -86,7 +86,7 @@ async def test_a_window_that_closes_itself_gives_way_to_the_page(screen: Screen)
 async def test_a_browser_that_dies_is_started_again_at_the_next_reset(screen: Screen) -> None:
     for process in marked_processes(f"{MARK}={screen.sandbox.root}"):
         os.kill(process, signal.SIGKILL)
-    with pytest.raises(EnvironmentBroken):
+    with pytest.raises(EnvironmentBrokenError):
         await screen.do(KeyboardInput(keys="x"))
     await screen.open("<button>Back again</button>")
     assert screen.texts == ["Back again"]
@@ -95,21 +95,21 @@ async def test_a_browser_that_dies_is_started_again_at_the_next_reset(screen: Sc
 async def test_an_application_that_cannot_start_is_named_with_the_reason(screen: Screen) -> None:
     page = screen.application("page", index="<p>x</p>")
     missing = page.model_copy(update={"launch": Launch(serve="/nowhere/at/all")})
-    with pytest.raises(ApplicationUnavailable, match="/nowhere/at/all"):
+    with pytest.raises(ApplicationUnavailableError, match="/nowhere/at/all"):
         await screen.environment.reset([missing])
     ends = page.model_copy(update={"launch": Launch(command=("sh", "-c", "echo broken pipe dream; exit 3"))})
-    with pytest.raises(ApplicationStartFailed, match=r"ended with 3.*broken pipe dream"):
+    with pytest.raises(ApplicationStartFailedError, match=r"ended with 3.*broken pipe dream"):
         await screen.environment.reset([ends])
     never = page.model_copy(update={"launch": Launch(command=("sleep", "60"), start_timeout_seconds=0.3)})
-    with pytest.raises(ApplicationStartFailed, match=r"did not open its port within 0\.3 s"):
+    with pytest.raises(ApplicationStartFailedError, match=r"did not open its port within 0\.3 s"):
         await screen.environment.reset([never])
     unready = page.model_copy(
         update={"launch": Launch(serve=page.launch.serve, ready_text="No such", start_timeout_seconds=1)}
     )
-    with pytest.raises(ApplicationStartFailed, match="'No such' did not appear"):
+    with pytest.raises(ApplicationStartFailedError, match="'No such' did not appear"):
         await screen.environment.reset([unready])
     absent = page.model_copy(update={"installation": Installation(pip=("never==1",))})
-    with pytest.raises(ApplicationUnavailable, match="not installed"):
+    with pytest.raises(ApplicationUnavailableError, match="not installed"):
         await screen.environment.reset([absent])
     await screen.open("<button>Fine</button>")
     assert screen.texts == ["Fine"]
@@ -169,7 +169,7 @@ async def test_a_browser_that_is_not_there_is_named_and_leaves_nothing(
             manual="x",
             launch=Launch(serve=str(site)),
         )
-        with pytest.raises(BrowserMissing, match=str(executable)):
+        with pytest.raises(BrowserMissingError, match=str(executable)):
             await environment.reset([page])
         await environment.close()
     assert not list((tmp_path / "temporary").iterdir())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import BrowserMissing
+from environments.errors import BrowserMissingError
 from environments.machines.sandbox import Sandbox
 from environments.platforms.web_browser.browser import BrowserProcess
 from environments.platforms.web_browser.driver import SharedDriver
@@ -40,7 +40,7 @@ async def test_the_driver_lives_as_long_as_the_last_browser(tmp_path: Path) -> N
     try:
         try:
             one, other = await asyncio.gather(*(BrowserProcess.start(settings, item) for item in sandboxes))
-        except BrowserMissing as error:
+        except BrowserMissingError as error:
             pytest.skip(str(error))
         assert len(set(drivers()) - before) == 1
         await one.close()
@@ -61,7 +61,7 @@ async def test_a_driver_that_died_is_not_lent_again(tmp_path: Path) -> None:
     try:
         try:
             first = await BrowserProcess.start(settings, sandboxes[0])
-        except BrowserMissing as error:
+        except BrowserMissingError as error:
             pytest.skip(str(error))
         (process,) = set(drivers()) - before
         os.kill(process, signal.SIGKILL)
@@ -86,7 +86,7 @@ async def test_a_browser_that_does_not_start_gives_the_driver_back(tmp_path: Pat
     settings = WebBrowserSettings(data_folder=tmp_path, browser_executable=program)
     sandbox = Sandbox(tmp_path)
     try:
-        with pytest.raises(BrowserMissing, match="does not start"):
+        with pytest.raises(BrowserMissingError, match="does not start"):
             await BrowserProcess.start(settings, sandbox)
     finally:
         sandbox.close()

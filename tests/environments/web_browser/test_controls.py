@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.environments.web.conftest import Screen
+from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 

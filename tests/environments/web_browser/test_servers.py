@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import ApplicationStartFailed
+from environments.errors import ApplicationStartFailedError
 from environments.platforms.web_browser.servers.application_server import ApplicationServer
 from environments.platforms.web_browser.servers.static_server import StaticServer
 from resources.applications import Application, Launch
@@ -80,7 +80,7 @@ async def test_two_servers_run_side_by_side(tmp_path: Path) -> None:
 
 async def test_a_start_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
     served = application("sh", "-c", "echo $$ > pid; exec sleep 100", start_timeout_seconds=0.3)
-    with pytest.raises(ApplicationStartFailed, match="did not open its port"):
+    with pytest.raises(ApplicationStartFailedError, match="did not open its port"):
         await start(tmp_path, served)
     process = int((tmp_path / "pid").read_text())
     with pytest.raises(ProcessLookupError):
