@@ -8,26 +8,13 @@ from pathlib import Path
 
 import pytest
 
-MODULES = [
-    *(
-        f"taskgraph.{name}"
-        for name in (
-            "bitmasks",
-            "canonical",
-            "capabilities",
-            "cells",
-            "coherency",
-            "complexity",
-            "drawing",
-            "graph",
-            "interference",
-            "orders",
-            "ranges",
-            "reading",
-        )
-    ),
-    *(f"omnieval.{name}" for name in ("coherency", "metrics", "reports")),
-]
+ROOT = Path(__file__).parents[2]
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for shelf in ("taskgraph/measures", "taskgraph/reading", "taskgraph/drawing", "omnieval")
+    for path in (ROOT / shelf).glob("*.py")
+    if path.stem not in {"__init__", "errors", "inconsistencies", "values"}
+)
 TESTS = Path(__file__).parents[1]
 FUNCTIONS = [
     pytest.param(function, id=f"{module}.{name}")
