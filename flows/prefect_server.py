@@ -18,7 +18,8 @@ from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
-from environments.file_lock import locked
+from filelock import FileLock
+
 from flows.errors import CommandError
 from resources.errors import ExitCode
 
@@ -107,7 +108,7 @@ def _first_start() -> Iterator[bool]:
     if _migrated().exists():
         yield False
         return
-    with locked(_migrated().parent / "first-start.lock"):
+    with FileLock(_migrated().parent / "first-start.lock"):
         yield not _migrated().exists()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -15,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from filelock import lock_descriptor
 
 from environments.errors import EnvironmentFailureError, InstallationFailedError
 from environments.installing.machine_commands import CommandRunner
@@ -265,11 +266,9 @@ def _locked(data_folder: Path, on_wait: Callable[[], None]) -> Iterator[int]:
             f"The data folder {data_folder} cannot be written: {error.strerror}. Choose another one with --data."
         ) from error
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock_descriptor(descriptor, blocking=False):
             on_wait()
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_descriptor(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)

@@ -6,7 +6,6 @@ which Postgres releases when the session ends. Either makes "insert what is not 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 import time
@@ -17,6 +16,7 @@ from types import TracebackType
 from typing import Final
 
 import duckdb
+from filelock import lock_descriptor
 
 from warehouse.errors import WarehouseBusyError, WarehouseUnavailableError
 from warehouse.storage.extensions import load
@@ -72,11 +72,7 @@ class WriterLock:
             ) from None
 
         def take() -> bool:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-            return True
+            return lock_descriptor(file, blocking=False)
 
         self._wait(take, lambda: os.close(file), pause=0.005)
         return lambda: os.close(file)

@@ -15,8 +15,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from filelock import FileLock
+
 from environments.errors import ApplicationUnavailableError
-from environments.file_lock import locked
 from environments.machines.sandbox import Sandbox
 from resources.applications import Application
 from resources.assets import content_of
@@ -52,7 +53,7 @@ def prepared_state(
     if (folder / _ORIGIN).exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with locked(folder.with_suffix(".lock")):
+    with FileLock(folder.with_suffix(".lock")):
         if not (folder / _ORIGIN).exists():
             _prepare(application, folder, values, temporary_folder)
     return folder
