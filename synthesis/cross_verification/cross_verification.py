@@ -27,7 +27,7 @@ from synthesis.evaluation_functions.evaluation_functions import (
 )
 from synthesis.examination.examination import NegativeThresholds, build_negatives, examine, feedback
 from synthesis.exploration.exploration import ExplorationSettings, propose_again
-from synthesis.trajectories.setup_trajectories import Prelude
+from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.evaluation_function import (
     Evaluation,
     EvaluationFunction,
@@ -148,9 +148,9 @@ class CrossVerifier:
         revisions, number = 0, 1
         while number <= self.settings.rounds:
             instances = self._instances(work.subtask)
-            preludes = await self._preludes(instances)
+            setups = await self._setups(instances)
             trajectories = await work.performances.agreed(
-                instances, preludes, self.settings.performances_per_instance
+                instances, setups, self.settings.performances_per_instance
             )
             if not trajectories:
                 raise _StageFailedError("not_reproducible", work.performances.explain())
@@ -178,17 +178,17 @@ class CrossVerifier:
         sets = subtask.available_parameters[: self.settings.parameter_sets]
         return [subtask.bind(parameters, self.categories) for parameters in sets]
 
-    async def _preludes(self, instances: Sequence[BoundSubtask]) -> dict[str, Prelude]:
-        preludes = {}
+    async def _setups(self, instances: Sequence[BoundSubtask]) -> dict[str, SetupTrajectory]:
+        setups = {}
         for instance in instances:
-            prelude = await self.stage.pool.prelude(instance)
-            if prelude is None:
+            setup = await self.stage.pool.setup_trajectory(instance)
+            if setup is None:
                 needed = ", ".join(f"{item.category} {item.value}".strip() for item in instance.inputs)
                 raise _StageFailedError(
                     "inputs_unavailable", f"nothing verified provides what it reads: {needed}"
                 )
-            preludes[instance.instance_id] = prelude
-        return preludes
+            setups[instance.instance_id] = setup
+        return setups
 
     async def _declare_again(
         self, work: _Work, trajectories: list[Trajectory], problems: list[str], revision: int

@@ -12,7 +12,7 @@ from synthesis.cross_verification.agreement import agreeing
 from synthesis.cross_verification.overlooked_controls import doubt
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.ports import Environments, Models
-from synthesis.trajectories.setup_trajectories import Prelude
+from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from synthesis.trajectories.trajectories import Picture, TrajectorySettings, perform_subtask
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
@@ -32,7 +32,7 @@ class Stage:
     applications: Mapping[str, Application]
     """Applications by name."""
     pool: VerificationPool
-    """Where preludes come from."""
+    """Where setup trajectories come from."""
     settings: TrajectorySettings
     """Settings of performances."""
     picture: Picture
@@ -74,7 +74,7 @@ class Performances:
             self.feedback.setdefault(item.instance_id, []).append(message)
 
     async def agreed(
-        self, instances: list[BoundSubtask], preludes: Mapping[str, Prelude], most_attempts: int
+        self, instances: list[BoundSubtask], setups: Mapping[str, SetupTrajectory], most_attempts: int
     ) -> list[Trajectory]:
         """One trajectory per instance that agree with each other, performing until there are; else an empty list.
 
@@ -94,7 +94,7 @@ class Performances:
             wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
             if not wanted:
                 return []
-            await asyncio.gather(*(self._perform(item, preludes[item.instance_id]) for item in wanted))
+            await asyncio.gather(*(self._perform(item, setups[item.instance_id]) for item in wanted))
 
     def _doubts(self, agreed: list[Trajectory], most_attempts: int) -> bool:
         """Whether performances that agree are set aside, once, because all of them overlooked a control."""
@@ -111,7 +111,7 @@ class Performances:
         done = {item.instance_id for item in self.usable}
         return [item for item in instances if item.instance_id not in done] or instances
 
-    async def _perform(self, instance: BoundSubtask, prelude: Prelude) -> None:
+    async def _perform(self, instance: BoundSubtask, setup: SetupTrajectory) -> None:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1
         stage = self.stage
@@ -121,7 +121,7 @@ class Performances:
             models=stage.models,
             environments=stage.environments,
             settings=stage.settings,
-            prelude=prelude,
+            setup=setup,
             attempt=attempt,
             feedback=self.feedback.get(instance.instance_id, ()),
             picture=stage.picture,

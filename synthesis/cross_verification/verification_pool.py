@@ -17,7 +17,7 @@ from resources.categories import ResourceCategory, ResourceKind
 from resources.instances import Resource, bind_resource
 from resources.matching import provides
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.setup_trajectories import Prelude
+from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.trajectory import Trajectory
 
@@ -93,7 +93,7 @@ class VerificationPool:
             self._postponed[name] = self._open.pop(name, ())
             self._changed.notify_all()
 
-    async def prelude(self, instance: BoundSubtask) -> Prelude | None:
+    async def setup_trajectory(self, instance: BoundSubtask) -> SetupTrajectory | None:
         """What to perform before `instance` so that its inputs exist; None if nothing verified can provide them.
 
         Waits while a subtask that is still open could.
@@ -112,7 +112,7 @@ class VerificationPool:
                         )
                     return None
                 if not isinstance(plan, str):
-                    return Prelude(plan)
+                    return SetupTrajectory(plan)
                 await self._changed.wait()
 
     async def others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...]:

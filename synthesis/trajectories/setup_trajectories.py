@@ -21,7 +21,7 @@ from taskgraph.records.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True)
-class Prelude:
+class SetupTrajectory:
     """What is performed before a subtask."""
 
     performed: tuple[tuple[BoundSubtask, Trajectory], ...] = ()
@@ -48,19 +48,19 @@ def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
 
 
 class PreparedEnvironment:
-    """An environment whose reset also performs a prelude, and whose evidence holds no trace of having done so.
+    """An environment whose reset also performs a setup trajectory, and whose evidence holds no trace of having done so.
 
-    Satisfies `environments.environment.Environment`. Steps and inputs are counted from the end of the prelude.
+    Satisfies `environments.environment.Environment`. Steps and inputs are counted from the end of the setup trajectory.
     """
 
     def __init__(
-        self, environment: Environment, prelude: Prelude, applications: Sequence[Application]
+        self, environment: Environment, setup: SetupTrajectory, applications: Sequence[Application]
     ) -> None:
-        """Perform `prelude` after each reset; `applications` are those it needs."""
+        """Perform `setup` after each reset; `applications` are those it needs."""
         self.platform = environment.platform
         self.simulated = environment.simulated
         self._environment = environment
-        self._prelude = prelude
+        self._setup = setup
         self._applications = applications
         self._steps = 0
         self._inputs = 0
@@ -68,24 +68,24 @@ class PreparedEnvironment:
     async def reset(
         self, applications: Sequence[Application], *, without: Collection[str] = ()
     ) -> Observation:
-        """Reset, perform the prelude and bring the first of `applications` to the front.
+        """Reset, perform the setup trajectory and bring the first of `applications` to the front.
 
         Raises:
-            EnvironmentBrokenError: the prelude could not be performed again.
+            EnvironmentBrokenError: the setup trajectory could not be performed again.
             EnvironmentFailureError: as the environment's own reset.
         """
         names = {application.name for application in applications}
         extra = [application for application in self._applications if application.name not in names]
         self._steps = self._inputs = 0
         observation = await self._environment.reset([*applications, *extra], without=without)
-        for instance, trajectory in self._prelude.performed:
+        for instance, trajectory in self._setup.performed:
             observation = await self._environment.bring_to_front(instance.application)
             recording = await perform_again(self._environment, trajectory, observation)
             if recording.termination != "finished":
                 raise EnvironmentBrokenError(
                     f"preparing with {instance.instance_id} failed: {recording.termination}: {recording.message}"
                 )
-        if self._prelude.performed:
+        if self._setup.performed:
             observation = await self._environment.bring_to_front(applications[0].name)
             evidence = await self._environment.evidence()
             self._steps, self._inputs = evidence.step, len(evidence.inputs)
@@ -104,7 +104,7 @@ class PreparedEnvironment:
         return await self._environment.bring_to_front(application)
 
     async def evidence(self) -> Evidence:
-        """The evidence since the end of the prelude."""
+        """The evidence since the end of the setup trajectory."""
         return since(await self._environment.evidence(), self._steps, self._inputs)
 
     async def close(self) -> None:

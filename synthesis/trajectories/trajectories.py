@@ -22,7 +22,7 @@ from resources.applications import Application
 from resources.record import Record
 from synthesis.exploration.exploration import controls_in_view
 from synthesis.ports import Environments, Models
-from synthesis.trajectories.setup_trajectories import Prelude, PreparedEnvironment, made_files
+from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files
 from taskgraph.records.interaction import (
     Action,
     ClickInput,
@@ -125,13 +125,13 @@ async def perform_subtask(
     models: Models,
     environments: Environments,
     settings: TrajectorySettings,
-    prelude: Prelude | None = None,
+    setup: SetupTrajectory | None = None,
     attempt: int = 0,
     feedback: Sequence[str] = (),
     picture: Picture = plain_picture,
     provenance: Provenance,
 ) -> Trajectory:
-    """One performance of `instance` in a fresh environment, after `prelude`.
+    """One performance of `instance` in a fresh environment, after `setup`.
 
     A trajectory comes back in any case; one whose environment failed says so and was begun anew before, as often as
     the settings allow.
@@ -140,7 +140,7 @@ async def perform_subtask(
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
     application = applications[instance.application]
-    before = prelude or Prelude()
+    before = setup or SetupTrajectory()
     without = made_files([*(performed for performed, _ in before.performed), instance])
     trajectory = None
     for _ in range(settings.environment_attempts):
@@ -165,11 +165,11 @@ async def perform_subtask(
 
 
 def _prepared(
-    environment: Environment, prelude: Prelude, applications: Mapping[str, Application]
+    environment: Environment, setup: SetupTrajectory, applications: Mapping[str, Application]
 ) -> Environment:
-    if not prelude.performed:
+    if not setup.performed:
         return environment
-    return PreparedEnvironment(environment, prelude, [applications[name] for name in prelude.applications])
+    return PreparedEnvironment(environment, setup, [applications[name] for name in setup.applications])
 
 
 def _in_history(step: TrajectoryStep) -> StepInHistory:

@@ -7,7 +7,7 @@ import pytest
 from resources.applications import ControlQuery
 from synthesis.cross_verification.overlooked_controls import doubt, last_clause_head, overlooked
 from synthesis.cross_verification.performances import Performances
-from synthesis.trajectories.setup_trajectories import Prelude
+from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.evidence import InputEvent
 from taskgraph.records.interaction import ClickInput
 from taskgraph.records.subtask import BoundSubtask
@@ -58,7 +58,7 @@ class Scripted(Performances):
     def follow(self, script: dict[str, list[tuple[str, ...]]]) -> None:
         self.stage = cast(Any, script)
 
-    async def _perform(self, instance: BoundSubtask, prelude: Prelude) -> None:
+    async def _perform(self, instance: BoundSubtask, setup: SetupTrajectory) -> None:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1
         name = instance.parameters["text"]
@@ -83,7 +83,7 @@ async def agreed(script: dict[str, list[tuple[str, ...]]], most_attempts: int = 
     performances.follow(script)
     instances = [instance(name) for name in script]
     found = await performances.agreed(
-        instances, {item.instance_id: Prelude() for item in instances}, most_attempts
+        instances, {item.instance_id: SetupTrajectory() for item in instances}, most_attempts
     )
     return performances, [item.attempt for item in found]
 

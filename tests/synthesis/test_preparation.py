@@ -5,7 +5,7 @@ from environments.lookup import platform
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from synthesis.trajectories.reperformance import perform_again
-from synthesis.trajectories.setup_trajectories import Prelude, PreparedEnvironment, made_files, since
+from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files, since
 from taskgraph.records.evidence import Evidence, InputEvent
 from taskgraph.records.subtask import BoundSubtask
 from tests.synthesis.models import TestModels
@@ -75,12 +75,12 @@ async def test_steps_that_had_failed_are_not_done_again(copied, environment):
     assert len(recording.steps) == len(copied.steps)
 
 
-async def test_a_prelude_that_cannot_be_performed_breaks_the_environment(copied, environment):
+async def test_a_setup_trajectory_that_cannot_be_performed_breaks_the_environment(copied, environment):
     gone = copied.steps[0].model_copy(
         update={"target": copied.steps[0].target.model_copy(update={"text": "Gone"})}
     )
     spoiled = copied.model_copy(update={"steps": (gone,)})
     instance = bound().model_copy(update={"application": "simulated_notes"})
-    prepared = PreparedEnvironment(environment, Prelude(((instance, spoiled),)), [*NOTES.values()])
+    prepared = PreparedEnvironment(environment, SetupTrajectory(((instance, spoiled),)), [*NOTES.values()])
     with pytest.raises(EnvironmentBrokenError, match="preparing with x:1 failed"):
         await prepared.reset([*NOTES.values()])

@@ -7,7 +7,7 @@ from model_clients.errors import BatchPendingError
 from resources.categories import ResourceKind
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.setup_trajectories import Prelude
+from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import Subtask
 from tests.synthesis.recordings import recording
@@ -50,23 +50,23 @@ async def announced(*subtasks: Subtask, settled: Sequence[Subtask] = ()) -> Veri
     return filled
 
 
-async def asked(filled: VerificationPool, subtask: Subtask) -> asyncio.Task[Prelude | None]:
-    """The question for a prelude, which has to wait."""
-    task = asyncio.create_task(filled.prelude(first(subtask)))
+async def asked(filled: VerificationPool, subtask: Subtask) -> asyncio.Task[SetupTrajectory | None]:
+    """The question for a setup trajectory, which has to wait."""
+    task = asyncio.create_task(filled.setup_trajectory(first(subtask)))
     await asyncio.sleep(0)
     assert not task.done()
     return task
 
 
-def performers(prelude: Prelude | None) -> list[str]:
-    assert prelude is not None
-    return [instance.subtask_id for instance, _ in prelude.performed]
+def performers(setup: SetupTrajectory | None) -> list[str]:
+    assert setup is not None
+    return [instance.subtask_id for instance, _ in setup.performed]
 
 
-async def test_fixtures_need_no_prelude():
+async def test_fixtures_need_no_setup_trajectory():
     ready = pool()
     await ready.announce([COPY])
-    assert performers(await ready.prelude(first(COPY))) == []
+    assert performers(await ready.setup_trajectory(first(COPY))) == []
 
 
 async def test_a_slot_waits_for_its_producer():
@@ -110,7 +110,10 @@ async def test_subtasks_that_could_only_prepare_each_other_do_not_wait_for_ever(
         }
     )
     stuck = await announced(one, two)
-    assert await asyncio.gather(stuck.prelude(first(one)), stuck.prelude(first(two))) == [None, None]
+    assert await asyncio.gather(stuck.setup_trajectory(first(one)), stuck.setup_trajectory(first(two))) == [
+        None,
+        None,
+    ]
 
 
 async def test_a_producer_of_the_same_application_is_preferred():
@@ -119,9 +122,9 @@ async def test_a_producer_of_the_same_application_is_preferred():
     for producer in (FAR, COPY):
         await ready.settle(producer.subtask_id, verified(producer))
     await ready.complete()
-    prelude = await ready.prelude(first(PASTE))
-    assert prelude is not None
-    assert [instance.application for instance, _ in prelude.performed] == ["simulated_notes"]
+    setup = await ready.setup_trajectory(first(PASTE))
+    assert setup is not None
+    assert [instance.application for instance, _ in setup.performed] == ["simulated_notes"]
 
 
 async def test_a_file_that_nobody_has_is_made_first():
@@ -135,9 +138,9 @@ async def test_a_file_that_nobody_has_is_made_first():
     )
     await ready.settle(WRITE.subtask_id, verified(WRITE))
     await ready.complete()
-    prelude = await ready.prelude(needed)
-    assert prelude is not None
-    assert prelude.made_files == {"Documents/todo.txt"}
+    setup = await ready.setup_trajectory(needed)
+    assert setup is not None
+    assert setup.made_files == {"Documents/todo.txt"}
 
 
 async def test_other_performances_come_from_the_same_application_first():
@@ -174,7 +177,7 @@ async def test_a_worse_producer_does_not_stand_in_for_one_that_is_postponed():
     waiting = await announced(COPY, PASTE, settled=[FAR])
     await waiting.postpone(COPY.subtask_id)
     with pytest.raises(BatchPendingError):
-        await waiting.prelude(first(PASTE))
+        await waiting.setup_trajectory(first(PASTE))
 
 
 async def test_other_performances_are_those_announced_first_whoever_was_recorded_first():
