@@ -22,6 +22,7 @@ from warehouse.errors import (
     WarehouseError,
     WarehouseUnavailableError,
 )
+from warehouse.publication import Publication, describe_present
 from warehouse.querying.guard import admit
 from warehouse.querying.query_result import QueryResult
 from warehouse.records import DatasetVersion
@@ -35,7 +36,6 @@ from warehouse.storage.locking import WriterLock
 from warehouse.storage.object_storage import open_screenshots
 from warehouse.storage.rows import batch_of, decode_record, references, table_of
 from warehouse.storage.storage_access import reason_of, without_secrets
-from warehouse.versions import Publication, describe_present
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.record import Record
-from taskgraph.measures.capabilities import constraint_of
 from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Dimension
 from warehouse.errors import QueryFailedError, SelectionInvalidError
 from warehouse.store import Warehouse
@@ -201,10 +200,10 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
             raise SelectionInvalidError(
                 f"Unknown capability {selection.capability!r}; known: {', '.join(known)}."
             )
-        constraint = constraint_of(known[selection.capability], selection.preset)
-        for dimension in DIMENSIONS:
-            allowed = ", ".join(f"'{level}'" for level in getattr(constraint, dimension))
-            conditions.append(f"{dimension}_level IN ({allowed})")
+        demanded = known[selection.capability].levels(selection.preset)
+        own, values = _level_conditions(demanded, "capability")
+        conditions += own
+        parameters.update(values)
     if selection.scenario:
         names = [item.name for item in load_scenarios()]
         stored = [
