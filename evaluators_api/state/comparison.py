@@ -1,0 +1,153 @@
+"""What differs between two trees. Linear in their size.
+
+Fields and records are matched by their names. Parts that only have a position are matched by their content in order, and
+what is left between two matches is paired as long as it is alike, so a line that changed is one change, not two.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from evaluators_api.state.nodes import Naming, Node
+from taskgraph.records.effect import EffectKind
+
+MOST_CHANGES = 2_000
+"""Changes of one container that are told apart; further ones are left out."""
+_ALIKE = 0.5
+_LONGEST_COMPARED = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between two trees."""
+
+    address: tuple[str, ...]
+    """Where, in the second tree; for what was removed, in the first."""
+    namings: tuple[Naming, ...]
+    """What each segment of the address is."""
+    kind: EffectKind
+    """What happened."""
+    before: Node | None
+    """The node in the first tree."""
+    after: Node | None
+    """The node in the second tree."""
+    parents: tuple[Node, Node] | None
+    """The groups that hold it, in both trees; None for what lies inside of something added or removed."""
+
+
+def compare(before: Node, after: Node) -> tuple[Change, ...]:
+    """All differences, outermost first; what was added as a group is followed by all that is in it."""
+    found = []
+    for change in _differences(before, after, (), ()):
+        found.append(change)
+        if len(found) >= MOST_CHANGES:
+            break
+    return tuple(found)
+
+
+def _differences(
+    before: Node, after: Node, address: tuple[str, ...], namings: tuple[Naming, ...]
+) -> Iterator[Change]:
+    pairs, gone, new = match_parts(before.children, after.children)
+    for node in gone:
+        yield from _inside(node, "removed", (*address, node.name), (*namings, node.naming), (before, after))
+    for old, fresh in pairs:
+        if old.digest == fresh.digest and old.value == fresh.value:
+            continue
+        where, kinds = (*address, fresh.name), (*namings, fresh.naming)
+        if old.value is not None or fresh.value is not None or not (old.children or fresh.children):
+            yield Change(where, kinds, "changed", old, fresh, (before, after))
+        else:
+            below = list(_differences(old, fresh, where, kinds))
+            yield from below or [Change(where, kinds, "changed", old, fresh, (before, after))]
+    for node in new:
+        yield from _inside(node, "added", (*address, node.name), (*namings, node.naming), (before, after))
+
+
+def _inside(
+    node: Node,
+    kind: EffectKind,
+    address: tuple[str, ...],
+    namings: tuple[Naming, ...],
+    parents: tuple[Node, Node] | None,
+) -> Iterator[Change]:
+    old, fresh = (node, None) if kind == "removed" else (None, node)
+    yield Change(address, namings, kind, old, fresh, parents)
+    if kind == "removed":
+        return
+    for child in node.children:
+        yield from _inside(child, kind, (*address, child.name), (*namings, child.naming), None)
+
+
+def match_parts(
+    before: Sequence[Node], after: Sequence[Node]
+) -> tuple[list[tuple[Node, Node]], list[Node], list[Node]]:
+    """Parts that belong together, parts that are gone, parts that are new; each in the order of the text."""
+    named = {node.name: node for node in before if node.naming != "position"}
+    partner: dict[int, Node] = {}
+    taken: set[int] = set()
+    for node in after:
+        old = named.get(node.name) if node.naming != "position" else None
+        if old is not None and old.naming == node.naming:
+            partner[id(node)] = old
+            taken.add(id(old))
+    rest_before = [node for node in before if id(node) not in taken]
+    rest_after = [node for node in after if id(node) not in partner]
+    _match_content(rest_before, rest_after, partner, taken)
+    pairs = [(partner[id(node)], node) for node in after if id(node) in partner]
+    return (
+        pairs,
+        [node for node in before if id(node) not in taken],
+        [node for node in after if id(node) not in partner],
+    )
+
+
+def _match_content(
+    before: Sequence[Node], after: Sequence[Node], partner: dict[int, Node], taken: set[int]
+) -> None:
+    waiting: dict[int, deque[Node]] = {}
+    for node in before:
+        waiting.setdefault(node.digest, deque()).append(node)
+    for node in after:
+        if waiting.get(node.digest):
+            partner[id(node)] = old = waiting[node.digest].popleft()
+            taken.add(id(old))
+    gaps: dict[int, deque[Node]] = {}
+    anchor = 0
+    for old in before:
+        if id(old) in taken:
+            anchor = id(old)
+        else:
+            gaps.setdefault(anchor, deque()).append(old)
+    anchor = 0
+    for node in after:
+        if id(node) in partner:
+            anchor = id(partner[id(node)])
+            continue
+        left = gaps.get(anchor)
+        if left and alike(left[0], node):
+            partner[id(node)] = old = left.popleft()
+            taken.add(id(old))
+
+
+def alike(old: Node, new: Node) -> bool:
+    """Whether `new` can be what became of `old`: the same kind of group, or a text that shares half of its characters."""
+    if old.naming == "record" and new.naming == "record":
+        return False
+    if old.value is None or new.value is None:
+        if old.value is not None or new.value is not None:
+            return False
+        names = {child.name for child in old.children}
+        values = {(child.name, child.digest) for child in old.children}
+        shared = sum((child.name, child.digest) in values for child in new.children)
+        return bool(shared) and names == {child.name for child in new.children}
+    first, second = old.value[:_LONGEST_COMPARED], new.value[:_LONGEST_COMPARED]
+    if not first.strip() or not second.strip():
+        return first.strip() == second.strip()
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    return (
+        matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE
+    )

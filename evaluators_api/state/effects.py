@@ -1,0 +1,239 @@
+"""The effects of a performance: what differs between two pieces of evidence, in terms of the parameters.
+
+This is the one place where states are compared. Only files whose content differs are read, and each text is read once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from evaluators_api.state.comparison import Change, compare
+from evaluators_api.state.nodes import Naming
+from evaluators_api.state.reading import all_formats, read
+from evaluators_api.state.templates import templated
+from evaluators_api.state.volatility import is_volatile
+from taskgraph.records.effect import ANY, Area, Effect, EffectKind
+from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.interaction import Control
+
+LONGEST_VALUE = 2_000
+"""Characters of a value that an effect keeps."""
+_SHORTEST_SOURCE = 3
+_FIELD: Naming = "field"
+
+
+def effects(start: Evidence, end: Evidence, parameters: Mapping[str, str]) -> tuple[Effect, ...]:
+    """What is different at `end`, container by container, outermost first.
+
+    A file that was made is an effect with an empty address, followed by what is in it; one that was removed is an effect
+    with an empty address. A file that changed
+    has one effect per change that its format tells; where the format tells none (pictures, texts that were cut), one
+    effect with an empty address. Files that applications write for themselves are left out.
+    """
+    builder = _Builder(start, parameters)
+    found: list[Effect] = []
+    for path in changed_paths(start, end):
+        found += builder.file(_files(start).get(path), _files(end).get(path))
+    found += builder.directories(end)
+    found += builder.slots(end)
+    found += builder.screen(end)
+    return tuple(found)
+
+
+def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
+    """Paths of files that were made, removed or changed, sorted; those that applications write for themselves left out."""
+    old, new = _files(start), _files(end)
+    differing = (path for path in {*old, *new} if not _same_file(old.get(path), new.get(path)))
+    return tuple(sorted(path for path in differing if not is_volatile(path)))
+
+
+def file_changes(old: FileState | None, new: FileState | None) -> tuple[str, tuple[Change, ...]]:
+    """Format and changes of a file that exists at the start, at the end, or at both; no changes where it holds no text."""
+    path = (new or old or _NO_FILE).path
+    before = None if old is None else old.text
+    after = None if new is None else new.text
+    return _changes(path, before, after)
+
+
+@lru_cache(maxsize=256)
+def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tuple[Change, ...]]:
+    if before is None and after is None:
+        return "", ()
+    name, tree = read(path, after if after is not None else before or "")
+    if before is None or after is None:
+        empty = all_formats()["lines"].parse("")
+        return name, compare(empty, tree) if before is None else ()
+    old_name, old = read(path, before)
+    if old_name != name:
+        name, lines = "lines", all_formats()["lines"]
+        old, tree = lines.parse(before), lines.parse(after)
+    return name, compare(old, tree)
+
+
+def kept(value: str | None) -> str | None:
+    """`value`, cut where it is long, with the hash of the whole behind it."""
+    if value is None or len(value) <= LONGEST_VALUE:
+        return value
+    digest = hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:16]
+    return f"{value[:LONGEST_VALUE]}… sha256:{digest}"
+
+
+def generalised(
+    address: tuple[str, ...],
+    namings: tuple[Naming, ...],
+    kind: EffectKind,
+    parameters: Mapping[str, str],
+) -> tuple[str, ...]:
+    """An address in terms of the parameters; positions, and ids of new and lost records, become `*`."""
+    segments = []
+    for segment, naming in zip(address, namings, strict=True):
+        template = templated(segment, parameters)
+        named = template != templated(segment, {})
+        unsteady = naming == "position" or (naming == "record" and kind != "changed")
+        segments.append(ANY if unsteady and not (named and naming == "record") else template)
+    return tuple(segments)
+
+
+class _Builder:
+    def __init__(self, start: Evidence, parameters: Mapping[str, str]) -> None:
+        self._start = start
+        self._parameters = parameters
+        self._held = _held(start)
+
+    def file(self, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
+        name, changes = file_changes(old, new)
+        path = (new or old or _NO_FILE).path
+        if old is None or new is None or not changes:
+            kind: EffectKind = "added" if old is None else "removed" if new is None else "changed"
+            yield self.effect("file", path, (), (), kind, _content(old), _content(new), name)
+        for change in changes:
+            yield self.effect(
+                "file",
+                path,
+                change.address,
+                change.namings,
+                change.kind,
+                None if change.before is None else change.before.content(),
+                None if change.after is None else change.after.content(),
+                name,
+            )
+
+    def directories(self, end: Evidence) -> Iterator[Effect]:
+        old, new = set(self._start.directories), set(end.directories)
+        for path in sorted(old ^ new):
+            if not is_volatile(f"{path}/x"):
+                yield self.effect(
+                    "directory", path, (), (), "added" if path in new else "removed", None, None
+                )
+
+    def slots(self, end: Evidence) -> Iterator[Effect]:
+        before, after = self._start.clipboard, end.clipboard
+        yield from self._value("clipboard", "text", before.text, after.text)
+        yield from self._value("clipboard", "image", before.image_sha256, after.image_sha256)
+        yield from self._value("clipboard", "file", before.file_name, after.file_name)
+        yield from self._value(
+            "window", "application", self._start.active_application or None, end.active_application or None
+        )
+        yield from self._value("window", "title", self._start.window_title or None, end.window_title or None)
+        yield from self._value("window", "address", self._start.url or None, end.url or None)
+
+    def screen(self, end: Evidence) -> Iterator[Effect]:
+        old, new = shown_controls(self._start.controls), shown_controls(end.controls)
+        for address in dict.fromkeys((*old, *new)):
+            yield from self._value("screen", address, old.get(address), new.get(address))
+
+    def _value(
+        self, area: Area, address: str | tuple[str, ...], before: str | None, after: str | None
+    ) -> Iterator[Effect]:
+        if before == after:
+            return
+        kind: EffectKind = "added" if before is None else "removed" if after is None else "changed"
+        where = (address,) if isinstance(address, str) else address
+        yield self.effect(area, "", where, (_FIELD,) * len(where), kind, before, after)
+
+    def effect(
+        self,
+        area: Area,
+        container: str,
+        address: tuple[str, ...],
+        namings: tuple[Naming, ...],
+        kind: EffectKind,
+        before: str | None,
+        after: str | None,
+        name: str = "",
+    ) -> Effect:
+        shown_before, shown_after = kept(before), kept(after)
+        values = self._parameters
+        return Effect(
+            area=area,
+            container=container,
+            format=name,
+            address=address,
+            kind=kind,
+            before=shown_before,
+            after=shown_after,
+            container_template=templated(container, values),
+            address_template=generalised(address, namings, kind, values),
+            before_template=None if shown_before is None else templated(shown_before, values),
+            after_template=None if shown_after is None else templated(shown_after, values),
+            source=(source := self._source(container, after)),
+            source_template=templated(source, values),
+        )
+
+    def _source(self, container: str, value: str | None) -> str:
+        wanted = (value or "").strip()
+        if len(wanted) < _SHORTEST_SOURCE:
+            return ""
+        found = self._held.get(wanted, "")
+        return "" if found == container else found
+
+
+def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:
+    """What the screen shows, by control type and text: the content, or the state, of each control of an application."""
+    shown: dict[tuple[str, ...], str] = {}
+    for control in controls:
+        if control.application == "environment":
+            continue
+        state = "" if control.checked is None else "on" if control.checked else "off"
+        key = (control.control_type, control.text)
+        number = 2
+        while key in shown:
+            key = (control.control_type, f"{control.text} ({number})")
+            number += 1
+        shown[key] = control.value or state
+    return shown
+
+
+_NO_FILE = FileState(path="", size=0, sha256="")
+
+
+def _files(evidence: Evidence) -> dict[str, FileState]:
+    return {file.path: file for file in evidence.files}
+
+
+def _same_file(old: FileState | None, new: FileState | None) -> bool:
+    if old is None or new is None:
+        return old is new
+    if old.text is None or new.text is None or old.truncated or new.truncated:
+        return old.sha256 == new.sha256 and old.text == new.text
+    return old.text == new.text
+
+
+def _content(file: FileState | None) -> str | None:
+    if file is None:
+        return None
+    return file.text if file.text is not None else f"sha256:{file.sha256}"
+
+
+@lru_cache(maxsize=16)
+def _held_by(files: tuple[FileState, ...], clipboard: str) -> dict[str, str]:
+    held = {file.text.strip(): file.path for file in reversed(files) if file.text}
+    if clipboard.strip():
+        held[clipboard.strip()] = "clipboard"
+    return held
+
+
+def _held(start: Evidence) -> dict[str, str]:
+    return _held_by(start.files, start.clipboard.text or "")

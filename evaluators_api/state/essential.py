@@ -1,0 +1,111 @@
+"""Which effects every correct performance has, and which only some (method section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evaluators_api.state.templates import filled
+from evaluators_api.state.volatility import is_generated
+from taskgraph.records.effect import Effect
+
+Performance = tuple[Sequence[Effect], Mapping[str, str]]
+"""Effects of a performance, and its parameters."""
+_Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The effects of one performance, told apart by all performances."""
+
+    essential: tuple[Effect, ...]
+    """Those that every performance has."""
+    incidental: tuple[Effect, ...]
+    """The others: times, generated ids, settings of the user interface, what only one route does."""
+
+
+def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
+    """The effects of each performance, told apart. An effect is essential if all of these hold:
+
+    - Every performance with the same parameters has it at the same address, and with the same value.
+    - Every performance with other parameters has one at the same address in terms of the parameters; or it lies inside of
+      something added that they all have, because what a file or record holds may differ with the parameters.
+    - Its value does not look generated (a time, a hash, a random id), unless all performances agree on it.
+    """
+    tables = [_Table.of(effects, parameters) for effects, parameters in performances]
+    divisions = []
+    for effects, parameters in performances:
+        wholes = {effect.address[:depth] for effect in effects for depth in range(len(effect.address))}
+        there: set[_Key] = set()
+        found: tuple[list[Effect], list[Effect]] = ([], [])
+        for effect in effects:
+            whole = effect.address in wholes
+            if _essential(effect, parameters, performances, tables, whole=whole, there=there):
+                found[0].append(effect)
+                if effect.kind == "added":
+                    there.add((effect.area, effect.container, *effect.address))
+            else:
+                found[1].append(effect)
+        divisions.append(Division(tuple(found[0]), tuple(found[1])))
+    return tuple(divisions)
+
+
+def essential(performances: Sequence[Performance]) -> tuple[tuple[Effect, ...], ...]:
+    """The essential effects of each performance; see `divide`."""
+    return tuple(item.essential for item in divide(performances))
+
+
+@dataclass(slots=True)
+class _Table:
+    """Values of one performance by address in terms of the parameters, and by plain address."""
+
+    values: dict[_Key, set[str | None]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, effects: Sequence[Effect], parameters: Mapping[str, str]) -> _Table:
+        table = cls()
+        for effect in effects:
+            for key in {effect.key, _plain_key(effect, parameters)}:
+                table.values.setdefault(key, set()).update((effect.after, effect.after_template))
+        return table
+
+    def at(self, effect: Effect, parameters: Mapping[str, str]) -> set[str | None] | None:
+        """What this performance ended with where `effect` of another one is; None where it has no such effect."""
+        found = self.values.get(effect.key)
+        return found if found is not None else self.values.get(_plain_key(effect, parameters))
+
+
+def _plain_key(effect: Effect, parameters: Mapping[str, str]) -> _Key:
+    return ("=", *(filled(part, parameters) for part in effect.key))
+
+
+def _essential(
+    effect: Effect,
+    parameters: Mapping[str, str],
+    performances: Sequence[Performance],
+    tables: Sequence[_Table],
+    *,
+    whole: bool,
+    there: set[_Key],
+) -> bool:
+    agreed = True
+    for (_, others), table in zip(performances, tables, strict=True):
+        values = table.at(effect, parameters)
+        same_parameters = dict(others) == dict(parameters)
+        if values is None:
+            if same_parameters or not _within(effect, there):
+                return False
+            continue
+        same_value = effect.after in values or effect.after_template in values
+        if same_parameters and not same_value and not whole:
+            return False
+        agreed = agreed and same_value
+    generated = effect.after is not None and not whole and is_generated(effect.after)
+    return not generated or (agreed and len(performances) > 1) or effect.after_template != effect.after
+
+
+def _within(effect: Effect, there: set[_Key]) -> bool:
+    return any(
+        (effect.area, effect.container, *effect.address[:depth]) in there
+        for depth in range(len(effect.address))
+    )

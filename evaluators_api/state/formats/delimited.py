@@ -1,0 +1,108 @@
+"""Tables as CSV or TSV: rows by their first column that tells them apart, fields by the names in the first row."""
+
+from __future__ import annotations
+
+import re
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+
+SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv"])
+HEADER = "header"
+"""Name of the group with the names of the columns."""
+ROWS = "rows"
+"""Name of the group with the rows."""
+_Cell = tuple[str, Span]
+_Row = tuple[list[_Cell], Span]
+
+
+def recognises(text: str) -> bool:
+    """Never certain without a name."""
+    return False
+
+
+def parse(text: str) -> Node:
+    """`('header', column)` and `('rows', row, column)`; a row is called by its first field if that tells rows apart."""
+    rows = _rows(text, _delimiter(text))
+    if not rows:
+        raise StateUnreadableError("no rows")
+    columns = unique_names([value for value, _ in rows[0][0]])
+    widest = max(len(cells) for cells, _ in rows)
+    columns = unique_names([*columns, *(f"column {number + 1}" for number in range(len(columns), widest))])
+    head = tuple(
+        leaf(column, "field", span, value) for column, (value, span) in zip(columns, rows[0][0], strict=False)
+    )
+    firsts = [cells[0][0] for cells, _ in rows[1:]]
+    named = len(set(firsts)) == len(firsts) and all(firsts)
+    body = tuple(
+        group(
+            firsts[index] if named else str(index),
+            "record" if named else "position",
+            (cells[0][1][0], cells[-1][1][1]),
+            tuple(
+                leaf(column, "field", span, value)
+                for column, (value, span) in zip(columns, cells, strict=False)
+            ),
+            extent,
+        )
+        for index, (cells, extent) in enumerate(rows[1:])
+    )
+    whole = (0, len(text))
+    return group(
+        "",
+        "field",
+        whole,
+        (
+            group(HEADER, "field", (rows[0][0][0][1][0], rows[0][0][-1][1][1]), head),
+            group(ROWS, "field", (rows[0][1][1], len(text)), body),
+        ),
+    )
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """The value, in quotation marks where it needs them."""
+    if (
+        re.search(r'[,;\t"\r\n]', value)
+        or value != value.strip()
+        or text[node.raw[0] : node.raw[0] + 1] == '"'
+    ):
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more row; columns cannot be added alone."""
+    if parent.name != ROWS:
+        return None
+    end = "\r\n" if "\r\n" in text else "\n"
+    if index < len(parent.children):
+        place = parent.children[index].raw[0]
+        return text[:place] + raw + end + text[place:]
+    joined = text if text.endswith(("\n", "\r")) else text + end
+    return joined + raw + end
+
+
+def _delimiter(text: str) -> str:
+    first = text.lstrip("\r\n").partition("\n")[0]
+    return max(",;\t", key=lambda mark: (first.count(mark), mark == ","))
+
+
+def _rows(text: str, delimiter: str) -> list[_Row]:
+    mark = re.escape(delimiter)
+    cell = re.compile(rf'(?:"((?:[^"]|"")*)"|([^{mark}\r\n]*))({mark}|\r\n|\r|\n|\Z)')
+    rows: list[_Row] = []
+    cells: list[_Cell] = []
+    position = start = 0
+    while position < len(text) or cells:
+        match = cell.match(text, position)
+        if match is None:
+            raise StateUnreadableError(f"a quoted field that does not end, at {position}")
+        quoted = match.group(1)
+        span = (match.start(), match.start(3))
+        cells.append((quoted.replace('""', '"') if quoted is not None else match.group(2), span))
+        position = match.end()
+        if match.group(3) != delimiter:
+            if len(cells) > 1 or cells[0][0] or quoted is not None:
+                rows.append((cells, (start, position)))
+            cells, start = [], position
+    return rows

@@ -1,0 +1,166 @@
+"""JSON, and what is written in it: notebooks, flows, Excalidraw drawings. Objects in lists are called by their id."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.nodes import Naming, Node, group, leaf, separated, unique_names
+
+SUFFIXES: frozenset[str] = frozenset(
+    [".json", ".ipynb", ".excalidraw", ".excalidrawlib", ".geojson", ".webmanifest"]
+)
+ID_KEYS = ("id", "key", "uuid", "name")
+"""Members that tell the objects of a list apart; the first that all of them have, each with another value, counts."""
+_DEEPEST = 200
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\n\r]*")
+_SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
+
+
+def recognises(text: str) -> bool:
+    """Whether it begins and ends as an object or a list does, and `json` reads it."""
+    bare = text.strip()
+    if (bare[:1], bare[-1:]) not in (("{", "}"), ("[", "]")):
+        return False
+    try:
+        json.loads(bare)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def parse(text: str) -> Node:
+    """Members by their keys, items of lists by their ids or positions, scalars as leaves; strings are decoded."""
+    start = _after_space(text, 0)
+    tree = _Scanner(text).value("", "field", start, 0)
+    if _after_space(text, tree.raw[1]) != len(text):
+        raise StateUnreadableError("something follows the value")
+    if tree.value is not None:
+        return group("", "field", tree.raw, (leaf("value", "field", tree.raw, tree.value),))
+    return tree
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """A string for a string, any scalar for a scalar."""
+    if text[node.raw[0] : node.raw[0] + 1] != '"' and _SCALAR.fullmatch(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more item or member; `raw` of a member holds its key."""
+    start, end = parent.raw
+    if not parent.children:
+        return text[: start + 1] + raw + text[end - 1 :]
+    if index < len(parent.children):
+        place = (parent.children[index].extent or parent.children[index].raw)[0]
+        if index == len(parent.children) - 1 and index:
+            return text[:place] + "," + raw + text[place:]
+        return text[:place] + raw + "," + text[place:]
+    place = (parent.children[-1].extent or parent.children[-1].raw)[1]
+    return text[:place] + "," + raw + text[place:]
+
+
+def _after_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+class _Scanner:
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def value(self, name: str, naming: Naming, start: int, depth: int) -> Node:
+        if depth > _DEEPEST:
+            raise StateUnreadableError("nested too deeply")
+        mark = self._text[start : start + 1]
+        if mark == '"':
+            value, end = self._string(start)
+            return leaf(name, naming, (start, end), value)
+        if mark == "{":
+            return self._object(name, naming, start, depth)
+        if mark == "[":
+            return self._list(name, naming, start, depth)
+        match = _SCALAR.match(self._text, start)
+        if match is None:
+            raise StateUnreadableError(f"no value at {start}")
+        return leaf(name, naming, match.span(), match.group())
+
+    def _object(self, name: str, naming: Naming, start: int, depth: int) -> Node:
+        found: list[tuple[str, int, Node]] = []
+        position = _after_space(self._text, start + 1)
+        if self._text[position : position + 1] == "}":
+            return group(name, naming, (start, position + 1), ())
+        while True:
+            begin = position
+            key, position = self._string(begin)
+            position = _after_space(self._text, position)
+            self._expect(position, ":")
+            child = self.value(key, "field", _after_space(self._text, position + 1), depth + 1)
+            found.append((key, begin, child))
+            position = _after_space(self._text, child.raw[1])
+            if self._text[position : position + 1] == "}":
+                break
+            self._expect(position, ",")
+            position = _after_space(self._text, position + 1)
+        names = unique_names([key for key, _, _ in found])
+        wholes = [(begin, child.raw[1]) for _, begin, child in found]
+        children = (
+            replace(child, name=key, extent=extent, whole=whole)
+            for (_, _, child), key, extent, whole in zip(found, names, separated(wholes), wholes, strict=True)
+        )
+        return group(name, naming, (start, position + 1), tuple(children))
+
+    def _list(self, name: str, naming: Naming, start: int, depth: int) -> Node:
+        found: list[Node] = []
+        position = _after_space(self._text, start + 1)
+        if self._text[position : position + 1] == "]":
+            return group(name, naming, (start, position + 1), ())
+        while True:
+            child = self.value(str(len(found)), "position", position, depth + 1)
+            found.append(child)
+            position = _after_space(self._text, child.raw[1])
+            if self._text[position : position + 1] == "]":
+                break
+            self._expect(position, ",")
+            position = _after_space(self._text, position + 1)
+        extents = separated([child.raw for child in found])
+        names = _ids(found)
+        children = (
+            replace(
+                child,
+                name=names[index] if names else str(index),
+                naming="record" if names else "position",
+                extent=extents[index],
+            )
+            for index, child in enumerate(found)
+        )
+        return group(name, naming, (start, position + 1), tuple(children))
+
+    def _string(self, start: int) -> tuple[str, int]:
+        self._expect(start, '"')
+        try:
+            value, end = _DECODER.raw_decode(self._text, start)
+        except ValueError as error:
+            raise StateUnreadableError(str(error)) from None
+        return str(value), end
+
+    def _expect(self, position: int, mark: str) -> None:
+        if self._text[position : position + 1] != mark:
+            raise StateUnreadableError(f"no {mark!r} at {position}")
+
+
+def _ids(items: list[Node]) -> list[str] | None:
+    for key in ID_KEYS:
+        values = [child.value for item in items for child in item.children if child.name == key]
+        named = [value for value in values if value]
+        if (
+            len(named) == len(items)
+            and len(set(named)) == len(named)
+            and all(item.value is None for item in items)
+        ):
+            return named
+    return None

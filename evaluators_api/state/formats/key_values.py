@@ -1,0 +1,101 @@
+"""Settings and headers: `key: value` or `key = value` in lines, sections in brackets, and the text after a header."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.nodes import Node, group, leaf, unique_names
+
+SUFFIXES: frozenset[str] = frozenset([".ini", ".cfg", ".conf", ".properties", ".env", ".tid", ".desktop"])
+BODY = "text"
+"""Name of what follows the header of a file without sections, after an empty line."""
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_SECTION = re.compile(r"\[([^\]\n]+)\][ \t\r]*$")
+_PAIR = re.compile(r"([^\s=:#;\[][^=:\n]*?)[ \t]*[=:][ \t]*(.*?)[ \t\r]*$", re.DOTALL)
+_COMMENT = ("#", ";", "!")
+
+
+def recognises(text: str) -> bool:
+    """Never certain without a name."""
+    return False
+
+
+def parse(text: str) -> Node:
+    """`(key,)`, `(section, key)`, and `('text', line)` for the lines after a header."""
+    sections: list[tuple[str, int, list[Node]]] = []
+    pairs: list[Node] = []
+    target = pairs
+    position = 0
+    body: Node | None = None
+    while position < len(text):
+        match = _LINE.match(text, position)
+        end = match.end() if match else len(text)
+        line = text[position:end].rstrip("\r\n")
+        if not line.strip() and pairs and not sections:
+            body = _body(text, end)
+            break
+        section, pair = _SECTION.match(line), _PAIR.match(line)
+        if section is not None:
+            target = []
+            sections.append((section.group(1), position, target))
+        elif pair is not None:
+            value = (position + pair.start(2), position + pair.end(2))
+            target.append(
+                leaf(
+                    pair.group(1),
+                    "field",
+                    value,
+                    pair.group(2),
+                    (position, end),
+                    (position, position + len(line)),
+                )
+            )
+        elif line.strip() and not line.lstrip().startswith(_COMMENT) and not (target and line[:1] in " \t"):
+            raise StateUnreadableError(f"no key at {position}")
+        position = end
+    parts = list(_named(pairs))
+    names = unique_names([*(node.name for node in parts), *(name for name, _, _ in sections)])[len(parts) :]
+    ends = [*(start for _, start, _ in sections[1:]), len(text)]
+    for name, (_, start, found), end in zip(names, sections, ends, strict=False):
+        parts.append(group(name, "field", (start, end), _named(found), (start, end)))
+    if body is not None:
+        parts.append(body)
+    if not parts:
+        raise StateUnreadableError("no keys")
+    return group("", "field", (0, len(text)), tuple(parts))
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """The value as it is, if it is one line."""
+    return None if "\n" in value or "\r" in value or value != value.strip() else value
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more line: a key with its value, or a line of the text after the header."""
+    children = parent.children
+    if index:
+        place = (children[index - 1].extent or children[index - 1].raw)[1]
+    else:
+        place = (children[0].extent or children[0].raw)[0] if children else parent.raw[1]
+    before = text[:place] if not place or text[place - 1] == "\n" else text[:place] + "\n"
+    return before + raw.rstrip("\n") + "\n" + text[place:]
+
+
+def _named(pairs: list[Node]) -> tuple[Node, ...]:
+    names = unique_names([node.name for node in pairs])
+    return tuple(replace(node, name=name) for name, node in zip(names, pairs, strict=True))
+
+
+def _body(text: str, start: int) -> Node:
+    lines: list[Node] = []
+    position = start
+    while position < len(text):
+        end = text.find("\n", position)
+        stop, following = (len(text), len(text)) if end < 0 else (end, end + 1)
+        lines.append(
+            leaf(str(len(lines)), "position", (position, stop), text[position:stop], (position, following))
+        )
+        position = following
+    return group(BODY, "field", (start, len(text)), tuple(lines))

@@ -1,0 +1,42 @@
+"""Any text, line by line."""
+
+from __future__ import annotations
+
+import re
+
+from evaluators_api.state.nodes import Node, group, leaf
+
+SUFFIXES: frozenset[str] = frozenset([".txt", ".md", ".beancount", ".log", ".py", ".rst", ".tex"])
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+
+
+def recognises(text: str) -> bool:
+    """Never certain: what no format reads is read as lines anyway."""
+    return False
+
+
+def parse(text: str) -> Node:
+    """One leaf per line, without its end."""
+    lines: list[Node] = []
+    for match in _LINE.finditer(text):
+        if match.start() == len(text) and lines:
+            break
+        if match.start() == match.end():
+            break
+        lines.append(leaf(str(len(lines)), "position", match.span(1), match.group(1), match.span()))
+    return group("", "field", (0, len(text)), tuple(lines))
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """The value as it is, if it is one line."""
+    return None if "\n" in value or "\r" in value else value
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more line, with the line end that the text uses."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    if index < len(parent.children):
+        place = parent.children[index].raw[0]
+        return text[:place] + raw + end + text[place:]
+    joined = text if not text or text.endswith(("\n", "\r")) else text + end
+    return joined + raw + (end if not text or joined == text else "")

@@ -1,0 +1,184 @@
+"""XML, SVG, HTML and draw.io diagrams: elements by their id or tag, attributes as `@name`, texts as `text`."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass, field, replace
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+
+SUFFIXES: frozenset[str] = frozenset([".xml", ".svg", ".html", ".htm", ".xhtml", ".drawio", ".opml", ".rss"])
+_DEEPEST = 200
+_OPENING = re.compile(r"<([A-Za-z_][^\s/>\"'<]*)")
+_CLOSING = re.compile(r"</([^\s>]+)\s*>")
+_ATTRIBUTE = re.compile(r"\s+([^\s=/>\"'<]+)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>\"'<]+))?")
+_TAG_END = re.compile(r"\s*(/?)>")
+_SKIPPED = (("<!--", "-->"), ("<?", "?>"), ("<!", ">"))
+_CDATA = "<![CDATA["
+_VOID = frozenset(
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]
+)
+_VERBATIM = frozenset(["script", "style"])
+
+
+def recognises(text: str) -> bool:
+    """Whether it begins with an XML declaration, a document type, or the tag of a known root."""
+    head = text.lstrip("\ufeff \t\r\n")[:200].casefold()
+    return head.startswith(("<?xml", "<!doctype html", "<html", "<svg", "<mxfile", "<mxgraphmodel"))
+
+
+def parse(text: str) -> Node:
+    """Elements as groups. HTML may leave out end tags; what is never opened must not be closed."""
+    root = _Open("", 0, 0)
+    stack = [root]
+    position = 0
+    while position < len(text):
+        position = _step(text, position, stack)
+        if len(stack) > _DEEPEST:
+            raise StateUnreadableError("nested too deeply")
+    while len(stack) > 1:
+        if stack[-1].tag.casefold() not in ("html", "body", "p", "li"):
+            raise StateUnreadableError(f"<{stack[-1].tag}> is not closed")
+        _close(stack, len(text))
+    if not any(part.naming != "position" or part.children for part in root.parts):
+        raise StateUnreadableError("no elements")
+    return group("", "field", (0, len(text)), _called(root.parts))
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """The value with entities, in quotation marks for an attribute."""
+    if node.name.startswith("@"):
+        return '"' + html.escape(value, quote=True).replace("\n", "&#10;") + '"'
+    if text.startswith(_CDATA, node.raw[0]):
+        return None if "]]>" in value else f"{_CDATA}{value}]]>"
+    return html.escape(value, quote=False) if value.strip() else None
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more element or text before the part at `index`, or at the end of a group that has parts."""
+    parts = [child for child in parent.children if not child.name.startswith("@")]
+    if not parts or raw[:1] not in "<":
+        return None
+    later = [child for child in parent.children[index:] if not child.name.startswith("@")]
+    place = later[0].raw[0] if later else parts[-1].raw[1]
+    return text[:place] + raw + text[place:]
+
+
+@dataclass(slots=True)
+class _Open:
+    tag: str
+    start: int
+    inside: int
+    parts: list[Node] = field(default_factory=list)
+
+
+def _step(text: str, position: int, stack: list[_Open]) -> int:
+    if text[position] != "<":
+        end = text.find("<", position)
+        return _text(text, position, len(text) if end < 0 else end, stack)
+    if text.startswith(_CDATA, position):
+        end = _found(text, "]]>", position)
+        stack[-1].parts.append(_leaf((position, end), text[position + len(_CDATA) : end - 3]))
+        return end
+    for opening, closing in _SKIPPED:
+        if text.startswith(opening, position):
+            return _found(text, closing, position + len(opening))
+    closed = _CLOSING.match(text, position)
+    if closed is not None:
+        while stack[-1].tag.casefold() in ("p", "li") and stack[-1].tag != closed.group(1):
+            _close(stack, position)
+        if stack[-1].tag != closed.group(1) or len(stack) < 2:
+            raise StateUnreadableError(f"</{closed.group(1)}> closes nothing")
+        _close(stack, closed.end())
+        return closed.end()
+    return _open(text, position, stack)
+
+
+def _open(text: str, position: int, stack: list[_Open]) -> int:
+    opened = _OPENING.match(text, position)
+    if opened is None:
+        raise StateUnreadableError(f"no tag at {position}")
+    element = _Open(opened.group(1), position, 0)
+    end = opened.end()
+    while (match := _ATTRIBUTE.match(text, end)) is not None:
+        span = match.span(2) if match.group(2) is not None else (match.end(1), match.end(1))
+        raw = match.group(2) or ""
+        bare = raw[1:-1] if raw[:1] in ('"', "'") else raw
+        element.parts.append(leaf("@" + match.group(1), "field", span, html.unescape(bare), match.span()))
+        end = match.end()
+    finished = _TAG_END.match(text, end)
+    if finished is None:
+        raise StateUnreadableError(f"a tag that does not end, at {position}")
+    element.inside = finished.end()
+    stack.append(element)
+    name = element.tag.casefold()
+    if finished.group(1) or name in _VOID:
+        _close(stack, finished.end())
+    elif name in _VERBATIM:
+        closing = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(text, finished.end())
+        if closing is None:
+            raise StateUnreadableError(f"<{name}> is not closed")
+        if text[finished.end() : closing.start()].strip():
+            element.parts.append(
+                _leaf((finished.end(), closing.start()), text[finished.end() : closing.start()])
+            )
+        _close(stack, closing.end())
+        return closing.end()
+    return finished.end()
+
+
+def _text(text: str, start: int, end: int, stack: list[_Open]) -> int:
+    shown = text[start:end]
+    if shown.strip():
+        if len(stack) == 1:
+            raise StateUnreadableError(f"text outside of elements, at {start}")
+        stack[-1].parts.append(_leaf((start, end), html.unescape(shown)))
+    return end
+
+
+def _leaf(span: Span, value: str) -> Node:
+    return leaf("text", "position", span, value, span)
+
+
+def _close(stack: list[_Open], end: int) -> None:
+    element = stack.pop()
+    span = (element.start, end)
+    node = group(element.tag, "position", span, _called(element.parts), span)
+    stack[-1].parts.append(replace(node, digest=hash((element.tag, node.digest))))
+
+
+def _called(parts: list[Node]) -> tuple[Node, ...]:
+    """The parts with unique names: elements by id, those that are the only ones of their tag by tag."""
+    names = [part.name for part in parts]
+    counts = {name: names.count(name) for name in set(names)} if len(names) < 50 else _counted(names)
+    numbers = dict.fromkeys(counts, 0)
+    found: list[Node] = []
+    for part in parts:
+        identity = next((child.value for child in part.children if child.name in ("@id", "@xml:id")), None)
+        if part.name.startswith("@"):
+            found.append(part)
+        elif identity:
+            found.append(replace(part, name=f"{part.name}#{identity}", naming="record"))
+        elif counts[part.name] == 1:
+            found.append(replace(part, naming="field"))
+        else:
+            found.append(replace(part, name=f"{part.name}[{numbers[part.name]}]"))
+            numbers[part.name] += 1
+    unique = unique_names([part.name for part in found])
+    return tuple(replace(part, name=name) for part, name in zip(found, unique, strict=True))
+
+
+def _counted(names: list[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _found(text: str, mark: str, position: int) -> int:
+    end = text.find(mark, position)
+    if end < 0:
+        raise StateUnreadableError(f"{mark} is missing after {position}")
+    return end + len(mark)

@@ -1,0 +1,107 @@
+"""The tree that every format is read into: values at addresses, each with the place in the text where it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Naming = Literal["field", "record", "position"]
+"""What a node's name is: a key or column of the schema, the id of a record, or a mere position among its siblings."""
+Span = tuple[int, int]
+"""Where something stands in the text: start, and end (exclusive)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value, or a group of them."""
+
+    name: str
+    """Segment of the address; unique among its siblings."""
+    naming: Naming
+    """What the name is."""
+    raw: Span
+    """The value as it stands in the text, quotation marks included."""
+    value: str | None = None
+    """Text of a leaf, decoded; None for a group."""
+    children: tuple[Node, ...] = ()
+    """Parts of a group, in the order of the text."""
+    extent: Span | None = None
+    """What goes from the text when the node is removed, separators included; None where it cannot be removed alone."""
+    whole: Span | None = None
+    """The node with its key, without separators; None where that is `raw`."""
+    digest: int = 0
+    """Equal for nodes of equal content, whatever their names."""
+
+    def walk(self, address: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Node]]:
+        """This node at `address` and all below it, outermost first."""
+        pending = [(address, self)]
+        while pending:
+            where, node = pending.pop()
+            yield where, node
+            pending.extend(((*where, child.name), child) for child in reversed(node.children))
+
+    def at(self, address: tuple[str, ...]) -> Node | None:
+        """The node at `address` below this one, or None."""
+        node: Node | None = self
+        for name in address:
+            node = next((child for child in node.children if child.name == name), None) if node else None
+        return node
+
+    def content(self) -> str:
+        """The value of a leaf, or the values of a group as JSON."""
+        if self.value is not None:
+            return self.value
+        return json.dumps(_plain(self), ensure_ascii=False)
+
+
+def _plain(node: Node) -> object:
+    if node.value is not None:
+        return node.value
+    if all(child.naming == "position" for child in node.children):
+        return [_plain(child) for child in node.children]
+    return {child.name: _plain(child) for child in node.children}
+
+
+def leaf(
+    name: str, naming: Naming, raw: Span, value: str, extent: Span | None = None, whole: Span | None = None
+) -> Node:
+    """A node with a value."""
+    return Node(name, naming, raw, value, (), extent, whole, hash(value))
+
+
+def group(
+    name: str, naming: Naming, raw: Span, children: tuple[Node, ...], extent: Span | None = None
+) -> Node:
+    """A node with parts."""
+    names = tuple((child.name if child.naming == "field" else "", child.digest) for child in children)
+    return Node(name, naming, raw, None, children, extent, None, hash(names))
+
+
+def separated(spans: list[Span]) -> list[Span]:
+    """The extents of list items at `spans`: each with the separator behind it, the last with the one before it."""
+    if len(spans) < 2:
+        return list(spans)
+    extents = [(start, spans[index + 1][0]) for index, (start, _) in enumerate(spans[:-1])]
+    return [*extents, (spans[-2][1], spans[-1][1])]
+
+
+def unique_names(names: list[str]) -> list[str]:
+    """`names` with a number behind each that occurred before.
+
+    >>> unique_names(["a", "b", "a"])
+    ['a', 'b', 'a (2)']
+    """
+    seen: dict[str, int] = {}
+    taken = set(names)
+    found = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        unique = name
+        while seen[name] > 1 and (unique == name or unique in taken):
+            unique = f"{name} ({seen[name]})"
+            seen[name] += unique in taken
+        taken.add(unique)
+        found.append(unique)
+    return found

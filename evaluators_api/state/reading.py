@@ -1,0 +1,73 @@
+"""Finds the format of a file and reads its text; what a format cannot read is read as lines."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from importlib import import_module
+from pathlib import PurePosixPath
+from typing import Protocol, cast
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state import formats
+from evaluators_api.state.nodes import Node
+
+MOST_NODES = 50_000
+"""Nodes of one file that are looked at; a file with more is read as lines."""
+FALLBACK = "lines"
+"""Format of every text that no other format reads."""
+
+
+class Format(Protocol):
+    """What a module in `formats` defines."""
+
+    SUFFIXES: frozenset[str]
+    """File name suffixes that announce it, in lower case, with the dot."""
+
+    def recognises(self, text: str) -> bool:
+        """Whether a text whose name announces nothing is of this format; must be certain and quick."""
+        ...
+
+    def parse(self, text: str) -> Node:
+        """The tree of `text`. Anything may be thrown at it.
+
+        Raises:
+            StateUnreadableError: the text is not of this format.
+        """
+        ...
+
+    def encode(self, value: str, node: Node, text: str) -> str | None:
+        """How `value` is written in the place of the leaf `node` of `text`; None where it cannot stand there."""
+        ...
+
+    def insert(self, text: str, parent: Node, index: int, raw: str) -> str | None:
+        """`text` with one more part, written `raw`, at `index` of the group `parent`; None where that cannot be."""
+        ...
+
+
+@cache
+def all_formats() -> Mapping[str, Format]:
+    """Every format by name."""
+    names = sorted(item.name for item in pkgutil.iter_modules(formats.__path__))
+    return {name: cast("Format", import_module(f"{formats.__name__}.{name}")) for name in names}
+
+
+@lru_cache(maxsize=96)
+def read(path: str, text: str) -> tuple[str, Node]:
+    """Name of the format of the file at `path`, and the tree of its `text`. Never raises."""
+    suffix = PurePosixPath(path).suffix.casefold()
+    known = all_formats()
+    announced = [name for name, item in known.items() if suffix in item.SUFFIXES]
+    for name in announced or [name for name, item in known.items() if item.recognises(text)]:
+        try:
+            tree = known[name].parse(text)
+        except (StateUnreadableError, RecursionError):
+            continue
+        if _small(tree):
+            return name, tree
+    return FALLBACK, known[FALLBACK].parse(text)
+
+
+def _small(tree: Node) -> bool:
+    return sum(1 for _ in tree.walk()) <= MOST_NODES

@@ -1,0 +1,76 @@
+"""Effects: what a performance changed, at addresses that mean something (method section 3)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from resources.record import Record
+
+Area = Literal["file", "directory", "clipboard", "window", "screen"]
+"""Part of the state that an effect lies in. `window` is the window in front: application, title, address."""
+EffectKind = Literal["added", "removed", "changed"]
+"""What happened at an address."""
+ANY = "*"
+"""A segment of an address template that differs between performances: a position, or an id that was generated."""
+
+
+class Effect(Record):
+    """One difference between the state at the start and the state at the end of a performance.
+
+    Effects nest: a row that was added is one effect, and each of its fields another whose address begins with the
+    row's. Undoing the row undoes its fields.
+    """
+
+    area: Area
+    """Part of the state."""
+    container: str = ""
+    """Path of the file or directory; empty for clipboard, window and screen, of which there is one each."""
+    format: str = ""
+    """Format that the file was read as (`delimited`, `json_tree`, `database`, …); empty outside of files."""
+    address: tuple[str, ...] = ()
+    """Where in the container, from the outside in: `('orders', '12', 'amount')`. Empty for the container itself. Positions
+    count from 0, at the end for what was added or changed, at the start for what was removed."""
+    kind: EffectKind
+    """What happened."""
+    before: str | None = None
+    """Value at the start; None for what was added. Long values are cut and end with the hash of the whole."""
+    after: str | None = None
+    """Value at the end; None for what was removed. Long values are cut and end with the hash of the whole."""
+    container_template: str = ""
+    """`container` with the values of parameters replaced by their names in braces."""
+    address_template: tuple[str, ...] = ()
+    """`address` in terms of the parameters; `*` for positions and for ids that were generated."""
+    before_template: str | None = None
+    """`before` in terms of the parameters."""
+    after_template: str | None = None
+    """`after` in terms of the parameters."""
+    source: str = ""
+    """Where the state at the start held `after` as a whole: `clipboard`, or the path of a file; empty for nowhere."""
+
+    source_template: str = ""
+    """`source` in terms of the parameters."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What it is in every performance, apart from its values."""
+        return (self.area, self.container_template, self.kind, *self.address_template)
+
+    def describe(self) -> str:
+        """The effect as one line for people.
+
+        >>> Effect(area="file", container="a.csv", address=("North", "amount"), kind="changed", before="1", after="2").describe()
+        "a.csv: North / amount: '1' becomes '2'"
+        """
+        where = ": ".join(part for part in (self.container or self.area, " / ".join(self.address)) if part)
+        if self.kind == "changed":
+            return f"{where}: {_shown(self.before)} becomes {_shown(self.after)}"
+        value = self.after if self.kind == "added" else self.before
+        return f"{where}: {self.kind}" + (f" {_shown(value)}" if value else "")
+
+
+_LONGEST_SHOWN = 80
+
+
+def _shown(value: str | None) -> str:
+    text = value or ""
+    return repr(text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…")

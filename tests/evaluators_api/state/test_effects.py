@@ -1,0 +1,157 @@
+"""Effects name what a performance changed, and only that; essential ones are those that all performances share."""
+
+import hashlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluators_api.state.editing import losses, moved, replaced, undone
+from evaluators_api.state.effects import effects
+from evaluators_api.state.essential import divide, essential
+from taskgraph.records.effect import Effect
+from taskgraph.records.evidence import Evidence, FileState
+from tests.evaluators_api.state.evidence import clipboard, evidence
+
+SALES = "region,amount\nNorth,10\nSouth,20\nWest,30\n"
+
+
+def _only(found: tuple[Effect, ...]) -> Effect:
+    assert len(found) == 1, [item.describe() for item in found]
+    return found[0]
+
+
+def test_a_changed_field_is_one_effect_in_terms_of_the_parameters() -> None:
+    start = evidence({"Documents/sales.csv": SALES})
+    end = evidence({"Documents/sales.csv": SALES.replace("South,20", "South,99")})
+    found = _only(effects(start, end, {"csv_path": "Documents/sales.csv", "region": "South", "amount": "99"}))
+    assert (found.kind, found.address, found.before, found.after) == (
+        "changed",
+        ("rows", "South", "amount"),
+        "20",
+        "99",
+    )
+    assert found.container_template == "{csv_path}"
+    assert found.address_template == ("rows", "{region}", "amount")
+    assert found.after_template == "{amount}"
+
+
+def test_same_states_have_no_effects_and_files_of_the_application_itself_are_left_out() -> None:
+    start = evidence({"a.txt": "x\n", "logs/a.txt": "1\n"})
+    assert effects(start, evidence({"a.txt": "x\n", "logs/a.txt": "2\n"}), {}) == ()
+
+
+def test_a_new_file_is_one_effect_followed_by_its_content_and_names_its_source() -> None:
+    start = evidence({"Documents/sales.csv": SALES})
+    end = evidence({"Documents/sales.csv": SALES, "copy.csv": SALES})
+    found = effects(start, end, {"source": "Documents/sales.csv"})
+    assert found[0].address == () and found[0].kind == "added" and found[0].format == "delimited"
+    assert (found[0].source, found[0].source_template) == ("Documents/sales.csv", "{source}")
+    assert ("rows", "North", "amount") in {item.address for item in found}
+
+
+def test_slots_and_folders_have_effects() -> None:
+    start = evidence({}, window_title="Home", directories=("a",))
+    end = evidence({}, window_title="Notes", directories=("b",), clipboard=clipboard("Total"))
+    found = {(item.area, item.container, *item.address): item.kind for item in effects(start, end, {})}
+    assert found == {
+        ("directory", "a"): "removed",
+        ("directory", "b"): "added",
+        ("clipboard", "", "text"): "added",
+        ("window", "", "title"): "changed",
+    }
+
+
+def test_a_picture_that_changed_is_one_effect() -> None:
+    def picture(content: bytes) -> Evidence:
+        state = FileState(path="a.png", size=1, sha256=hashlib.sha256(content).hexdigest())
+        return Evidence(step=0, files=(state,))
+
+    start, end = picture(b"1"), picture(b"2")
+    assert _only(effects(start, end, {})).address == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("sales.csv", SALES, SALES.replace("North,10\n", "").replace("30", "31") + "East,5\n"),
+        ("a.txt", "one\ntwo\nthree\n", "zero\none\nTwo\n"),
+        ("a.json", '{"a": 1, "b": [1, 2]}', '{"a": 2, "c": "x", "b": [1, 2, 3]}'),
+        ("a.xml", "<r><a>1</a><b x='1'/></r>", "<r><a>2</a><b x='3'/><c>new</c></r>"),
+        ("a.tid", "title: A\ntags: x\n\nold\n", "title: B\nnew: y\n\nold\nmore\n"),
+        (
+            "shop.db",
+            "INSERT INTO \"t\" VALUES(1, 'a');\n",
+            "INSERT INTO \"t\" VALUES(2, 'b');\nINSERT INTO \"t\" VALUES(1, 'c');\n",
+        ),
+    ],
+)
+def test_undoing_every_effect_one_after_the_other_leads_back_to_the_start(
+    path: str, before: str, after: str
+) -> None:
+    start, state = evidence({path: before}), evidence({path: after})
+    for _ in range(20):
+        left = effects(start, state, {})
+        if not left:
+            break
+        edited = next(item for item in (undone(start, state, effect) for effect in left) if item is not None)
+        assert len(effects(start, edited, {})) < len(left)
+        state = edited
+    assert effects(start, state, {}) == ()
+
+
+def test_an_undone_effect_is_gone_and_the_others_stay() -> None:
+    start = evidence({"sales.csv": SALES})
+    end = evidence({"sales.csv": SALES.replace("20", "21").replace("30", "31")})
+    first, second = effects(start, end, {})
+    edited = undone(start, end, first)
+    assert edited is not None
+    assert effects(start, edited, {}) == (second,)
+    assert edited.files[0].text == SALES.replace("30", "31")
+    assert edited.files[0].sha256 == hashlib.sha256((edited.files[0].text or "").encode()).hexdigest()
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=20))
+@settings(max_examples=50, deadline=None)
+def test_a_replaced_value_is_the_effect_of_the_edit(value: str) -> None:
+    start = evidence({"sales.csv": SALES})
+    end = evidence({"sales.csv": SALES.replace("20", "21")})
+    effect = _only(effects(start, end, {}))
+    edited = replaced(start, end, effect, value)
+    assert edited is not None
+    assert [item.after for item in effects(start, edited, {})] == ([] if value == "20" else [value])
+
+
+def test_a_value_moves_to_its_siblings() -> None:
+    start = evidence({"sales.csv": SALES})
+    end = evidence({"sales.csv": SALES.replace("20", "21")})
+    texts = [item.evidence.files[0].text for item in moved(start, end, _only(effects(start, end, {})))]
+    assert SALES.replace("10", "21") in texts and SALES.replace("30", "21") in texts
+    assert SALES.replace("20", "21") not in texts
+
+
+def test_losses_keep_the_effects_and_lose_something_else() -> None:
+    start = evidence({"sales.csv": SALES, "other.txt": "x\n", "third.txt": "y\n"})
+    end = evidence({"sales.csv": SALES.replace("20", "21"), "other.txt": "x\n", "third.txt": "y\n"})
+    effect = _only(effects(start, end, {}))
+    found = list(losses(start, end))
+    assert len(found) >= 4
+    for item in found:
+        now = effects(start, item.evidence, {})
+        assert effect in now and any(other.kind == "removed" for other in now), item.description
+
+
+def test_effects_that_only_some_performances_have_are_incidental() -> None:
+    def performed(name: str, stamp: str, *extra: str) -> tuple[tuple[Effect, ...], dict[str, str]]:
+        parameters = {"title": name}
+        text = f"title: {name}\nmodified: {stamp}\n" + "".join(extra)
+        return effects(evidence({}), evidence({f"{name}.tid": text}), parameters), parameters
+
+    performances = [
+        performed("Shopping", "20261122081519669"),
+        performed("Holiday", "20261122081733123", "tags: x\n"),
+        performed("Shopping", "20261122081999999"),
+    ]
+    names = [{item.address for item in found} for found in essential(performances)]
+    assert names[0] == {(), ("title",)} and names[2] == names[0]
+    assert ("modified",) in {item.address for item in divide(performances)[0].incidental}

@@ -1,0 +1,100 @@
+"""Every format of state keeps the same promises: values at addresses, edits that say exactly what they say, no raise."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.comparison import compare
+from evaluators_api.state.editing import undo_change
+from evaluators_api.state.nodes import Node
+from evaluators_api.state.reading import all_formats, read
+from tests.evaluators_api.state.examples import EXAMPLES
+
+FORMATS = sorted(all_formats())
+
+
+def _leaves(tree: Node) -> dict[tuple[str, ...], str]:
+    return {address: node.value for address, node in tree.walk() if node.value is not None}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_an_example_that_it_reads(name: str) -> None:
+    path, text = EXAMPLES[name]
+    assert read(path, text)[0] == name
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_names_are_unique_among_siblings_and_places_lie_inside_their_group(name: str) -> None:
+    path, text = EXAMPLES[name]
+    for _, node in read(path, text)[1].walk():
+        assert len({child.name for child in node.children}) == len(node.children)
+        assert 0 <= node.raw[0] <= node.raw[1] <= len(text)
+        if node.extent is not None:
+            assert node.extent[0] <= node.raw[0] and node.raw[1] <= node.extent[1]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(value=st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_replacing_a_leaf_changes_that_leaf_alone(name: str, value: str) -> None:
+    form = all_formats()[name]
+    path, text = EXAMPLES[name]
+    before = _leaves(form.parse(text))
+    for address, node in form.parse(text).walk():
+        if node.value is None or address[-1].startswith("@id") or address[-1] in ("id", "columns"):
+            continue
+        if name == "database" and "columns" in address:
+            continue
+        if name == "delimited" and address[0] == "header":
+            continue
+        written = form.encode(value, node, text)
+        if written is None:
+            continue
+        after = _leaves(form.parse(text[: node.raw[0]] + written + text[node.raw[1] :]))
+        assert after == {**before, address: value}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_removing_a_part_removes_it_alone_and_undoing_brings_the_text_back(name: str) -> None:
+    form = all_formats()[name]
+    path, text = EXAMPLES[name]
+    tree = form.parse(text)
+    tried = 0
+    for address, node in tree.walk():
+        if node.extent is None:
+            continue
+        less = text[: node.extent[0]] + text[node.extent[1] :]
+        try:
+            shorter = form.parse(less)
+        except StateUnreadableError:
+            assert len(tree.children) == 1
+            continue
+        back = compare(shorter, tree)
+        assert back, address
+        assert undo_change(form, less, text, back[0]) is not None or len(back) > 1
+        gone = compare(tree, shorter)
+        assert any(change.kind == "removed" for change in gone), address
+        restored = undo_change(form, text, less, gone[0])
+        if restored is not None and len(gone) == 1:
+            assert sorted(_leaves(form.parse(restored)).values()) == sorted(_leaves(tree).values())
+            tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(data=st.data())
+@settings(max_examples=80, deadline=None)
+def test_broken_texts_are_refused_in_one_way_and_then_read_as_lines(name: str, data: st.DataObject) -> None:
+    path, text = EXAMPLES[name]
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    broken = text[:start] + data.draw(st.text(max_size=8)) + text[end:]
+    form = all_formats()[name]
+    form.recognises(broken)
+    try:
+        form.parse(broken)
+    except StateUnreadableError:
+        assert read(path, broken)[0] != name
+    else:
+        assert read(path, broken)[0] in FORMATS
