@@ -39,7 +39,7 @@ def test_names_are_unique_among_siblings_and_places_lie_inside_their_group(name:
 @settings(max_examples=60, deadline=None)
 def test_replacing_a_leaf_changes_that_leaf_alone(name: str, value: str) -> None:
     form = all_formats()[name]
-    path, text = EXAMPLES[name]
+    _path, text = EXAMPLES[name]
     before = _leaves(form.parse(text))
     for address, node in form.parse(text).walk():
         if node.value is None or address[-1].startswith("@id") or address[-1] in ("id", "columns"):
@@ -58,7 +58,7 @@ def test_replacing_a_leaf_changes_that_leaf_alone(name: str, value: str) -> None
 @pytest.mark.parametrize("name", FORMATS)
 def test_removing_a_part_removes_it_alone_and_undoing_brings_the_text_back(name: str) -> None:
     form = all_formats()[name]
-    path, text = EXAMPLES[name]
+    _path, text = EXAMPLES[name]
     tree = form.parse(text)
     tried = 0
     for address, node in tree.walk():
