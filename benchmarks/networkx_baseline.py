@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 import networkx
 
+from resources.dimensions import Cell
 from resources.instances import Resource
-from taskgraph.measures.complexity import Cell, cell_from_measures
+from taskgraph.measures.complexity import cell_from_measures
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from taskgraph.measures.complexity import LEVELS
+from resources.dimensions import DIMENSIONS, LEVELS
 from warehouse.schema import TABLE_NAMED
 from warehouse.storage.bulk import write_task_columns
 from warehouse.store import Warehouse
@@ -96,10 +96,7 @@ def synthetic(count: int, seed: int = 0) -> Iterator[list[dict[str, object]]]:
                 for place in range(size - 1)
                 if (number + place) % 3
             ]
-            levels = {
-                name: LEVELS[draw.randrange(3)]
-                for name in ("dependency", "instruction", "knowledge", "hierarchy", "branch")
-            }
+            levels = {name: LEVELS[draw.randrange(3)] for name in DIMENSIONS}
             rows.append(
                 {
                     "task_id": f"task-{number}",
@@ -163,7 +160,7 @@ def bench_sqlite(folder: Path, count: int) -> dict[str, float]:
         spent += time.perf_counter() - start
     figures["ingest s"] = spent
     figures["MB"] = size_of(file)
-    levels = ("dependency", "instruction", "knowledge", "hierarchy", "branch")
+    levels = DIMENSIONS
     columns = ", ".join(f"content ->> '{name}_level'" for name in levels)
     queries = {
         "level filter": "SELECT count(*) FROM tasks WHERE content ->> 'dependency_level' = 'hard' AND content ->> 'hierarchy_level' = 'hard'",
@@ -200,7 +197,7 @@ def bench_pandas(folder: Path, count: int) -> dict[str, float]:
     figures["ingest s"] = spent + time.perf_counter() - start
     figures["MB"] = size_of(file)
     figures["peak RSS MB"] = peak()
-    levels = [f"{name}_level" for name in ("dependency", "instruction", "knowledge", "hierarchy", "branch")]
+    levels = [f"{name}_level" for name in DIMENSIONS]
     figures["level filter ms"] = milliseconds(
         lambda: int(((frame.dependency_level == "hard") & (frame.hierarchy_level == "hard")).sum())
     )

@@ -11,13 +11,12 @@ from pydantic import ValidationError
 
 from flows.errors import CommandError
 from resources.capability_presets import CapabilityPreset
+from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE, LEVELS, Dimension
 from synthesis.composition.binding import bind_pool, fixtures_at_reset
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
 from taskgraph.measures.capabilities import constraint_of
-from taskgraph.measures.cells import LevelConstraint
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS
-from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Intent
 
@@ -25,7 +24,7 @@ _RANGE = re.compile(r"(\d{1,9})|(\d{1,9})\.\.|(\d{0,9})\.\.(\d{1,9})", re.ASCII)
 
 
 def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
-    """A quota and ranges out of `hierarchy=hard,branch=medium|hard,instruction=6..8`.
+    """A quota and ranges out of text such as `knowledge=hard,instruction=6..8`.
 
     Raises:
         CommandError: an unknown dimension or one that stands twice, or neither level nor range; what is known is named.
@@ -35,7 +34,7 @@ def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
         found = _RANGE.fullmatch(value)
         if found:
             exactly, least, low, high = found.groups()
-            lowest, highest = MeasureRanges.model_fields[dimension].default
+            lowest, highest = MeasureRanges().of(dimension)
             ranges[dimension] = (int(exactly or least or low or lowest), int(exactly or high or highest))
         else:
             levels.append(f"{dimension}={value}")
@@ -47,7 +46,7 @@ def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
 
 
 def quota_of_levels(text: str, count: int) -> Quota:
-    """A quota out of `hierarchy=hard,branch=medium|hard`.
+    """A quota out of text such as `knowledge=medium|hard`.
 
     Raises:
         CommandError: an unknown dimension or level; the known ones are named.
@@ -61,12 +60,13 @@ def quota_of_levels(text: str, count: int) -> Quota:
     return Quota(levels=LevelConstraint.model_validate(levels), count=count)
 
 
-def _named_values(text: str) -> list[tuple[str, str]]:
-    """The parts of `hierarchy=hard,branch=3`, each dimension once."""
-    found: dict[str, str] = {}
+def _named_values(text: str) -> list[tuple[Dimension, str]]:
+    """The parts of `knowledge=hard,instruction=3`, each dimension once."""
+    found: dict[Dimension, str] = {}
     for part in text.split(","):
-        dimension, _, value = (side.strip() for side in part.partition("="))
-        if dimension not in DIMENSIONS or not value:
+        name, _, value = (side.strip() for side in part.partition("="))
+        dimension = next((known for known in DIMENSIONS if known == name), None)
+        if dimension is None or not value:
             raise _no_level(part.strip())
         if dimension in found:
             raise CommandError(
@@ -79,7 +79,7 @@ def _named_values(text: str) -> list[tuple[str, str]]:
 def _no_level(part: str) -> CommandError:
     return CommandError(
         f"{part!r} is no level; write one of {', '.join(DIMENSIONS)} = one of {', '.join(LEVELS)},"
-        " such as hierarchy=hard or branch=medium|hard, or a range of values, such as hierarchy=5..6."
+        f" such as {EXAMPLE_LEVELS}, or a range of values, such as {EXAMPLE_RANGE}."
     )
 
 

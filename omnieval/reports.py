@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from omnieval.graph_evaluator import GraphEvaluation
+from resources.dimensions import DIMENSIONS, LEVELS
 from resources.record import Record
-from taskgraph.measures.complexity import DIMENSIONS, cell_of
+from taskgraph.measures.complexity import cell_of
 from taskgraph.records.task import Task
 
 
@@ -14,7 +15,7 @@ class ReportRow(Record):
     """Means over one set of tasks."""
 
     name: str
-    """The set: `all`, a capability, or a level such as `hierarchy hard`."""
+    """The set: `all`, a capability, or a level such as `knowledge hard`."""
     tasks: int
     """Tasks in it."""
     success_rate: float
@@ -38,11 +39,11 @@ def report(outcomes: Iterable[tuple[Task, GraphEvaluation]]) -> tuple[ReportRow,
     for task, evaluation in everything:
         for capability in task.capabilities:
             sets.setdefault(capability, []).append(evaluation)
-    for dimension, position in zip(DIMENSIONS, range(len(DIMENSIONS)), strict=True):
-        for name in ("easy", "medium", "hard"):
+    for position, dimension in enumerate(DIMENSIONS):
+        for level in LEVELS:
             for task, evaluation in everything:
-                if cell_of(task.complexity)[position] == name:
-                    sets.setdefault(f"{dimension} {name}", []).append(evaluation)
+                if cell_of(task.complexity)[position] == level:
+                    sets.setdefault(f"{dimension} {level}", []).append(evaluation)
     return tuple(_row(name, evaluations) for name, evaluations in sets.items() if evaluations)
 
 

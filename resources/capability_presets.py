@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from resources.dimensions import Dimension, Level
 from resources.record import Record
-
-Dimension = Literal["dependency", "instruction", "knowledge", "hierarchy", "branch"]
-"""The five complexity dimensions (Table 2)."""
-
-Level = Literal["easy", "medium", "hard"]
-"""The three levels of each (Table 2)."""
 
 CapabilityPreset = Literal["as_printed", "repaired"]
 """Which reading of Table 12: the paper's stars, or ours where two rows cannot mean what they say."""

@@ -10,6 +10,7 @@ from cli.answer_printing import print_records
 from cli.run_options import RunOptions, with_run_options
 from flows.errors import CommandError
 from flows.interruptions import interruptible
+from resources.dimensions import EXAMPLE_CHOICE
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +29,7 @@ def evaluate(
     ] = "model",
     size: Annotated[int, typer.Option(min=1, help="Tasks at most.")] = 20,
     where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
-    level: Annotated[str, typer.Option(help="Levels, such as dependency=hard,branch=easy.")] = "",
+    level: Annotated[str, typer.Option(help=f"Levels, such as {EXAMPLE_CHOICE}.")] = "",
     capability: Annotated[str, typer.Option(help="Capability of Table 12 that every task must test.")] = "",
     patience: Annotated[
         int, typer.Option(min=1, help="Steps without any completed subtask after which a task has failed.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.errors import CommandError
+from resources.dimensions import EXAMPLE_CHOICE
 from resources.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ def export(
     out: Annotated[Path | None, typer.Option(help="Folder to make; it must not exist.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
     where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
-    level: Annotated[str, typer.Option(help="Levels, such as dependency=hard,branch=easy.")] = "",
+    level: Annotated[str, typer.Option(help=f"Levels, such as {EXAMPLE_CHOICE}.")] = "",
     cell: Annotated[
-        list[str] | None, typer.Option(help="Quota, such as dependency=hard,branch=hard:50; may be repeated.")
+        list[str] | None, typer.Option(help=f"Quota, such as {EXAMPLE_CHOICE}:50; may be repeated.")
     ] = None,
     capability: Annotated[str, typer.Option(help="Capability of Table 12 that every task must test.")] = "",
     preset: Annotated[str, typer.Option(help="Reading of Table 12: repaired or as_printed.")] = "repaired",

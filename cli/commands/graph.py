@@ -117,19 +117,13 @@ def notes_on(found: TaskGraph) -> list[str]:
 
 
 def _table(facts: dict[str, object]) -> str:
+    from resources.dimensions import TABLE
+
     complexity, capabilities = facts["complexity"], facts["capabilities"]
     assert isinstance(complexity, dict)
     assert isinstance(capabilities, dict)
     rows = [
-        ("dependency", _counted(complexity["edges"], "edge"), complexity["dependency_level"]),
-        ("instruction", _counted(complexity["nodes"], "subtask"), complexity["instruction_level"]),
-        (
-            "knowledge",
-            _counted(complexity["application_categories"], "application category", "application categories"),
-            complexity["knowledge_level"],
-        ),
-        ("hierarchy", f"depth {complexity['depth']}", complexity["hierarchy_level"]),
-        ("branch", f"width {complexity['width']}", complexity["branch_level"]),
+        *((row.name, row.in_words(complexity[row.measure]), complexity[row.level_column]) for row in TABLE),
         ("largest layer", str(complexity["largest_layer"]), ""),
         ("components", str(complexity["components"]), ""),
         ("orders", _known(facts["orders"], "not counted"), ""),

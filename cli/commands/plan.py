@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.errors import CommandError
+from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE
 from resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from synthesis.composition.request import CompositionAccount, Quota
-    from taskgraph.measures.ranges import MeasureRanges
+    from taskgraph.measures.per_dimension import MeasureRanges
     from taskgraph.records.subtask import Subtask
     from taskgraph.records.task import Intent
 
@@ -28,7 +29,7 @@ def plan(
     want: Annotated[
         str | None,
         typer.Option(
-            help="Levels or ranges of values, such as hierarchy=hard,branch=medium|hard,instruction=6..8.",
+            help=f"Levels or ranges of values, such as {EXAMPLE_LEVELS},{EXAMPLE_RANGE}.",
             show_default=False,
         ),
     ] = None,
@@ -40,7 +41,7 @@ def plan(
     cells: Annotated[
         Path | None,
         typer.Option(
-            help="CSV table with the columns dependency, instruction, knowledge, hierarchy, branch and count.",
+            help=f"CSV table with the columns {', '.join(DIMENSIONS)} and count.",
             show_default=False,
         ),
     ] = None,
@@ -134,7 +135,7 @@ def _described(account: CompositionAccount, pool: str) -> str:
         f"pool              {pool}",
         f"wanted            {account.wanted} tasks",
         f"can be supplied   {account.composed}{'' if account.shortfalls else ' or more'}",
-        f"cells             {len(account.per_cell)} (dependency/instruction/knowledge/hierarchy/branch)",
+        f"cells             {len(account.per_cell)} ({'/'.join(DIMENSIONS)})",
         *(f"  {cell:42}{number:>7}" for cell, number in account.per_cell.items()),
     ]
     if account.without_successful_order:

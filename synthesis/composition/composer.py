@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from resources.dimensions import Cell
 from synthesis.composition.building import TaskBuilder, describe_clash
 from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.demand import demand_of
@@ -15,7 +16,6 @@ from synthesis.composition.request import CompositionAccount, CompositionRequest
 from synthesis.composition.supply import Supply
 from synthesis.composition.twins import ChainTwins
 from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.complexity import Cell
 from taskgraph.records.task import Intent, Task
 
 _MAY_BE_UNCOUNTABLE = 20

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Protocol
 
+from resources.dimensions import DIMENSIONS, LEVELS, Cell, Dimension, Level
 from synthesis.composition.request import CompositionRequest
-from taskgraph.measures.cells import LevelConstraint
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Cell, Dimension
-from taskgraph.records.task import Level
+from taskgraph.measures.per_dimension import LevelConstraint
 
 
 class Demand(Protocol):

@@ -14,12 +14,12 @@ from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Self
 
+from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, TABLE, Cell, by_measure
 from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest
 from taskgraph.measures.bitmasks import bits
 from taskgraph.measures.cells import possible_cells
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS, UPPER_BOUNDS, Cell, level
-from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.measures.per_dimension import MeasureRanges
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
@@ -41,7 +41,7 @@ class Limits:
     @classmethod
     def of(cls, request: CompositionRequest) -> Self:
         """The limits of a request; its range of subtasks narrows its sizes."""
-        fewest, most = request.ranges.instruction
+        fewest, most = request.ranges.of(by_measure("nodes").name)
         return cls(
             max(request.minimum_size, fewest),
             min(request.maximum_size, most),
@@ -120,9 +120,9 @@ class Enumeration:
             masks = [mask for _, mask in sorted(kept[key], reverse=True)]
             by_cell.setdefault(key // _SIZES, []).append(masks)
         return Harvest(
-            sets={_CELLS[code]: _interleaved(lists) for code, lists in by_cell.items()},
+            sets={EVERY_CELL[code]: _interleaved(lists) for code, lists in by_cell.items()},
             examined=examined,
-            cells={_CELLS[code] for code in reached},
+            cells={EVERY_CELL[code] for code in reached},
         )
 
     def _grow(
@@ -261,18 +261,10 @@ class Enumeration:
 
 
 _SIZES = 32
-_CELLS: list[Cell] = [
-    (dependency, instruction, knowledge, hierarchy, branch)
-    for dependency in LEVELS
-    for instruction in LEVELS
-    for knowledge in LEVELS
-    for hierarchy in LEVELS
-    for branch in LEVELS
-]
-_CODES = {cell: code for code, cell in enumerate(_CELLS)}
+_CODES = {cell: code for code, cell in enumerate(EVERY_CELL)}
 _CODE = [
-    [LEVELS.index(level(dimension, value)) * 3 ** (4 - index) for value in range(6)]
-    for index, dimension in enumerate(DIMENSIONS)
+    [LEVELS.index(row.level(value)) * len(LEVELS) ** (len(TABLE) - 1 - index) for value in range(6)]
+    for index, row in enumerate(TABLE)
 ]
 
 
@@ -324,9 +316,9 @@ def _flipped(matched: list[int], came_from: dict[int, int], free: int, start: in
 def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:
     """Largest value of each dimension that any wanted cell allows."""
     bounds = []
-    for index, dimension in enumerate(DIMENSIONS):
+    for index, row in enumerate(TABLE):
         hardest = max((LEVELS.index(cell[index]) for cell in wanted), default=0)
-        bounds.append(_UNBOUNDED if hardest == 2 else UPPER_BOUNDS[dimension][hardest])
+        bounds.append(_UNBOUNDED if LEVELS[hardest] == "hard" else row.values(LEVELS[hardest])[1])
     return tuple(bounds)
 
 

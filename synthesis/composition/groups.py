@@ -6,15 +6,15 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from resources.dimensions import MAXIMUM_SUBTASKS, Cell, by_measure, level_in
 from synthesis.composition.compiled_pool import CompiledPool, Instance
-from taskgraph.measures.bitmasks import MAXIMUM_SUBTASKS, bits
-from taskgraph.measures.complexity import DIMENSIONS, Cell
-from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.measures.bitmasks import bits
+from taskgraph.measures.per_dimension import MeasureRanges
 
 GROUP_SIZE = 14
 """Most instances of a group; its closed sets number at most 2 to this power."""
 
-_HIERARCHY, _BRANCH, _KNOWLEDGE = (DIMENSIONS.index(name) for name in ("hierarchy", "branch", "knowledge"))
+_CATEGORIES, _DEPTH = by_measure("application_categories").name, by_measure("depth").name
 _LONGEST_PATH = 8
 _LOOKED_AT = 10
 _OTHERS_LOOKED_AT = 30
@@ -101,8 +101,10 @@ class Paths:
         second number says how many members, from the start, make the path with its producers.
         """
         pool = self._pool
-        allowed = _allowed_instances(pool, self._ranges.within("knowledge", cell[_KNOWLEDGE])[1], generator)
-        low, high = self._ranges.within("hierarchy", cell[_HIERARCHY])
+        allowed = _allowed_instances(
+            pool, self._ranges.within(_CATEGORIES, level_in(cell, "application_categories"))[1], generator
+        )
+        low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
         length = generator.randint(max(1, low), max(1, low, min(high, low + 1)))
         path = self.draw(allowed, length, generator, repeats=repeats)
         if not path:
@@ -199,7 +201,8 @@ def _widened(
     most_used = 1 + max(used.values(), default=0)
     templates = {pool.instances[number].template for number in chosen}
     categories = {pool.instances[number].application_category for number in chosen}
-    wide, broad = cell[_BRANCH] != "easy", cell[_KNOWLEDGE] == "hard"
+    wide = level_in(cell, "width") != "easy"
+    broad = level_in(cell, "application_categories") == "hard"
     near = 0
     for number in chosen:
         near |= pool.feeds[number] | (pool.instances[number].sources if wide else 0)

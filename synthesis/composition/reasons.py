@@ -6,16 +6,24 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from typing import Literal
 
+from resources.dimensions import (
+    DIMENSIONS,
+    EVERY_CELL,
+    LEVELS,
+    MAXIMUM_SUBTASKS,
+    Cell,
+    Measure,
+    by_measure,
+    level_in,
+)
 from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.demand import Missing
 from synthesis.composition.enumeration import Limits
 from synthesis.composition.groups import Paths
 from synthesis.composition.request import CompositionRequest, Shortfall
-from taskgraph.measures.bitmasks import MAXIMUM_SUBTASKS, bits
-from taskgraph.measures.cells import LevelConstraint, contradiction_in, possible_cells
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS, UPPER_BOUNDS, Cell, Dimension
-from taskgraph.measures.ranges import MeasureRanges
-from taskgraph.records.task import Level
+from taskgraph.measures.bitmasks import bits
+from taskgraph.measures.cells import contradiction_in, possible_cells
+from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 
 
 def shortfalls_of(
@@ -76,15 +84,13 @@ def _shortfall(
 
 def _impossible(item: Missing, request: CompositionRequest, limits: Limits, reached: Set[Cell]) -> Shortfall:
     asked = [item.levels, request.within]
-    wanted = frozenset(cell for cell in _every_cell() if all(constraint.allows(cell) for constraint in asked))
+    wanted = frozenset(cell for cell in EVERY_CELL if all(constraint.allows(cell) for constraint in asked))
     ranges = limits.ranges.describe()
     for_any = True
     if not wanted:
         reason = "the quota and `within` contradict each other"
     elif not wanted & possible_cells():
-        reason = (
-            f"impossible for any graph: {_contradiction(asked)} (67 of the 243 combinations of levels exist)."
-        )
+        reason = f"impossible for any graph: {_contradiction(asked)} ({len(possible_cells())} of the {len(EVERY_CELL)} combinations of levels exist)."
     elif not wanted & possible_cells(ranges=limits.ranges):
         levels = "" if item.levels == LevelConstraint() else f"{item.levels.describe()} with "
         reason = f"impossible for any graph: no graph has {levels}{ranges}."
@@ -112,7 +118,7 @@ def _contradiction(asked: Sequence[LevelConstraint]) -> str:
             level for level in LEVELS if all(level in constraint.levels(dimension) for constraint in asked)
         )
         for dimension in DIMENSIONS
-        if any(getattr(constraint, dimension) for constraint in asked)
+        if any(dimension in constraint.constrained() for constraint in asked)
     }
     return contradiction_in(LevelConstraint.model_validate(both))
 
@@ -140,17 +146,6 @@ def _outside(wanted: frozenset[Cell], limits: Limits) -> str:
     return f"needs sizes other than {fewest} to {most} subtasks and more than {components} components; widen these limits."
 
 
-def _every_cell() -> list[Cell]:
-    return [
-        (dependency, instruction, knowledge, hierarchy, branch)
-        for dependency in LEVELS
-        for instruction in LEVELS
-        for knowledge in LEVELS
-        for hierarchy in LEVELS
-        for branch in LEVELS
-    ]
-
-
 def _nearest(wanted: Set[Cell], reached: Set[Cell]) -> tuple[Cell, Cell | None]:
     """The wanted cell that is nearest to a reached one, and that one."""
     pairs = [(_distance(cell, other), cell, other) for cell in sorted(wanted) for other in sorted(reached)]
@@ -170,29 +165,28 @@ def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str,
     """What a pool lacks for tasks of `cell`: a resource or application category, and the explanation."""
     if not pool.instances:
         return "subtasks", "The pool has no subtasks with parameters. Explore applications."
-    knowledge = cell[DIMENSIONS.index("knowledge")]
-    categories = len(pool.application_categories)
-    if knowledge != "easy" and categories <= _bound("knowledge", knowledge):
+    categories, needed, asked = len(pool.application_categories), *_needed(cell, "application_categories")
+    if categories < needed:
         name = ", ".join(pool.application_categories) or "none"
         return (
             "application categories",
-            f"Knowledge {knowledge} needs {_bound('knowledge', knowledge) + 1} application categories; the pool has"
+            f"{asked} needs {needed} application categories; the pool has"
             f" {categories} ({name}). Explore applications of other categories.",
         )
-    hierarchy = cell[DIMENSIONS.index("hierarchy")]
     chain = Paths(pool).longest()
-    if hierarchy != "easy" and len(chain) <= _bound("hierarchy", hierarchy):
+    needed, asked = _needed(cell, "depth")
+    if len(chain) < needed:
         category = _end_of(pool, chain)
         return (
             category,
-            f"Hierarchy {hierarchy} needs a chain of {_bound('hierarchy', hierarchy) + 1} subtasks; the longest in the pool"
+            f"{asked} needs a chain of {needed} subtasks; the longest in the pool"
             f" has {len(chain)}. Explore subtasks that read or write {category}.",
         )
-    instruction = cell[DIMENSIONS.index("instruction")]
-    if instruction != "easy" and len(pool.instances) <= _bound("instruction", instruction):
+    needed, asked = _needed(cell, "nodes")
+    if len(pool.instances) < needed:
         return (
             "subtasks",
-            f"Instruction {instruction} needs {_bound('instruction', instruction) + 1} subtasks with their parameters; the pool"
+            f"{asked} needs {needed} subtasks with their parameters; the pool"
             f" has {len(pool.instances)}. Explore more subtasks.",
         )
     category = scarce_category(pool)
@@ -204,9 +198,10 @@ def bottleneck_of(pool: CompiledPool, cell: Cell, components: int) -> tuple[str,
     )
 
 
-def _bound(dimension: Dimension, level: Level) -> int:
-    """Largest value of the level below."""
-    return UPPER_BOUNDS[dimension][LEVELS.index(level) - 1]
+def _needed(cell: Cell, measure: Measure) -> tuple[int, str]:
+    """Smallest value of `measure` at the level of `cell`, and that level in words."""
+    row, level = by_measure(measure), level_in(cell, measure)
+    return row.values(level)[0], f"{row.name.capitalize()} {level}"
 
 
 def _end_of(pool: CompiledPool, chain: Sequence[int]) -> str:

@@ -8,13 +8,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from resources.dimensions import MAXIMUM_SUBTASKS, Cell, Dimension, Level
 from resources.record import Record
-from taskgraph.measures.bitmasks import MAXIMUM_SUBTASKS
-from taskgraph.measures.cells import LevelConstraint
-from taskgraph.measures.complexity import Cell, Dimension
 from taskgraph.measures.orders import ORDERS_LISTED
-from taskgraph.measures.ranges import MeasureRanges
-from taskgraph.records.task import Level, Task
+from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskgraph.records.task import Task
 
 
 class Quota(Record):
@@ -50,7 +48,7 @@ class CompositionRequest(Record):
     minimum_size: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Fewest subtasks of a task."""
     maximum_size: int = Field(default=9, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most subtasks of a task; hierarchy and branch are both hard from nine subtasks."""
+    """Most subtasks of a task; depth and width are both hard from nine subtasks."""
     maximum_components: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
     """Most weakly connected components: a task is to be one goal."""
     minimum_intents: int = Field(default=1, ge=0)

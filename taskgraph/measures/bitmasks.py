@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from resources.dimensions import MAXIMUM_SUBTASKS
 from taskgraph.errors import GraphInvalidError, GraphTooLargeError
-
-MAXIMUM_SUBTASKS = 30
-"""Most nodes that the exact algorithms accept."""
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from resources.capability_presets import Capability, CapabilityPreset
-from taskgraph.measures.cells import LevelConstraint
-from taskgraph.measures.complexity import Cell
+from resources.dimensions import Cell
+from taskgraph.measures.per_dimension import LevelConstraint
 
 
 def constraint_of(capability: Capability, preset: CapabilityPreset = "repaired") -> LevelConstraint:

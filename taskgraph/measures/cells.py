@@ -1,4 +1,4 @@
-"""Which combinations of complexity levels exist at all, and constraints on levels.
+"""Which combinations of complexity levels exist at all.
 
 A graph of n nodes with depth d and width w needs d·w ≥ n and d + w ≤ n + 1. With at most c components it has at least
 n − min(c, w) edges, and at most as many as the complete d-partite graph with one part of w nodes and the others as equal
@@ -11,59 +11,13 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import combinations
 
-from resources.record import Record
-from taskgraph.measures.bitmasks import MAXIMUM_SUBTASKS
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Cell, Dimension, cell_from_measures
-from taskgraph.measures.ranges import MeasureRanges
-from taskgraph.records.task import Level
+from resources.dimensions import DIMENSIONS, MAXIMUM_SUBTASKS, Cell
+from taskgraph.measures.complexity import cell_from_measures
+from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 
 _APPLICATION_CATEGORIES = 12
 _ENOUGH_NODES = 14
-
-
-class LevelConstraint(Record):
-    """Levels that are allowed in each dimension; an empty tuple allows all."""
-
-    dependency: tuple[Level, ...] = ()
-    """Allowed levels of dependency complexity."""
-    instruction: tuple[Level, ...] = ()
-    """Allowed levels of instruction complexity."""
-    knowledge: tuple[Level, ...] = ()
-    """Allowed levels of knowledge complexity."""
-    hierarchy: tuple[Level, ...] = ()
-    """Allowed levels of hierarchy complexity."""
-    branch: tuple[Level, ...] = ()
-    """Allowed levels of branch complexity."""
-
-    def levels(self, dimension: Dimension) -> tuple[Level, ...]:
-        """The allowed levels of `dimension`, never empty.
-
-        >>> LevelConstraint(branch=("hard",)).levels("branch"), LevelConstraint().levels("branch")
-        (('hard',), ('easy', 'medium', 'hard'))
-        """
-        chosen: tuple[Level, ...] = getattr(self, dimension)
-        return chosen or LEVELS
-
-    def allows(self, cell: Cell) -> bool:
-        """Whether `cell` meets the constraint.
-
-        >>> LevelConstraint(hierarchy=("hard",)).allows(("hard", "hard", "easy", "hard", "easy"))
-        True
-        """
-        return all(found in self.levels(dimension) for dimension, found in zip(DIMENSIONS, cell, strict=True))
-
-    def describe(self) -> str:
-        """The constraint in words: `dependency hard, branch medium or hard`.
-
-        >>> LevelConstraint(branch=("medium", "hard")).describe()
-        'branch medium or hard'
-        """
-        named = [
-            f"{dimension} {' or '.join(getattr(self, dimension))}"
-            for dimension in DIMENSIONS
-            if getattr(self, dimension)
-        ]
-        return ", ".join(named) or "any levels"
+_EDGES, _NODES, _CATEGORIES, _DEPTH, _WIDTH = DIMENSIONS
 
 
 def edge_bounds(nodes: int, depth: int, width: int, components: int) -> tuple[int, int] | None:
@@ -105,18 +59,18 @@ def possible_cells(
     """
     found = set()
     allowed = ranges or MeasureRanges()
-    fewest, most = allowed.instruction
+    fewest, most = allowed.of(_NODES)
     enough = MAXIMUM_SUBTASKS if allowed.describe() else _ENOUGH_NODES
-    lowest, highest = allowed.dependency
+    lowest, highest = allowed.of(_EDGES)
     for nodes in range(max(minimum_size, fewest), min(maximum_size, enough, most) + 1):
-        for depth in _inside(allowed.hierarchy, nodes):
-            for width in _inside(allowed.branch, nodes):
+        for depth in _inside(allowed.of(_DEPTH), nodes):
+            for width in _inside(allowed.of(_WIDTH), nodes):
                 bounds = edge_bounds(nodes, depth, width, maximum_components)
                 if bounds is None:
                     continue
                 least = max(bounds[0], lowest)
                 for edges in range(least, min(bounds[1], highest, least + 5) + 1):
-                    for categories in _inside(allowed.knowledge, min(nodes, _APPLICATION_CATEGORIES)):
+                    for categories in _inside(allowed.of(_CATEGORIES), min(nodes, _APPLICATION_CATEGORIES)):
                         found.add(cell_from_measures(edges, nodes, categories, depth, width))
     return frozenset(found)
 
@@ -134,11 +88,11 @@ def contradiction_in(levels: LevelConstraint) -> str:
     >>> contradiction_in(LevelConstraint(hierarchy=("hard",)))
     ''
     """
-    named = [dimension for dimension in DIMENSIONS if getattr(levels, dimension)]
+    named = levels.constrained()
     for size in range(1, len(named) + 1):
         for chosen in combinations(named, size):
             part = LevelConstraint.model_validate(
-                {dimension: getattr(levels, dimension) for dimension in chosen}
+                {dimension: levels.levels(dimension) for dimension in chosen}
             )
             if not any(part.allows(cell) for cell in possible_cells()):
                 return "no graph has " + part.describe().replace(", ", " and ")

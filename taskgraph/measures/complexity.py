@@ -4,44 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from resources.dimensions import TABLE, Cell
 from taskgraph.measures.bitmasks import augment, depths, require_size, topological_order
 from taskgraph.records.graph import TaskGraph
-from taskgraph.records.task import Complexity, Level
-
-Dimension = Literal["dependency", "instruction", "knowledge", "hierarchy", "branch"]
-"""A dimension of Table 2."""
-
-DIMENSIONS: tuple[Dimension, ...] = ("dependency", "instruction", "knowledge", "hierarchy", "branch")
-"""The dimensions in the order of Table 2; a cell lists its levels in this order."""
-
-LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
-"""The levels, from the easiest."""
-
-UPPER_BOUNDS: dict[Dimension, tuple[int, int]] = {
-    "dependency": (1, 3),
-    "instruction": (2, 4),
-    "knowledge": (1, 3),
-    "hierarchy": (2, 4),
-    "branch": (2, 4),
-}
-"""Largest value that is easy, and largest that is medium (Table 2)."""
-
-Cell = tuple[Level, Level, Level, Level, Level]
-"""One level per dimension, in the order of `DIMENSIONS`."""
-
-
-def level(dimension: Dimension, value: int) -> Level:
-    """The level of `value` in `dimension`.
-
-    >>> level("dependency", 1), level("hierarchy", 4), level("branch", 5)
-    ('easy', 'medium', 'hard')
-    """
-    easy, medium = UPPER_BOUNDS[dimension]
-    if value <= easy:
-        return "easy"
-    return "medium" if value <= medium else "hard"
+from taskgraph.records.task import Complexity
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,19 +94,16 @@ def complexity_from_shape(shape: Shape, application_categories: int) -> Complexi
     >>> complexity_from_shape(shape_of((0, 0b1, 0b1, 0b110)), 2).hierarchy_level
     'medium'
     """
-    return Complexity(
-        edges=shape.edges,
-        nodes=shape.nodes,
-        application_categories=application_categories,
-        depth=shape.depth,
-        width=shape.width,
-        largest_layer=shape.largest_layer,
-        components=shape.components,
-        dependency_level=level("dependency", shape.edges),
-        instruction_level=level("instruction", shape.nodes),
-        knowledge_level=level("knowledge", application_categories),
-        hierarchy_level=level("hierarchy", shape.depth),
-        branch_level=level("branch", shape.width),
+    measures: dict[str, int] = {
+        "edges": shape.edges,
+        "nodes": shape.nodes,
+        "application_categories": application_categories,
+        "depth": shape.depth,
+        "width": shape.width,
+    }
+    levels = {row.level_column: row.level(measures[row.measure]) for row in TABLE}
+    return Complexity.model_validate(
+        {**measures, "largest_layer": shape.largest_layer, "components": shape.components, **levels}
     )
 
 
@@ -165,28 +129,16 @@ def cell_of(complexity: Complexity) -> Cell:
     >>> cell_of(complexity_from_shape(shape_of((0, 0b1, 0b1, 0b110)), 2))
     ('hard', 'medium', 'medium', 'medium', 'easy')
     """
-    return (
-        complexity.dependency_level,
-        complexity.instruction_level,
-        complexity.knowledge_level,
-        complexity.hierarchy_level,
-        complexity.branch_level,
-    )
+    return tuple(getattr(complexity, row.level_column) for row in TABLE)
 
 
-def cell_from_measures(edges: int, nodes: int, categories: int, depth: int, width: int) -> Cell:
-    """The cell of the five measures.
+def cell_from_measures(*values: int) -> Cell:
+    """The cell of a value for each dimension, in the order of `DIMENSIONS`.
 
     >>> cell_from_measures(4, 5, 1, 5, 1)
     ('hard', 'hard', 'easy', 'hard', 'easy')
     """
-    return (
-        level("dependency", edges),
-        level("instruction", nodes),
-        level("knowledge", categories),
-        level("hierarchy", depth),
-        level("branch", width),
-    )
+    return tuple(row.level(value) for row, value in zip(TABLE, values, strict=True))
 
 
 def depth_by_instance(graph: TaskGraph) -> dict[str, int]:

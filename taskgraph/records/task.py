@@ -6,13 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
+from resources.dimensions import Level
 from resources.record import Record
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.provenance import Provenance
-
-Level = Literal["easy", "medium", "hard"]
-"""A level of Table 2."""
-
 
 TaskStatus = Literal["composed", "validated", "rejected", "imported"]
 """`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why;

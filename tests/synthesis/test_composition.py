@@ -10,10 +10,9 @@ from resources.reading.catalog import load_capabilities
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest, Quota
 from taskgraph.measures.capabilities import constraint_of
-from taskgraph.measures.cells import LevelConstraint
 from taskgraph.measures.complexity import cell_of, complexity_of
 from taskgraph.measures.interference import orders_of
-from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from tests.synthesis.compositions import composed
 
 

@@ -9,8 +9,7 @@ from synthesis.composition.compiled_pool import compile_pool
 from synthesis.composition.composer import Composer
 from synthesis.composition.request import CompositionRequest, Quota
 from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.cells import LevelConstraint
-from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskgraph.records.provenance import Provenance
 from tests.synthesis.compositions import chain_pool, composed
 

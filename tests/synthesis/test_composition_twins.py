@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from synthesis.composition.twins import permuted_orders
-from taskgraph.measures.cells import LevelConstraint
 from taskgraph.measures.interference import orders_of
-from taskgraph.measures.ranges import MeasureRanges
+from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskgraph.records.task import Intent
 from tests.synthesis.compositions import chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node

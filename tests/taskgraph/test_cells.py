@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from taskgraph.measures.cells import LevelConstraint, edge_bounds, possible_cells, why_impossible
-from taskgraph.measures.complexity import LEVELS, cell_from_measures, shape_of
+from resources.dimensions import LEVELS
+from taskgraph.measures.cells import edge_bounds, possible_cells, why_impossible
+from taskgraph.measures.complexity import cell_from_measures, shape_of
+from taskgraph.measures.per_dimension import LevelConstraint
 from tests.taskgraph.small_graphs import every_graph
 
 

@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from resources.dimensions import DIMENSIONS, LEVELS, by_name
 from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.complexity import (
-    DIMENSIONS,
-    LEVELS,
     cell_from_measures,
     cell_of,
     complexity_from_shape,
     complexity_of,
     depth_by_instance,
-    level,
     shape_of,
 )
 from tests.taskgraph.small_graphs import graphs, node, shaped
@@ -40,7 +38,11 @@ def test_levels_are_those_of_the_measures(predecessors, categories):
     shape = shape_of(predecessors)
     complexity = complexity_from_shape(shape, categories)
     measures = (shape.edges, shape.nodes, categories, shape.depth, shape.width)
-    assert cell_of(complexity) == tuple(map(level, DIMENSIONS, measures)) == cell_from_measures(*measures)
+    assert (
+        cell_of(complexity)
+        == tuple(by_name(name).level(value) for name, value in zip(DIMENSIONS, measures, strict=True))
+        == cell_from_measures(*measures)
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,7 @@ def test_levels_are_those_of_the_measures(predecessors, categories):
     ],
 )
 def test_levels_are_those_of_table_2(dimension, easy, medium, hard):
-    assert [level(dimension, value) for value in (easy, easy + 1, medium, hard)] == [
+    assert [by_name(dimension).level(value) for value in (easy, easy + 1, medium, hard)] == [
         "easy",
         "medium",
         "medium",
@@ -86,7 +88,7 @@ def test_refuses_too_large_graphs():
 def test_an_empty_graph_measures_nothing():
     shape = shape_of(())
     assert (shape.nodes, shape.edges, shape.depth, shape.width, shape.components) == (0, 0, 0, 0, 0)
-    assert LEVELS[0] == level("instruction", shape.nodes)
+    assert LEVELS[0] == by_name("instruction").level(shape.nodes)
 
 
 def test_a_single_subtask_is_easy_in_every_dimension():

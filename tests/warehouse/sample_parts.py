@@ -13,8 +13,8 @@ from resources.applications import (
     WorkedStep,
 )
 from resources.categories import ResourceKind
+from resources.dimensions import DIMENSIONS
 from resources.instances import Resource
-from taskgraph.measures.complexity import DIMENSIONS
 from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
 from taskgraph.records.interaction import (
     Action,

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from resources.dimensions import DIMENSIONS, LEVELS, Dimension
 from resources.reading.catalog import load_capabilities, load_scenarios
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Dimension
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import complexity, node, subtask

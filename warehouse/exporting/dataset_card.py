@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS
+from resources.dimensions import DIMENSIONS, LEVELS, TABLE
 from taskgraph.records.task import Task
 from warehouse.exporting.exporting import ExportOptions, ExportSource
 from warehouse.schema import TABLE_NAMED
@@ -34,13 +34,6 @@ STEP_COLUMNS: Final = {
 """Columns of that configuration, with their meaning."""
 _TITLE: Final = "Graph-structured tasks for computer-use agents"
 _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-_MEASURES: Final = {
-    "dependency": "edges",
-    "instruction": "subtasks",
-    "knowledge": "application categories",
-    "hierarchy": "depth",
-    "branch": "width",
-}
 _BAR_HEIGHT, _LABEL_WIDTH, _PLOT_WIDTH = 22, 210, 560
 
 
@@ -230,8 +223,8 @@ def _complexity(levels: Sequence[tuple[str, int]]) -> list[str]:
         f"| tasks by level | {' | '.join(LEVELS)} | counts |",
         f"|--|{'--|' * len(LEVELS)}--|",
         *(
-            f"| {dimension} | {' | '.join(str(counts[f'{dimension}: {level}']) for level in LEVELS)} | {_MEASURES[dimension]} |"
-            for dimension in DIMENSIONS
+            f"| {row.name} | {' | '.join(str(counts[f'{row.name}: {level}']) for level in LEVELS)} | {row.plural} |"
+            for row in TABLE
         ),
         "",
         "![Tasks per level](plots/levels.svg)",

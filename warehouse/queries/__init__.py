@@ -1,7 +1,8 @@
 """Named queries: one SQL file each, found by its name.
 
 The first comment line says what the query answers. A line `-- parameter NAME: meaning [default: VALUE]` declares a
-parameter, which the SQL uses as `$NAME`; one without a default must be given.
+parameter, which the SQL uses as `$NAME`; one without a default must be given. A line with `{dimension}` stands once for each
+complexity dimension.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 
+from resources.dimensions import once_per_dimension
 from warehouse.errors import QueryFailedError, UnknownQueryError
 
 _PARAMETER = re.compile(
@@ -67,7 +69,9 @@ class NamedQuery:
 def named_queries() -> dict[str, NamedQuery]:
     """All named queries by name, sorted."""
     found = (item for item in files(__package__).iterdir() if item.name.endswith(".sql"))
-    queries = (_parse(item.name.removesuffix(".sql"), item.read_text("utf-8")) for item in found)
+    queries = (
+        _parse(item.name.removesuffix(".sql"), once_per_dimension(item.read_text("utf-8"))) for item in found
+    )
     return {query.name: query for query in sorted(queries, key=lambda query: query.name)}
 
 

@@ -1,7 +1,11 @@
--- Tasks per level of each of the five complexity dimensions.
+-- Tasks per level of each complexity dimension.
 SELECT dimension, level, count(*) AS tasks
 FROM (
-    UNPIVOT (SELECT dependency_level, instruction_level, knowledge_level, hierarchy_level, branch_level FROM tasks)
+    UNPIVOT (
+        SELECT
+            {dimension}_level,
+        FROM tasks
+    )
     ON COLUMNS(*) INTO NAME dimension VALUE level
 )
 GROUP BY dimension, level

@@ -9,9 +9,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from resources.dimensions import DIMENSIONS, LEVELS, Dimension
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.record import Record
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Dimension
 from warehouse.errors import QueryFailedError, SelectionInvalidError
 from warehouse.store import Warehouse
 
@@ -151,7 +151,7 @@ def draw(
 
 
 def parse_levels(text: str) -> dict[Dimension, str]:
-    """Levels from text such as `dependency=hard,branch=easy`.
+    """Levels from text such as `dependency=hard,instruction=easy`.
 
     Raises:
         SelectionInvalidError: an unknown dimension or level.
@@ -168,7 +168,7 @@ def parse_levels(text: str) -> dict[Dimension, str]:
 
 
 def parse_quota(text: str) -> CellQuota:
-    """A quota from text such as `dependency=hard,branch=hard:50`.
+    """A quota from text such as `dependency=hard,instruction=hard:50`.
 
     Raises:
         SelectionInvalidError: no number, or unknown levels.

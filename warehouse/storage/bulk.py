@@ -9,7 +9,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS
+from resources.dimensions import DIMENSIONS, LEVELS
 from taskgraph.records.task import Task
 from warehouse.errors import RowInvalidError
 from warehouse.schema import APPLICATIONS_SQL, TABLE_NAMED

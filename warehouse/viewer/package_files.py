@@ -9,6 +9,8 @@ from importlib.resources import files
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 import warehouse.viewer
+from resources.dimensions import EVERY_CELL, LEVELS, TABLE
+from taskgraph.measures.cells import possible_cells
 
 ASSETS = {
     "style.css": "text/css; charset=utf-8",
@@ -27,6 +29,10 @@ def page_templates() -> Environment:
         lstrip_blocks=True,
         loader=FunctionLoader(_template),
     )
+    environment.globals["dimension_table"] = TABLE
+    environment.globals["level_names"] = LEVELS
+    environment.globals["combinations"] = len(EVERY_CELL)
+    environment.globals["combinations_that_exist"] = len(possible_cells())
     environment.filters["number"] = number
     environment.filters["json"] = partial(json.dumps, ensure_ascii=False)
     return environment

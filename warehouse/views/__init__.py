@@ -1,6 +1,7 @@
 """Views over the nested tables, one SQL file each.
 
 The first comment line of a file says what a row is; every further comment line `-- column: meaning` explains a column.
+A line with `{dimension}` stands once for each complexity dimension.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from resources.dimensions import once_per_dimension
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ def views() -> tuple[View, ...]:
         key=lambda item: item.name,
     )
     return tuple(
-        _parse(item.name.removesuffix(".sql").split("-", 1)[1], item.read_text("utf-8")) for item in found
+        _parse(item.name.removesuffix(".sql").split("-", 1)[1], once_per_dimension(item.read_text("utf-8")))
+        for item in found
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
-from taskgraph.measures.complexity import DIMENSIONS
+from resources.dimensions import DIMENSIONS
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
 from warehouse.viewer.pages.agent_attempts import agent_figures

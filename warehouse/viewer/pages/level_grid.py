@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from taskgraph.measures.cells import LevelConstraint, possible_cells
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS, Cell
+from resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell, Dimension
+from taskgraph.measures.cells import possible_cells
+from taskgraph.measures.per_dimension import LevelConstraint
 from warehouse.store import Warehouse
 from warehouse.viewer.website import address
 
 _SHADES = 5
+_ROWS, _COLUMNS, _SUMMED_UP = (
+    tuple(row.name for row in TABLE if row.on_map == place) for place in ("row", "column", "")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +42,16 @@ class LevelGrid:
 
     rows: tuple[tuple[str, tuple[GridCell, ...]], ...]
     """A row per dimension: its name and a place per level."""
+    columns_of: tuple[Dimension, ...]
+    """Dimensions across the map."""
+    rows_of: tuple[Dimension, ...]
+    """Dimensions down the map."""
+    summed_up: tuple[Dimension, ...]
+    """Dimensions that are not on the map."""
     map_columns: tuple[str, ...]
-    """Heads of the map's columns: hierarchy and branch level."""
+    """Heads of the map's columns: a level of each dimension across it."""
     map_rows: tuple[tuple[str, tuple[GridCell, ...]], ...]
-    """A row per dependency and instruction level."""
+    """The map's rows: a level of each dimension down it, and the places."""
     tasks: int
     """Tasks that have the chosen levels."""
     existing: int
@@ -60,8 +70,7 @@ def read_cells(warehouse: Warehouse) -> dict[Cell, int]:
         levels = LevelConstraint.model_validate(
             {dimension: (row[f"{dimension}_level"],) for dimension in DIMENSIONS}
         )
-        cell = tuple(levels.levels(dimension)[0] for dimension in DIMENSIONS)
-        found[(cell[0], cell[1], cell[2], cell[3], cell[4])] = int(str(row["tasks"]))
+        found[tuple(levels.levels(dimension)[0] for dimension in DIMENSIONS)] = int(str(row["tasks"]))
     return found
 
 
@@ -98,6 +107,9 @@ def level_grid(cells: Mapping[Cell, int], chosen: Mapping[str, str]) -> LevelGri
     map_columns, map_rows = _map(cells, fixed)
     return LevelGrid(
         rows=tuple(rows),
+        columns_of=_COLUMNS,
+        rows_of=_ROWS,
+        summed_up=_SUMMED_UP,
         map_columns=map_columns,
         map_rows=map_rows,
         tasks=_count(cells, fixed),
@@ -110,15 +122,13 @@ def level_grid(cells: Mapping[Cell, int], chosen: Mapping[str, str]) -> LevelGri
 def _map(
     cells: Mapping[Cell, int], fixed: Mapping[str, str]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[GridCell, ...]], ...]]:
-    pairs = list(product(LEVELS, LEVELS))
-    knowledge = {"knowledge": fixed["knowledge"]} if "knowledge" in fixed else {}
-    levels = {
+    pairs = list(product(LEVELS, repeat=2))
+    others: dict[str, str] = {name: fixed[name] for name in _SUMMED_UP if name in fixed}
+    levels: dict[tuple[Cell, Cell], dict[str, str]] = {
         (row, column): {
-            "dependency": row[0],
-            "instruction": row[1],
-            "hierarchy": column[0],
-            "branch": column[1],
-            **knowledge,
+            **dict(zip(_ROWS, row, strict=True)),
+            **dict(zip(_COLUMNS, column, strict=True)),
+            **others,
         }
         for row in pairs
         for column in pairs

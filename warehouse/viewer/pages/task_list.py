@@ -8,7 +8,7 @@ from typing import get_args
 
 from pydantic import JsonValue
 
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS
+from resources.dimensions import DIMENSIONS, LEVELS
 from taskgraph.records.task import TaskStatus
 from warehouse.errors import SelectionInvalidError
 from warehouse.store import Warehouse

@@ -9,8 +9,8 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
+from resources.dimensions import DIMENSIONS, LEVELS
 from taskgraph.drawing.svg import draw_svg
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Rejection, Replay, Task, Validation
 from taskgraph.records.trajectory import Trajectory

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from taskgraph.measures.complexity import LEVELS
+from resources.dimensions import LEVELS, TABLE, DimensionDefinition
 from warehouse.store import Warehouse
-
-COUNTED = (
-    ("dependency", "edges", "edge_count"),
-    ("instruction", "nodes", "node_count"),
-    ("knowledge", "application categories", "application_category_count"),
-    ("hierarchy", "depth", "depth"),
-    ("branch", "width", "width"),
-)
-"""Dimensions of Table 2: name, what is counted, and the column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +72,7 @@ def funnel_charts(warehouse: Warehouse) -> tuple[Chart, Chart]:
 
 def complexity_charts(warehouse: Warehouse) -> tuple[Chart, ...]:
     """Tasks per level, then tasks per value, for each dimension of Table 2."""
-    return tuple(item for dimension in COUNTED for item in _complexity(warehouse, *dimension))
+    return tuple(item for row in TABLE for item in _complexity(warehouse, row))
 
 
 def scenario_chart(warehouse: Warehouse) -> Chart:
@@ -117,21 +108,23 @@ def function_figures(warehouse: Warehouse) -> dict[str, str]:
     }
 
 
-def _complexity(warehouse: Warehouse, name: str, counted_thing: str, column: str) -> tuple[Chart, Chart]:
+def _complexity(warehouse: Warehouse, dimension: DimensionDefinition) -> tuple[Chart, Chart]:
     levels = {
         str(level): int(str(count))
-        for level, count in warehouse.query(f"SELECT {name}_level, count(*) FROM tasks GROUP BY 1").rows()
+        for level, count in warehouse.query(
+            f"SELECT {dimension.level_column}, count(*) FROM tasks GROUP BY 1"
+        ).rows()
     }
     longest = max(levels.values(), default=0) or 1
     by_level = Chart(
-        f"{name.capitalize()} complexity",
+        f"{dimension.name.capitalize()} complexity",
         "tasks per level",
         tuple(Bar(level, levels.get(level, 0), levels.get(level, 0) / longest, level) for level in LEVELS),
     )
-    values = warehouse.query(f"SELECT {column}, count(*) FROM tasks GROUP BY 1 ORDER BY 1").rows()
+    values = warehouse.query(f"SELECT {dimension.column}, count(*) FROM tasks GROUP BY 1 ORDER BY 1").rows()
     return by_level, chart(
-        counted_thing.capitalize(),
-        f"tasks by {counted_thing}",
+        dimension.plural.capitalize(),
+        f"tasks by {dimension.plural}",
         [(str(value), count) for value, count in values],
     )
 

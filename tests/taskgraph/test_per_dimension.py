@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from taskgraph.measures.cells import LevelConstraint, contradiction_in, possible_cells
-from taskgraph.measures.complexity import DIMENSIONS, LEVELS, cell_from_measures, level, shape_of
-from taskgraph.measures.ranges import MeasureRanges
+from resources.dimensions import DIMENSIONS, LEVELS, by_name
+from taskgraph.measures.cells import contradiction_in, possible_cells
+from taskgraph.measures.complexity import cell_from_measures, shape_of
+from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from tests.taskgraph.small_graphs import every_graph
 
 
@@ -37,7 +38,7 @@ def test_the_values_of_a_level_within_a_range_are_of_that_level():
     ranges = MeasureRanges(hierarchy=(2, 7))
     for name in LEVELS:
         low, high = ranges.within("hierarchy", name)
-        expected = [value for value in range(2, 8) if level("hierarchy", value) == name]
+        expected = [value for value in range(2, 8) if by_name("hierarchy").level(value) == name]
         assert list(range(low, high + 1)) == expected
 
 
