@@ -2,13 +2,18 @@
 
 Prefect would start one by itself, but only after it has imported its whole server into our process, and would leave it
 running when we are killed. This one gets its listening socket from us: requests queue there while it starts, so the
-imports of the run and the start of the server go on side by side and nobody polls. It ends when the pipe to us closes,
-however we end. `python -m flows.prefect_server` is the server's process.
+imports of the run and the start of the server go on side by side and nobody polls. `python -m flows.prefect_server` is
+the server's process.
+
+The server ends when the pipe to us closes, however we end, and by nothing else: it has a session of its own, so Ctrl-C
+in a terminal does not reach it, and it ignores the signal that a service manager sends to every process of a run. Were
+it to end first, the run could not tell it how it ended, and would wait for over a minute for answers.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -50,6 +55,7 @@ def prefect_server() -> Iterator[None]:
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 pass_fds=[listening.fileno()],
+                start_new_session=True,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
             )
     os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
@@ -118,6 +124,9 @@ def _errors() -> Path:
 
 
 def _serve(file_descriptor: int) -> None:
+    for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(name, signal.SIG_IGN)
+
     def end_with_parent() -> None:
         os.read(0, 1)
         os._exit(0)
@@ -137,6 +146,10 @@ def _serve(file_descriptor: int) -> None:
     import uvicorn
 
     class Server(uvicorn.Server):
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield  # they stay ignored
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if not self.started:

@@ -17,6 +17,8 @@ import pytest
 from flows.errors import CommandError
 from flows.interruptions import interruptible
 from resources.errors import ExitCode
+from warehouse.records import RunRecord
+from warehouse.store import Warehouse
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
@@ -74,7 +76,10 @@ def test_what_prefect_makes_of_the_signal_is_understood() -> None:
 @pytest.mark.parametrize(
     ("name", "exit_code"), [("SIGINT", ExitCode.INTERRUPTED), ("SIGTERM", ExitCode.TERMINATED)]
 )
-def test_a_build_ends_with_one_line_and_goes_on_later(name: str, exit_code: int, tmp_path: Path) -> None:
+def test_a_signal_to_the_whole_group_ends_a_build_with_one_line_and_it_goes_on_later(
+    name: str, exit_code: int, tmp_path: Path
+) -> None:
+    """A terminal sends Ctrl-C, and a service manager SIGTERM, to every process of the group."""
     data = tmp_path / "data"
     command = [
         *(
@@ -88,14 +93,19 @@ def test_a_build_ends_with_one_line_and_goes_on_later(name: str, exit_code: int,
         ),
         *("--applications=simulated_notes", "--set=intents.wanted=2", "--set=replay_share=0", "--tasks=2"),
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
     while process.poll() is None and calls_in(data / "ledger.sqlite") < 5:
         time.sleep(0.02)
-    process.send_signal(getattr(signal, name))
+    os.killpg(process.pid, getattr(signal, name))
     printed = process.communicate()[0]
     said = "interrupted" if name == "SIGINT" else "terminated"
     assert printed.splitlines() == [f"error: {said}; what is finished is kept, and the same command goes on."]
     assert process.returncode == exit_code
+    with Warehouse(data / "warehouse", read_only=True) as store:
+        (run,) = store.read(RunRecord)
+    assert (run.status, run.message) == ("interrupted", "interrupted by the user")
     if name == "SIGTERM":
         assert subprocess.run(command, capture_output=True, check=False).returncode == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -54,3 +55,24 @@ def test_a_server_that_cannot_start_is_named(data: Path, monkeypatch: pytest.Mon
     ):
         urllib.request.urlopen(os.environ["PREFECT_API_URL"] + "/health", timeout=120)
     assert "file is not a database" in (home / "server-errors.log").read_text()
+
+
+def test_the_server_outlives_signals_to_all_processes_and_ends_with_the_run(data: Path) -> None:
+    """A service manager signals every process of a run; the server is the last to go."""
+    prepare_prefect(data)
+    with prefect_server():
+        address = os.environ["PREFECT_API_URL"] + "/health"
+        assert urllib.request.urlopen(address, timeout=120).read() == b"true"
+        (server,) = children(os.getpid(), "flows.prefect_server")
+        assert os.getsid(server) == server != os.getsid(0)
+        for name in (signal.SIGINT, signal.SIGTERM):
+            os.kill(server, name)
+        assert urllib.request.urlopen(address, timeout=120).read() == b"true"
+    assert children(os.getpid(), "flows.prefect_server") == []
+
+
+def children(parent: int, module: str) -> list[int]:
+    """Processes started by `parent` that run `module`."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+    rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+    return [int(row[0]) for row in rows if int(row[1]) == parent and f"-m {module}" in row[2]]
