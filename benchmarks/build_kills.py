@@ -24,7 +24,13 @@ from pathlib import Path
 
 from warehouse.store import Warehouse
 
-BUILD = ("--set=simulated=true", "--set=intents.wanted=4", "--set=replay_share=0.2", "--tasks=12", "--quiet")
+BUILD = (
+    "--set=platform=simulated",
+    "--set=intents.wanted=4",
+    "--set=replay_share=0.2",
+    "--tasks=12",
+    "--quiet",
+)
 TABLES = (
     "subtasks",
     "trajectories",

@@ -53,7 +53,7 @@ def processor_seconds() -> float:
 
 def build_seconds(code: str, data: Path, seed: int) -> tuple[float, float]:
     """Wall and processor time of the smallest build."""
-    options = ["--set=simulated=true", "--applications=simulated_notes", "--tasks=2", "--quiet"]
+    options = ["--set=platform=simulated", "--applications=simulated_notes", "--tasks=2", "--quiet"]
     small = ["--set=intents.wanted=1", "--set=replay_share=0", f"--seed={seed}", "--data", str(data)]
     return seconds(code, "build", *options, *small)
 

@@ -1,0 +1,14 @@
+"""Where agents act: the protocol, the loop, and the platforms that implement it.
+
+environment   the protocol: reset, observe, act, evidence
+agent         the protocol of what decides
+episode       the one loop: look, decide, act, record
+annotated     screenshots with numbered boxes
+keys          key presses, with the error that environments raise
+lookup        platforms by name
+worked_example_agent   performs a curated worked example
+platforms/    one folder per platform
+machines/     sandboxes: folders, confinement, cleaning up
+installing/   applications and the browser onto this machine
+evidence/     what the checks read: inputs, files, databases
+"""

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Protocol, cast
 
 from environments import platforms
 from environments.environment import Environment
 from environments.errors import UnknownPlatformError
+from resources.applications import Application
 from resources.record import Record
 
 
 class Platform(Protocol):
     """What a platform module offers."""
 
+    SETTINGS: type[Record]
+    """The platform's settings record."""
+
     @staticmethod
     def settings(values: dict[str, object]) -> Record:
         """The platform's settings record from plain values; unknown keys are refused by the record."""
+        ...
+
+    @staticmethod
+    def applications() -> tuple[Application, ...]:
+        """Applications that the platform brings itself, beside those of the catalogue, by name."""
         ...
 
     @staticmethod
@@ -44,3 +54,14 @@ def platform(name: str) -> Platform:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UnknownPlatformError(f"There is no platform named {name!r}.{hint} Known: {', '.join(known)}.")
     return cast(Platform, importlib.import_module(f"environments.platforms.{name}.platform"))
+
+
+def create_environment(name: str, values: Mapping[str, object]) -> Environment:
+    """A closed environment of the platform `name`, which takes those of `values` that its settings have a field for.
+
+    Raises:
+        UnknownPlatformError: there is no such platform.
+    """
+    module = platform(name)
+    known = module.SETTINGS.model_fields
+    return module.create(module.settings({key: value for key, value in values.items() if key in known}))

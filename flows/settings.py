@@ -57,8 +57,8 @@ class Settings(BaseSettings):
     """Folder with further applications, beside the built-in ones."""
     applications: tuple[str, ...] = ()
     """Applications to use; all installed ones when empty."""
-    simulated: bool = False
-    """Use the few simulated applications instead of real ones: for tests and trials; every record says so."""
+    platform: str = "web_browser"
+    """Platform whose applications are used. `simulated` brings a few small ones for tests and trials; every record says so."""
     environments: int = Field(default=4, ge=1, le=64)
     """Environments used side by side; half of their time is waiting, so two per core keep a machine busy."""
     isolation: Isolation = "automatic"

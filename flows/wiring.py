@@ -13,11 +13,9 @@ from importlib.metadata import version as distribution_version
 
 from pydantic import JsonValue
 
+from environments import lookup
 from environments.environment import Environment
 from environments.installing.applications import missing_for_start
-from environments.lookup import platform
-from environments.platforms.simulated.catalog_entries import simulated_applications
-from environments.platforms.web_browser.settings import WebBrowserSettings
 from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from flows.environment_pool import EnvironmentPool
 from flows.errors import CommandError
@@ -144,9 +142,7 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
         if name not in known:
             raise CommandError(str(UnknownCatalogEntryError("application", name, known)))
     wanted = settings.applications or tuple(known)
-    missing = {
-        name: "" if settings.simulated else missing_for_start(known[name], settings.data) for name in wanted
-    }
+    missing = {name: missing_for_start(known[name], settings.data) for name in wanted}
     present = {name: known[name] for name in wanted if not missing[name]}
     absent = {name: reason for name, reason in missing.items() if reason}
     if not present:
@@ -159,21 +155,26 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
 
 
 def _catalogue(settings: Settings) -> dict[str, Application]:
-    if settings.simulated:
-        return {application.name: application for application in simulated_applications()}
-    return load_applications(settings.catalog)
+    """The applications of the platform: those in the catalogue and those that it brings itself."""
+    catalogue = load_applications(settings.catalog)
+    brought = lookup.platform(settings.platform).applications()
+    return {
+        application.name: application
+        for application in (*catalogue.values(), *brought)
+        if application.platform == settings.platform
+    }
 
 
 def create_environment(settings: Settings, name: str) -> Environment:
     """A closed environment of the platform `name`."""
-    module = platform(name)
-    if name == "web_browser":
-        return module.create(
-            WebBrowserSettings(
-                data_folder=settings.data, browser_executable=settings.browser, isolation=settings.isolation
-            )
-        )
-    return module.create(module.settings({}))
+    return lookup.create_environment(
+        name,
+        {
+            "data_folder": settings.data,
+            "browser_executable": settings.browser,
+            "isolation": settings.isolation,
+        },
+    )
 
 
 def sandbox_settings(settings: Settings) -> SandboxSettings:
@@ -191,9 +192,10 @@ def role_settings(settings: Settings) -> CallSettings:
         options.setdefault("mistakes", settings.offline_mistakes)
         if settings.catalog is not None:
             options.setdefault("catalogue", str(settings.catalog))
-        if settings.simulated:
-            simulated = [item.model_dump(mode="json") for item in simulated_applications()]
-            options.setdefault("applications", json.loads(json.dumps(simulated)))
+        brought = lookup.platform(settings.platform).applications()
+        if brought:
+            entries = [item.model_dump(mode="json") for item in brought]
+            options.setdefault("applications", json.loads(json.dumps(entries)))
         parameters = model.parameters
         if parameters.seed is None:
             parameters = parameters.model_copy(update={"seed": settings.seed})

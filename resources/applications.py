@@ -149,6 +149,8 @@ class Application(Record):
     """One of the 12 application categories (Table 11)."""
     platform: str = "web_browser"
     """Environment platform that runs it."""
+    simulated: bool = False
+    """Whether it only imitates an application, for tests and trials; every record made with it says so."""
     version: str
     """Version that is installed and was verified."""
     licence: str

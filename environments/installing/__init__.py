@@ -1,0 +1,10 @@
+"""Getting applications and the browser onto this machine.
+
+applications       installs catalogue entries, each in a place of its own
+python_packages    by pip
+node_finding       finds or installs Node, for npm
+system_packages    by apt
+browser_finding    finds a browser
+browser_package    gets one where there is none
+machine_commands   runs the programs that install
+"""

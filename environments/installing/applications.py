@@ -22,7 +22,7 @@ from environments.installing.machine_commands import CommandRunner
 from environments.installing.node_finding import find_node, install_node
 from environments.installing.python_packages import install_python_packages, unpack_wheel
 from environments.installing.system_packages import install_packages, missing_packages
-from resources.applications import Application
+from resources.applications import Application, Installation
 from resources.assets import ASSET_PREFIX, content_of
 from resources.errors import CatalogError
 from resources.record import Record
@@ -85,6 +85,8 @@ def is_installed(application: Application, data_folder: Path) -> bool:
 
 def missing_for_start(application: Application, data_folder: Path) -> str:
     """What `application` still needs before it can be started, for people to read; empty when nothing is missing."""
+    if not needs_installation(application):
+        return ""
     if not is_installed(application, data_folder):
         return f"{application.title} is not installed; run: taskloom install --only {application.name}"
     packages = missing_packages(application.installation.apt)
@@ -93,6 +95,11 @@ def missing_for_start(application: Application, data_folder: Path) -> str:
     if application.installation.npm and find_node(data_folder) is None:
         return f"{application.title} needs Node, which is gone from this machine; run: taskloom install"
     return ""
+
+
+def needs_installation(application: Application) -> bool:
+    """Whether anything has to be installed before `application` can be started."""
+    return application.installation != Installation()
 
 
 def install_applications(

@@ -46,7 +46,7 @@ class OfflineOptions(Record):
     catalogue: str = ""
     """Folder of a user's catalogue, besides the shipped one."""
     applications: tuple[Application, ...] = ()
-    """Further applications whose worked examples the actor knows, such as simulated ones."""
+    """Further applications whose worked examples the actor knows, such as those that a platform brings."""
 
 
 class OfflineClient:

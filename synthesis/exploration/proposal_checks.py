@@ -106,7 +106,7 @@ def _subtask(
         fresh=tuple(proposal.fresh),
         worked_example=example.worked_example if example else (),
         origin="curated" if example else "proposed",
-        simulated=application.platform == "simulated",
+        simulated=application.simulated,
         provenance=provenance.model_copy(update={"stage": "exploration"}),
     )
     try:

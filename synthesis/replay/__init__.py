@@ -1,0 +1,1 @@
+"""Replay: composed tasks are performed from their subtasks' trajectories."""

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from environments.environment import Environment
 from environments.errors import ActionInvalidError, BrowserMissingError
-from environments.lookup import platform, platform_names
-from environments.platforms.simulated.catalog_entries import simulated_applications
+from environments.installing.applications import missing_for_start
+from environments.lookup import create_environment, platform, platform_names
 from resources.applications import Application, Fixture, Launch
 from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 
@@ -53,11 +53,9 @@ async def started(
 ) -> AsyncIterator[tuple[Environment, list[Application]]]:
     name = request.param
     module = platform(name)
-    values: dict[str, object] = {"temporary_folder": str(tmp_path / "temporary")}
-    if name == "web_browser":
-        values["data_folder"] = str(tmp_path / "data")
-    environment = module.create(module.settings(values))
-    applications = list(simulated_applications()) if name == "simulated" else web_applications(tmp_path)
+    values = {"temporary_folder": str(tmp_path / "temporary"), "data_folder": str(tmp_path / "data")}
+    environment = create_environment(name, values)
+    applications = list(module.applications()) or web_applications(tmp_path)
     try:
         await environment.reset(applications[:2])
     except BrowserMissingError as error:
@@ -135,7 +133,15 @@ def test_an_unknown_setting_is_refused(name: str) -> None:
 
 def test_only_the_simulated_platform_says_so(tmp_path: Path) -> None:
     for name in platform_names():
-        values: dict[str, object] = {} if name == "simulated" else {"data_folder": str(tmp_path)}
-        module = platform(name)
-        environment = module.create(module.settings(values))
+        environment = create_environment(name, {"data_folder": str(tmp_path)})
         assert environment.simulated == (name == "simulated") and environment.platform == name
+
+
+@pytest.mark.parametrize("name", platform_names())
+def test_what_a_platform_brings_runs_on_it_and_says_whether_it_is_simulated(
+    name: str, tmp_path: Path
+) -> None:
+    environment = create_environment(name, {"data_folder": str(tmp_path)})
+    for application in platform(name).applications():
+        assert (application.platform, application.simulated) == (name, environment.simulated)
+        assert not missing_for_start(application, tmp_path)

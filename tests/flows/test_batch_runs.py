@@ -13,7 +13,7 @@ from model_clients.ledger.transfer import export_ledger, import_ledger
 from warehouse.store import Warehouse
 
 SMALL = [
-    "--set=simulated=true",
+    "--set=platform=simulated",
     "--set=composition.count=4",
     "--applications=simulated_notes,simulated_mail",
     "--set=intents.wanted=2",

@@ -13,7 +13,7 @@ from warehouse.store import Warehouse
 
 def settings(data: Path, **options: object) -> Settings:
     return load_settings(
-        assignments=["simulated=true", "composition.count=30", "replay_share=0.2", "intents.wanted=8"],
+        assignments=["platform=simulated", "composition.count=30", "replay_share=0.2", "intents.wanted=8"],
         data=data,
         **options,
     )

@@ -32,7 +32,7 @@ class Silent:
 
 def settings(data: Path) -> Settings:
     return load_settings(
-        assignments=["simulated=true", "composition.count=20", "replay_share=0", "intents.wanted=8"],
+        assignments=["platform=simulated", "composition.count=20", "replay_share=0", "intents.wanted=8"],
         data=data,
     )
 

@@ -88,7 +88,7 @@ def test_a_signal_to_the_whole_group_ends_a_build_with_one_line_and_it_goes_on_l
             "cli.main",
             "build",
             "--quiet",
-            "--set=simulated=true",
+            "--set=platform=simulated",
             f"--set=data={data}",
         ),
         *("--applications=simulated_notes", "--set=intents.wanted=2", "--set=replay_share=0", "--tasks=2"),

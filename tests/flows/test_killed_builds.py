@@ -3,7 +3,7 @@
 from benchmarks.build_kills import measure
 
 SMALL = (
-    "--set=simulated=true",
+    "--set=platform=simulated",
     "--applications=simulated_notes",
     "--set=intents.wanted=2",
     "--set=replay_share=0.3",

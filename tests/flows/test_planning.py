@@ -16,7 +16,9 @@ STAGES = ["exploration", "trajectories", "evaluation_functions", "intents", "ins
 def planned(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> dict[str, dict[str, object]]:
     model = "--set=models.default={provider: openai, model: m, prices: {input: 1, output: 2}}"
     with pytest.raises(SystemExit) as ended:
-        main(["build", "--data", str(data), "--set=simulated=true", model, "--dry-run", "--json", *options])
+        main(
+            ["build", "--data", str(data), "--set=platform=simulated", model, "--dry-run", "--json", *options]
+        )
     assert not ended.value.code
     return {item["stage"]: item for item in json.loads(capsys.readouterr().out)["calls"]}
 

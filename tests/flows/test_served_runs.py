@@ -47,7 +47,7 @@ def settings(data: Path, url: str = "", **models: object) -> Settings:
     }
     return load_settings(
         assignments=[
-            "simulated=true",
+            "platform=simulated",
             "composition.count=6",
             "intents.wanted=3",
             "replay_share=0.2",

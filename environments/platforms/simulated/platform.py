@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from environments.environment import Environment
+from environments.platforms.simulated.catalog_entries import simulated_applications
 from environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
+from resources.applications import Application
 from resources.record import Record
+
+SETTINGS = SimulatedSettings
 
 
 def settings(values: dict[str, object]) -> SimulatedSettings:
     """The settings of this platform from plain values."""
     return SimulatedSettings.model_validate(values)
+
+
+def applications() -> tuple[Application, ...]:
+    """The simulated applications."""
+    return simulated_applications()
 
 
 def create(settings: Record) -> Environment:

@@ -1,0 +1,10 @@
+"""Real web applications in a real browser.
+
+platform      what the platform offers
+settings      its settings
+environment   the environment
+browser       one browser process
+driver        the browser driver, shared by all browsers of an event loop
+pages/        what is seen and done in pages: controls, pictures, inputs, tabs, the task bar
+servers/      the applications' servers: clean states, processes, file servers
+"""

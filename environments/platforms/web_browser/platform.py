@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from environments.environment import Environment
 from environments.platforms.web_browser.settings import WebBrowserSettings
+from resources.applications import Application
 from resources.record import Record
+
+SETTINGS = WebBrowserSettings
 
 
 def settings(values: dict[str, object]) -> WebBrowserSettings:
     """The settings of this platform from plain values."""
     return WebBrowserSettings.model_validate(values)
+
+
+def applications() -> tuple[Application, ...]:
+    """None: web applications are the catalogue's."""
+    return ()
 
 
 def create(settings: Record) -> Environment:

@@ -1,0 +1,11 @@
+"""What is seen and done in pages.
+
+tab                one page: waiting, questions, looking
+tab_set            the open tabs of an environment
+screen             page and task bar as one observation
+inputs             mouse and keyboard
+task_bar           the bar below the page
+environment_page   windows that the environment shows itself: file picker, questions, lists
+controls.js        lists the controls of a page
+settle.js          waits until a page is at rest
+"""

@@ -1,0 +1,8 @@
+"""The servers behind applications.
+
+hosting              all servers of one environment
+application_server   one server process
+static_server        files served from a folder
+template_state       clean states, prepared once and copied at every reset
+relay                runs inside a confined server's network and carries its connections
+"""

@@ -44,9 +44,7 @@ class Hosting:
         """
         await self.stop()
         for application in applications:
-            missing = (
-                missing_for_start(application, self._settings.data_folder) if _installs(application) else ""
-            )
+            missing = missing_for_start(application, self._settings.data_folder)
             if missing:
                 raise ApplicationUnavailableError(missing)
         await asyncio.to_thread(self._sandbox.clear)
@@ -150,8 +148,3 @@ class Hosting:
             "venv": str(place.venv),
             "node": str(node.executable) if node is not None else "node",
         }
-
-
-def _installs(application: Application) -> bool:
-    installation = application.installation
-    return any(getattr(installation, name) for name in type(installation).model_fields)
