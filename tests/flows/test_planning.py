@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.main import main
-from tests.flows.test_calls_command import fill
+from tests.cli.test_calls_command import fill
 
 STAGES = ["exploration", "trajectories", "evaluation_functions", "intents", "instructions", "validation"]
 
