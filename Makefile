@@ -23,7 +23,11 @@ run: setup  ## Set up, then build a dataset from real applications with the offl
 	  --set replay_share=$(RUN_REPLAY_SHARE) $(ARGS)
 
 .PHONY: test
-test: setup  ## Set up what tests need, then run all tests
+test: setup  ## Set up what tests need, then run all tests but the slow ones
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -m "not slow" $(ARGS)
+
+.PHONY: test-all
+test-all: setup  ## All tests, the slow ones too: kills, attacks in full, real applications (what CI runs)
 	@$(BIN)/taskloom install --only $(TEST_APPLICATIONS) || [ $$? -eq 1 ]
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 

@@ -25,7 +25,7 @@ from resources.reading.catalog import load_applications, load_resource_categorie
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.subtask import BoundSubtask, Subtask
 
-pytestmark = [pytest.mark.browser, pytest.mark.applications]
+pytestmark = [pytest.mark.browser, pytest.mark.applications, pytest.mark.slow]
 
 DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
 CATEGORIES = load_resource_categories()

@@ -17,7 +17,7 @@ from resources.reading.catalog import load_applications
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import World
 
-pytestmark = [pytest.mark.browser, pytest.mark.applications]
+pytestmark = [pytest.mark.browser, pytest.mark.applications, pytest.mark.slow]
 
 DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
 TIDDLYWIKI = {"tiddlywiki": load_applications()["tiddlywiki"]}
