@@ -21,13 +21,13 @@ from benchmarks.run import Figure
 
 OURS = "from cli.main import main; main()"
 PREFECTS_OWN = (
-    "import contextlib, flows.prefect_server as server;"
+    "import contextlib, flows.running.prefect_server as server;"
     "server.prefect_server = contextlib.nullcontext;"
     "from cli.main import main; main()"
 )
 PREPARE = (
-    "import sys; from pathlib import Path; from flows.log_setup import prepare_prefect;"
-    "from flows.prefect_server import prepare_database; prepare_prefect(Path(sys.argv[1])); prepare_database()"
+    "import sys; from pathlib import Path; from flows.running.log_setup import prepare_prefect;"
+    "from flows.running.prefect_server import prepare_database; prepare_prefect(Path(sys.argv[1])); prepare_database()"
 )
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import prefect
 
 from flows.build_dataset import make_tasks
-from flows.current import working_for
 from flows.errors import CommandError
+from flows.running.current import working_for
 from flows.settings import Settings, load_settings
-from flows.summary import RunSummary, publish_artifacts, summarise
+from flows.summaries.summary import RunSummary, publish_artifacts, summarise
 from flows.wiring import open_run
 from resources.errors import ExitCode
 

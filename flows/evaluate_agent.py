@@ -7,11 +7,11 @@ from pathlib import Path
 import prefect
 
 from flows import steps
-from flows.agent_evaluation import EVALUATION, AgentEvaluation, InstructionLevel
-from flows.agents import agent_maker
-from flows.current import timed, working_for
 from flows.errors import CommandError
+from flows.running.current import timed, working_for
 from flows.settings import Settings, load_settings
+from flows.stages.agent_evaluation import EVALUATION, AgentEvaluation, InstructionLevel
+from flows.stages.agents import agent_maker
 from flows.wiring import open_run
 from omnieval.reports import ReportRow
 from resources.record import Record

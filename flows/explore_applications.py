@@ -7,12 +7,12 @@ from pathlib import Path
 import prefect
 
 from flows import steps
-from flows.current import timed, working_for
-from flows.growing import EXPLORATION
+from flows.running.current import timed, working_for
+from flows.running.together import together
+from flows.running.waiting import stop_while_waiting
 from flows.settings import Settings, load_settings
-from flows.summary import RunSummary, publish_artifacts, summarise
-from flows.together import together
-from flows.waiting import stop_while_waiting
+from flows.stages.growing import EXPLORATION
+from flows.summaries.summary import RunSummary, publish_artifacts, summarise
 from flows.wiring import open_run
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import prefect
 
 from flows import steps
-from flows.current import timed, working_for
+from flows.running.current import timed, working_for
 from flows.settings import Settings, load_settings
 from flows.wiring import open_run
 from taskgraph.records.task import Task

@@ -8,8 +8,8 @@ from __future__ import annotations
 import prefect
 from prefect.cache_policies import NO_CACHE
 
-from flows.current import current
-from flows.together import together
+from flows.running.current import current
+from flows.running.together import together
 
 
 @prefect.task(task_run_name="explore {application}", cache_policy=NO_CACHE)

@@ -7,9 +7,9 @@ from pathlib import Path
 import prefect
 
 from flows.build_dataset import grow_pool
-from flows.current import working_for
+from flows.running.current import working_for
 from flows.settings import Settings, load_settings
-from flows.summary import RunSummary, publish_artifacts, summarise
+from flows.summaries.summary import RunSummary, publish_artifacts, summarise
 from flows.wiring import open_run
 
 

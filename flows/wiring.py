@@ -17,11 +17,11 @@ from environments import lookup
 from environments.environment import Environment
 from environments.installing.applications import missing_for_start
 from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from flows.environment_pool import EnvironmentPool
 from flows.errors import CommandError
-from flows.interruptions import termination_in_order
-from flows.progress import Progress
-from flows.recording import Recorder
+from flows.running.environment_pool import EnvironmentPool
+from flows.running.interruptions import termination_in_order
+from flows.running.progress import Progress
+from flows.running.recording import Recorder
 from flows.settings import Settings
 from model_clients.asking import RoleModels
 from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError

@@ -29,8 +29,8 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("prefect")
     os.environ.pop("PREFECT_API_URL", None)
     os.environ["PREFECT_HOME"] = str(home)
-    from flows.log_setup import prepare_prefect
-    from flows.prefect_server import prefect_server
+    from flows.running.log_setup import prepare_prefect
+    from flows.running.prefect_server import prefect_server
 
     prepare_prefect(home)
     with prefect_server():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli.run_options import RunOptions, with_run_options
-from flows.interruptions import interruptible
+from flows.running.interruptions import interruptible
 
 if TYPE_CHECKING:
     from flows.settings import Settings
@@ -51,7 +51,7 @@ def _count(tasks: int | None) -> list[str]:
 def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     """Run the flow (or print its plan) and print the summary."""
     if options.dry_run:
-        from flows.planning import plan_run
+        from flows.planning.planning import plan_run
 
         plan = plan_run(settings, flow)
         typer.echo(plan.model_dump_json(indent=2) if options.as_json else plan.describe())
@@ -64,8 +64,8 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     import asyncio
     from importlib import import_module
 
-    from flows.log_setup import prepare_prefect, quiet_libraries
-    from flows.prefect_server import prefect_server
+    from flows.running.log_setup import prepare_prefect, quiet_libraries
+    from flows.running.prefect_server import prefect_server
 
     prepare_prefect(settings.data)
     with interruptible("what is finished is kept, and the same command goes on."), prefect_server():

@@ -9,7 +9,7 @@ import typer
 from cli.answer_printing import print_records
 from cli.run_options import RunOptions, with_run_options
 from flows.errors import CommandError
-from flows.interruptions import interruptible
+from flows.running.interruptions import interruptible
 from resources.dimensions import EXAMPLE_CHOICE
 
 
@@ -43,8 +43,8 @@ def evaluate(
     """
     import asyncio
 
-    from flows.log_setup import prepare_prefect, quiet_libraries
-    from flows.prefect_server import prefect_server
+    from flows.running.log_setup import prepare_prefect, quiet_libraries
+    from flows.running.prefect_server import prefect_server
     from warehouse.sets.selection import Selection, parse_levels
 
     if instructions not in ("high", "low"):

@@ -41,8 +41,8 @@ def install(
     from environments.installing.browser_finding import install_browser
     from environments.installing.machine_commands import CommandRunner
     from environments.installing.system_packages import OPTIONAL_TOOLS, install_optional_tools
-    from flows.log_setup import prepare_prefect
-    from flows.prefect_server import prepare_database
+    from flows.running.log_setup import prepare_prefect
+    from flows.running.prefect_server import prepare_database
     from flows.settings import load_settings
     from resources.reading.catalog import load_applications
 

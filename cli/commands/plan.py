@@ -70,7 +70,7 @@ def plan(
     Without --want, --capability and --cells the plan is for an even spread over all cells. The exit code is 1 when the
     pool cannot supply what is wanted.
     """
-    from flows.composition_planning import (
+    from flows.planning.composition_planning import (
         plan_composition,
         quotas_from_table,
         quotas_of_capabilities,
@@ -114,7 +114,7 @@ def plan(
 def _pool(file: Path | None, warehouse: str | None) -> tuple[list[Subtask], list[Intent], str]:
     """Subtasks and intents that a run would compose from, and what to call the subtasks."""
     if file is not None:
-        from flows.composition_planning import subtasks_in
+        from flows.planning.composition_planning import subtasks_in
 
         return subtasks_in(file), [], "subtasks"
     from flows.settings import load_settings

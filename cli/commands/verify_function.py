@@ -14,7 +14,7 @@ from resources.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flows.examination import Examined
+    from flows.examining.examination import Examined
     from flows.settings import Settings
 
 
@@ -71,8 +71,8 @@ def verify(
 
 def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examined:
     from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-    from flows.evidence_folder import read_evidence_folder
-    from flows.examination import examine_file
+    from flows.examining.evidence_folder import read_evidence_folder
+    from flows.examining.examination import examine_file
     from resources.reading.catalog import load_resource_categories
 
     folder = read_evidence_folder(evidence)
@@ -90,8 +90,8 @@ def _examine_stored(
     settings: Settings, version: str | None, subtask: str, save: Path | None, quiet: bool
 ) -> list[Examined]:
     from evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from flows.evidence_folder import write_evidence_folder
-    from flows.examination import examine_stored, stored_functions
+    from flows.examining.evidence_folder import write_evidence_folder
+    from flows.examining.examination import examine_stored, stored_functions
     from flows.wiring import sandbox_settings
     from resources.reading.catalog import load_resource_categories
     from warehouse.store import Warehouse

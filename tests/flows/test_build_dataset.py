@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flows.settings import Settings, load_settings
-from flows.summary import RunSummary
+from flows.summaries.summary import RunSummary
 from taskgraph.records.task import Task
 from warehouse.store import Warehouse
 

@@ -6,7 +6,7 @@ import pytest
 
 from environments.environment import Environment
 from environments.errors import EnvironmentBrokenError
-from flows.environment_pool import EnvironmentPool
+from flows.running.environment_pool import EnvironmentPool
 
 
 class IdleEnvironment:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from flows.errors import CommandError
-from flows.interruptions import interruptible
+from flows.running.interruptions import interruptible
 from resources.errors import ExitCode
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse

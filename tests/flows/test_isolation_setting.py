@@ -8,7 +8,7 @@ import pytest
 
 from environments.machines import bubblewrap as confinement
 from flows.settings import Settings, load_settings
-from flows.summary import RunSummary, why_unconfined
+from flows.summaries.summary import RunSummary, why_unconfined
 from flows.wiring import create_environment, sandbox_settings
 
 

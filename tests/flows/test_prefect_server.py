@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from flows.errors import CommandError
-from flows.log_setup import prepare_prefect
-from flows.prefect_server import prefect_server
+from flows.running.log_setup import prepare_prefect
+from flows.running.prefect_server import prefect_server
 
 ASK = """
 import os, sys, urllib.request
 from pathlib import Path
-from flows.log_setup import prepare_prefect
-from flows.prefect_server import prefect_server
+from flows.running.log_setup import prepare_prefect
+from flows.running.prefect_server import prefect_server
 
 prepare_prefect(Path(sys.argv[1]))
 with prefect_server():
@@ -63,12 +63,12 @@ def test_the_server_outlives_signals_to_all_processes_and_ends_with_the_run(data
     with prefect_server():
         address = os.environ["PREFECT_API_URL"] + "/health"
         assert urllib.request.urlopen(address, timeout=120).read() == b"true"
-        (server,) = children(os.getpid(), "flows.prefect_server")
+        (server,) = children(os.getpid(), "flows.running.prefect_server")
         assert os.getsid(server) == server != os.getsid(0)
         for name in (signal.SIGINT, signal.SIGTERM):
             os.kill(server, name)
         assert urllib.request.urlopen(address, timeout=120).read() == b"true"
-    assert children(os.getpid(), "flows.prefect_server") == []
+    assert children(os.getpid(), "flows.running.prefect_server") == []
 
 
 def children(parent: int, module: str) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from flows.recording import Recorder
+from flows.running.recording import Recorder
 from resources.record import Record
 
 

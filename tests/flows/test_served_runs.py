@@ -15,7 +15,7 @@ import pytest
 from pydantic import JsonValue
 
 from flows.settings import Settings, load_settings
-from flows.summary import RunSummary
+from flows.summaries.summary import RunSummary
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.transfer import export_ledger
 from tests.flows.overheard import OverheardAnswers

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from cli.main import create_app
 from flows.errors import CommandError
-from flows.evidence_folder import read_evidence_folder, write_evidence_folder
+from flows.examining.evidence_folder import read_evidence_folder, write_evidence_folder
 from resources.applications import ResourceDeclaration
 from taskgraph.records.evaluation_function import (
     EvalResult,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from flows.known_pool import is_unchanged, load_verified
+from flows.stages.known_pool import is_unchanged, load_verified
 from flows.wiring import Run
 from model_clients.errors import BatchPendingError
 from model_clients.roles import ModelRole

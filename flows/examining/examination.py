@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from flows.errors import CommandError
-from flows.evidence_folder import EvidenceFolder
+from flows.examining.evidence_folder import EvidenceFolder
 from resources.categories import ResourceCategory
 from resources.record import Record
 from synthesis.examination.examination import (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from flows.model_call_rows import model_call_rows
+from flows.summaries.model_call_rows import model_call_rows
 from flows.wiring import Run
 from model_clients.errors import BatchPendingError
 from resources.reading.catalog import load_capabilities, load_scenarios

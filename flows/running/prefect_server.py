@@ -2,7 +2,7 @@
 
 Prefect would start one by itself, but only after it has imported its whole server into our process, and would leave it
 running when we are killed. This one gets its listening socket from us: requests queue there while it starts, so the
-imports of the run and the start of the server go on side by side and nobody polls. `python -m flows.prefect_server` is
+imports of the run and the start of the server go on side by side and nobody polls. `python -m flows.running.prefect_server` is
 the server's process.
 
 The server ends when the pipe to us closes, however we end, and by nothing else: it has a session of its own, so Ctrl-C
@@ -50,7 +50,7 @@ def prefect_server() -> Iterator[None]:
         _errors().parent.mkdir(parents=True, exist_ok=True)
         with _errors().open("ab") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "flows.prefect_server", str(listening.fileno())],
+                [sys.executable, "-m", "flows.running.prefect_server", str(listening.fileno())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,

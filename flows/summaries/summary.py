@@ -7,9 +7,9 @@ import contextlib
 import shlex
 
 from environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
-from flows.current import Work
-from flows.mistakes_account import MistakeFate, account_of_mistakes
-from flows.model_call_rows import model_call_rows
+from flows.running.current import Work
+from flows.summaries.mistakes_account import MistakeFate, account_of_mistakes
+from flows.summaries.model_call_rows import model_call_rows
 from resources.errors import ExitCode
 from resources.record import Record
 

@@ -11,7 +11,7 @@ from typing import Literal
 from environments.agent import Agent, Decision
 from environments.episode import run_episode
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from flows.agents import AgentMaker
+from flows.stages.agents import AgentMaker
 from flows.wiring import Run
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report

@@ -11,9 +11,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from time import monotonic
 
-from flows.agent_evaluation import AgentEvaluation
-from flows.growing import PoolGrowth
-from flows.making import TaskMaking
+from flows.stages.agent_evaluation import AgentEvaluation
+from flows.stages.growing import PoolGrowth
+from flows.stages.making import TaskMaking
 from flows.wiring import Run
 
 

@@ -1,0 +1,1 @@
+"""Evaluation functions examined again, from recorded evidence alone."""
