@@ -9,20 +9,18 @@ from importlib import import_module
 from typing import cast
 
 from environments.agent import Agent, Decision
+from environments.starting_place import StartingPlaceAgent, needs_open_page
 from flows.errors import CommandError
 from flows.wiring import Run
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.reperformance import RecordedAgent
 from synthesis.trajectories.trajectories import ModelAgent, both_pictures
-from taskgraph.records.interaction import ClickInput, Observation
+from taskgraph.records.interaction import Observation
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import TrajectoryStep
 
 AgentMaker = Callable[[Task], Agent]
 """Makes a new agent for one attempt at a task."""
-
-TASK_BAR_BUTTON = "TaskBarButton"
-"""Control type of the buttons that bring applications to the front."""
 
 
 def agent_maker(name: str, run: Run, verified: Mapping[str, VerifiedSubtask], step_limit: int) -> AgentMaker:
@@ -94,36 +92,32 @@ class RecordedTaskAgent:
     It reads no instruction, so it says nothing about instructions; it shows that tasks and evaluator agree.
     """
 
-    parts: list[tuple[str, str, RecordedAgent]] = field(default_factory=list)
-    """Application, its title and the agent of each subtask that is left, in order."""
+    parts: list[Agent] = field(default_factory=list)
+    """What is left, in order: for each subtask the way to where it starts, then what was recorded."""
 
     @classmethod
     def of(cls, task: Task, run: Run, verified: Mapping[str, VerifiedSubtask]) -> RecordedTaskAgent:
         """The agent for `task`, in its first successful order."""
         nodes = {node.instance_id: node for node in task.graph.nodes}
         order = task.successful_orders[0] if task.successful_orders else tuple(nodes)
-        parts = []
+        parts: list[Agent] = []
+        used: set[str] = set()
         for node in (nodes[name] for name in order):
             trajectory = verified[node.subtask_id].trajectory(node.instance_id)
             if trajectory is None:
                 raise CommandError(f"no verified trajectory is stored for {node.instance_id}.")
-            parts.append(
-                (node.application, run.applications[node.application].title, RecordedAgent(trajectory))
-            )
+            first_page = node.application in used and not needs_open_page(node)
+            used.add(node.application)
+            title = run.applications[node.application].title
+            parts += [StartingPlaceAgent(node.application, title, first_page), RecordedAgent(trajectory)]
         return cls(parts)
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The next recorded action, after the click on the task bar where another application is in front."""
+        """The next action of the subtask at hand, or on the way to where it starts."""
         while self.parts:
-            application, title, agent = self.parts[0]
-            if observation.active_application != application:
-                for control in observation.controls:
-                    if control.control_type == TASK_BAR_BUTTON and control.text == title:
-                        return Decision(status="continue", action=ClickInput(control_label=control.label))
-                return Decision(status="give_up", message=f"the task bar has no button {title!r}")
-            decision = await agent.decide(instruction, observation, history)
+            decision = await self.parts[0].decide(instruction, observation, history)
             if decision.status != "finish":
                 return decision
             del self.parts[0]

@@ -12,6 +12,7 @@ from pydantic import Field
 from environments.environment import Environment
 from environments.episode import Recording
 from environments.errors import EnvironmentFailureError
+from environments.starting_place import go_to_starting_place, needs_open_page
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.applications import Application
 from resources.record import Record
@@ -164,13 +165,26 @@ class Replayer:
                 [self.applications[name] for name in names], without=made_files(ordered)
             )
             performance.initial = evidence = await environment.evidence()
+            used: set[str] = set()
             for node in ordered:
-                observation = await environment.bring_to_front(node.application)
-                before = evidence
-                recording = await perform_again(
-                    environment, self._trajectory(node), observation, history=performance.steps
+                going = await go_to_starting_place(
+                    environment,
+                    node.application,
+                    self.applications[node.application].title,
+                    observation,
+                    first_page=node.application in used and not needs_open_page(node),
+                    history=performance.steps,
                 )
-                performance.steps += recording.steps
+                used.add(node.application)
+                performance.steps += going.steps
+                before = going.steps[-1].evidence if going.steps else evidence
+                recording = going
+                if going.termination == "finished":
+                    recording = await perform_again(
+                        environment, self._trajectory(node), going.observation, history=performance.steps
+                    )
+                    performance.steps += recording.steps
+                observation = recording.observation
                 evidence = await environment.evidence()
                 if not await self._note(node, recording, before, evidence, performance):
                     return

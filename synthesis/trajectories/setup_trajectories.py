@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from environments.environment import Environment
 from environments.errors import EnvironmentBrokenError
+from environments.starting_place import go_to_starting_place, needs_open_page
 from resources.applications import Application
 from resources.categories import ResourceKind
 from synthesis.trajectories.reperformance import perform_again
@@ -54,21 +55,32 @@ class PreparedEnvironment:
     """
 
     def __init__(
-        self, environment: Environment, setup: SetupTrajectory, applications: Sequence[Application]
+        self,
+        environment: Environment,
+        setup: SetupTrajectory,
+        applications: Sequence[Application],
+        *,
+        first_page: bool = True,
     ) -> None:
-        """Perform `setup` after each reset; `applications` are those it needs."""
+        """Perform `setup` after each reset; `applications` are those it needs.
+
+        Afterwards the subtask's application is led to its first page, unless `first_page` is off because the subtask
+        reads what the setup trajectory left open.
+        """
         self.platform = environment.platform
         self.simulated = environment.simulated
         self._environment = environment
         self._setup = setup
         self._applications = applications
+        self._first_page = first_page
         self._steps = 0
         self._inputs = 0
+        self._titles: dict[str, str] = {}
 
     async def reset(
         self, applications: Sequence[Application], *, without: Collection[str] = ()
     ) -> Observation:
-        """Reset, perform the setup trajectory and bring the first of `applications` to the front.
+        """Reset, perform the setup trajectory and go to the first page of the first of `applications`.
 
         Raises:
             EnvironmentBrokenError: the setup trajectory could not be performed again.
@@ -77,19 +89,36 @@ class PreparedEnvironment:
         names = {application.name for application in applications}
         extra = [application for application in self._applications if application.name not in names]
         self._steps = self._inputs = 0
+        self._titles = {item.name: item.title for item in (*applications, *extra)}
         observation = await self._environment.reset([*applications, *extra], without=without)
+        used: set[str] = set()
         for instance, trajectory in self._setup.performed:
-            observation = await self._environment.bring_to_front(instance.application)
+            name = instance.application
+            first_page = name in used and not needs_open_page(instance)
+            observation = await self._go(name, observation, first_page=first_page)
+            used.add(name)
             recording = await perform_again(self._environment, trajectory, observation)
             if recording.termination != "finished":
                 raise EnvironmentBrokenError(
                     f"preparing with {instance.instance_id} failed: {recording.termination}: {recording.message}"
                 )
+            observation = recording.observation
         if self._setup.performed:
-            observation = await self._environment.bring_to_front(applications[0].name)
+            name = applications[0].name
+            observation = await self._go(name, observation, first_page=self._first_page and name in used)
             evidence = await self._environment.evidence()
             self._steps, self._inputs = evidence.step, len(evidence.inputs)
         return observation
+
+    async def _go(self, application: str, observation: Observation, *, first_page: bool) -> Observation:
+        recording = await go_to_starting_place(
+            self._environment, application, self._titles[application], observation, first_page=first_page
+        )
+        if recording.termination != "finished":
+            raise EnvironmentBrokenError(
+                f"going to {self._titles[application]} failed: {recording.termination}: {recording.message}"
+            )
+        return recording.observation
 
     async def observe(self) -> Observation:
         """The screen now."""

@@ -13,6 +13,7 @@ from environments.annotated import side_by_side
 from environments.environment import Environment
 from environments.episode import run_episode
 from environments.errors import AgentError
+from environments.starting_place import needs_open_page
 from model_clients.errors import CallFailedError
 from model_clients.replies import ActorReply
 from model_clients.roles import ModelRole
@@ -149,7 +150,7 @@ async def perform_subtask(
         )
         async with environments.lease(application.platform) as environment:
             trajectory = await run_episode(
-                _prepared(environment, before, applications),
+                _prepared(environment, before, instance, applications),
                 agent,
                 instance=instance,
                 applications=[application],
@@ -165,11 +166,15 @@ async def perform_subtask(
 
 
 def _prepared(
-    environment: Environment, setup: SetupTrajectory, applications: Mapping[str, Application]
+    environment: Environment,
+    setup: SetupTrajectory,
+    instance: BoundSubtask,
+    applications: Mapping[str, Application],
 ) -> Environment:
     if not setup.performed:
         return environment
-    return PreparedEnvironment(environment, setup, [applications[name] for name in setup.applications])
+    needed = [applications[name] for name in setup.applications]
+    return PreparedEnvironment(environment, setup, needed, first_page=not needs_open_page(instance))
 
 
 def _in_history(step: TrajectoryStep) -> StepInHistory:

@@ -21,6 +21,10 @@ class SimulatedApplication:
     def __init__(self, home: Path, clipboard: list[str]) -> None:
         """Begin with empty fields; the clipboard is a list of no text or one, shared by all applications."""
         self.home, self.clipboard = home, clipboard
+        self.show_first_page()
+
+    def show_first_page(self) -> None:
+        """Empty the fields and choose nothing, as when it was opened; files stay."""
         self.texts = dict.fromkeys(self.fields, "")
         self.chosen, self.status = "", "Ready"
 

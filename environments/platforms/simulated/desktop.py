@@ -13,13 +13,14 @@ from environments.keys import parse_keys
 from environments.machines.sandbox import Sandbox
 from environments.platforms.simulated.applications import APPLICATIONS, SimulatedApplication
 from environments.platforms.simulated.drawing import draw, place_of
+from environments.starting_place import START_PAGE, TASK_BAR_BUTTON
 from resources.applications import Application
 from resources.record import Record
 from taskgraph.records.evidence import ClipboardState, Evidence
 from taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Observation, Screenshot
 from taskgraph.records.keys import KeyPress, runs
 
-_BAR = "TaskBarButton"
+_BAR = TASK_BAR_BUTTON
 _PARENTS = {"Button": ("Tools", "ToolBar"), "ListItem": ("Files", "List"), _BAR: ("Task bar", "ToolBar")}
 
 
@@ -74,7 +75,8 @@ class SimulatedEnvironment:
         """The screen now."""
         if self._front not in self._open:
             raise EnvironmentBrokenError("The environment must be reset before there is anything to see.")
-        items = [*self._open[self._front].view(), *((_BAR, title, "") for title in self._titles.values())]
+        bar = (START_PAGE, *self._titles.values())
+        items = [*self._open[self._front].view(), *((_BAR, text, "") for text in bar)]
         controls = tuple(self._control(position, *item) for position, item in enumerate(items))
         known_by = hashlib.sha256(repr((items, self._focus)).encode()).hexdigest()
         screenshot = Screenshot.of(draw(controls)) if self._settings.pictures else Screenshot(sha256=known_by)
@@ -149,7 +151,9 @@ class SimulatedEnvironment:
 
     def _click(self, target: Control) -> None:
         self._focus, self._all_selected = target.text if target.control_type == "Edit" else "", False
-        if target.control_type == _BAR:
+        if target.control_type == _BAR and target.text == START_PAGE:
+            self._open[self._front].show_first_page()
+        elif target.control_type == _BAR:
             self._front = next(name for name, title in self._titles.items() if title == target.text)
         else:
             self._open[self._front].click(target.control_type, target.text)

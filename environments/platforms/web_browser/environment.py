@@ -315,6 +315,8 @@ class WebEnvironment:
                 await tabs.front.doing(page.go_back(wait_until="commit"))
             elif command == "reload":
                 await tabs.front.doing(page.reload(wait_until="domcontentloaded"))
+            elif command == "start":
+                await tabs.show_first_page()
             elif command == "close":
                 await tabs.close_front()
 

@@ -10,6 +10,7 @@ from PIL import Image
 from environments.errors import (
     ActionInvalidError,
 )
+from environments.starting_place import go_to_starting_place
 from taskgraph.records.interaction import ClickInput, DragInput, WaitInput, WheelMouseInput
 from tests.environments.web_browser.conftest import Screen
 
@@ -217,6 +218,39 @@ async def test_back_and_reload_are_on_the_task_bar(screen: Screen) -> None:
     assert screen.now.url.endswith("/next.html") and "127.0.0.1/" in screen.now.url
     await screen.click("Back")
     assert screen.now.window_title == "One"
+
+
+async def test_the_start_page_keeps_the_state_of_the_application(screen: Screen) -> None:
+    await screen.open(
+        """<a href="next.html">Go</a><p id=p></p><script>p.textContent = 'kept ' + localStorage.getItem('k')</script>""",
+        next="""<button onclick="localStorage.setItem('k', 'this'); location.hash = 'x'">Keep</button>
+          <a href="next.html" target=_blank>Open</a>""",
+    )
+    await screen.click("Go")
+    await screen.click("Keep")
+    await screen.click("Open")
+    await screen.click("Start page")
+    assert screen.texts == ["Go", "kept this"]
+    await screen.click("Back")
+    assert "Keep" in screen.texts
+
+
+async def test_going_to_the_start_page_never_hangs_on_unsaved_changes(screen: Screen) -> None:
+    page = screen.application(
+        "page",
+        index="""<button onclick="onbeforeunload = event => event.preventDefault()">Change</button>
+          <select aria-label=Colour><option>Red<option>Green</select><input type=file aria-label=Upload>""",
+    )
+    for leaving in ("", "Colour", "Upload"):
+        screen.now = await screen.environment.reset([page])
+        await screen.click("Change")
+        if leaving:
+            await screen.click(leaving)
+        going = await go_to_starting_place(screen.environment, "page", "Page", screen.now, first_page=True)
+        assert going.termination == "finished"
+        assert [step.target.text for step in going.steps if step.target] == ["Start page", "Leave"]
+        assert "Change" in [control.text for control in going.observation.controls]
+        assert not going.observation.window_title.startswith("Leave")
 
 
 async def test_nothing_reaches_another_machine_and_the_attempt_is_recorded(screen: Screen) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from urllib.parse import urldefrag
 
 from playwright.async_api import BrowserContext, Download, Page
 from playwright.async_api import Error as BrowserError
@@ -111,6 +112,23 @@ class TabSet:
         else:
             self._front = tab
             await self._raise_front()
+
+    async def show_first_page(self) -> None:
+        """Put the application's own tab in front and lead it to its first page; cookies, storage and server stay.
+
+        Raises:
+            TabAsksError: the page asks whether to leave it; it is left once that is answered with yes.
+        """
+        tab = self._front = self._tabs[self.front.application][0]
+        await self._raise_front()
+        application = self.applications[tab.application]
+        address = self._hosting.address(application)
+        limit = application.launch.start_timeout_seconds
+        stays = "#" in address and urldefrag(tab.page.url).url == urldefrag(address).url
+        await tab.doing(tab.page.goto(address, wait_until="domcontentloaded", timeout=limit * 1000), limit)
+        if stays:  # another fragment alone loads nothing
+            await tab.doing(tab.page.reload(wait_until="domcontentloaded"), limit)
+        await self._wait_until_ready(tab, application)
 
     async def close_front(self) -> None:
         """Close the tab in front, unless its page asks whether to leave.

@@ -1,4 +1,4 @@
-"""The task bar under the page, which the environment owns: one button per tab, and Back, Reload and Close."""
+"""The task bar under the page, which the environment owns: Back, Reload, Start page and Close tab, then one button per tab."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
+from environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
 from taskgraph.records.interaction import Control, Rectangle
 
 HEIGHT = 36
 """Height of the task bar, in pixels."""
-BUTTON_TYPE = "TaskBarButton"
-"""Control type of its buttons."""
-OWNER = "environment"
+OWNER = ENVIRONMENT
 """Application name of controls that the environment owns."""
 
 _BAR, _BUTTON, _ACTIVE, _TEXT, _DIM = "#1f2937", "#374151", "#2563c7", "#f3f4f6", "#9ca3af"
@@ -29,7 +28,7 @@ class TaskBarButton:
     text: str
     """What is written on it."""
     command: str
-    """`back`, `reload`, `close` or `tab:<position>`."""
+    """`back`, `reload`, `start`, `close` or `tab:<position>`."""
     rectangle: Rectangle
     """Where it is on the screen."""
     active: bool
@@ -42,7 +41,9 @@ def lay_out(
     """The buttons for tabs with `titles`, the `active` one marked; `closable` adds a button that closes it."""
     width, height = screen_size
     top, bottom = height - HEIGHT + 5, height - 5
-    commands = [("Back", "back"), ("Reload", "reload")] + ([("Close tab", "close")] if closable else [])
+    commands = [("Back", "back"), ("Reload", "reload"), (START_PAGE, "start")]
+    if closable:
+        commands.append(("Close tab", "close"))
     buttons = []
     left = _GAP
     for text, command in commands:
@@ -67,7 +68,7 @@ def as_controls(buttons: Sequence[TaskBarButton], first_label: int) -> list[Cont
         Control(
             label=str(first_label + index),
             text=button.text,
-            control_type=BUTTON_TYPE,
+            control_type=TASK_BAR_BUTTON,
             parent_text="Task bar",
             parent_type="ToolBar",
             rectangle=button.rectangle,

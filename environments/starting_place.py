@@ -1,0 +1,98 @@
+"""Going to the first page of an application before a subtask, by the buttons that every agent has.
+
+A subtask is recorded from the first page of its application, so that is where it starts in a task as well. The way
+there is made of ordinary actions on the task bar; a recording that holds them leads from its first screen to its last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from environments.agent import Decision
+from environments.environment import Environment
+from environments.episode import Recording, record_steps
+from resources.categories import ResourceKind
+from taskgraph.records.interaction import ClickInput, Control, KeyboardInput, Observation
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import TrajectoryStep
+
+TASK_BAR_BUTTON = "TaskBarButton"
+"""Control type of the buttons that the environment owns: one per application, and those that navigate."""
+START_PAGE = "Start page"
+"""Text of the task bar button that leads to the first page of the application in front, with its state kept."""
+ENVIRONMENT = "environment"
+"""Application name of controls that the environment owns."""
+LEAVE = "Leave"
+"""Text of the button that leaves a page although it holds unsaved changes."""
+
+_MOST_STEPS = 8
+_STAYS_OPEN = frozenset(
+    {ResourceKind.OPEN_DOCUMENT, ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
+)
+
+
+def needs_open_page(instance: BoundSubtask) -> bool:
+    """Whether `instance` reads what only the page that is open now holds, so that it must not be left before."""
+    return any(item.kind in _STAYS_OPEN for item in instance.inputs)
+
+
+@dataclass(slots=True)
+class StartingPlaceAgent:
+    """Brings an application to the front and, if wanted, to its first page; satisfies `environments.agent.Agent`.
+
+    Windows of the environment that are still open are closed first. A page that asks whether to leave it is left.
+    """
+
+    application: str
+    """Name of the application."""
+    title: str
+    """What the task bar calls it."""
+    first_page: bool
+    """Whether to go to its first page."""
+    _asked_for_it: bool = False
+
+    async def decide(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> Decision:
+        """The next action on the way."""
+        windows = [control for control in observation.controls if _in_window(control)]
+        leave = next((control for control in windows if control.text == LEAVE), None)
+        if leave is not None:
+            return _do(ClickInput(control_label=leave.label), "The page may be left.")
+        if windows:
+            return _do(KeyboardInput(keys="{ESC}"), "A window is still open.")
+        if observation.active_application != self.application:
+            return self._press(observation, self.title)
+        if self.first_page and not self._asked_for_it:
+            self._asked_for_it = True
+            return self._press(observation, START_PAGE)
+        return Decision(status="finish")
+
+    def _press(self, observation: Observation, text: str) -> Decision:
+        for control in observation.controls:
+            if control.control_type == TASK_BAR_BUTTON and control.text == text:
+                return _do(ClickInput(control_label=control.label), f"Work starts in {self.title}.")
+        return Decision(status="give_up", message=f"the task bar has no button {text!r}")
+
+
+async def go_to_starting_place(
+    environment: Environment,
+    application: str,
+    title: str,
+    observation: Observation,
+    *,
+    first_page: bool,
+    history: Sequence[TrajectoryStep] = (),
+) -> Recording:
+    """Go there from `observation` on; the steps are numbered on from `history`."""
+    agent = StartingPlaceAgent(application, title, first_page)
+    return await record_steps(environment, agent, "", observation, step_limit=_MOST_STEPS, history=history)
+
+
+def _in_window(control: Control) -> bool:
+    return control.application == ENVIRONMENT and control.control_type != TASK_BAR_BUTTON
+
+
+def _do(action: ClickInput | KeyboardInput, thought: str) -> Decision:
+    return Decision(status="continue", thought=thought, action=action)
