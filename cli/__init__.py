@@ -1,0 +1,1 @@
+"""The command `taskloom`: one module per command in `commands/`; nobody imports it."""

@@ -1,4 +1,4 @@
-"""Writes the generated pages under `docs/`: the command line, and whatever else the code knows best.
+"""Writes the generated pages under `docs/`, and the drawing of the house in ARCHITECTURE.md.
 
 `python -m cli.documentation` (`make docs`) writes them; a test compares them with what they would be now.
 """
@@ -18,10 +18,16 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 
 def pages() -> dict[str, str]:
-    """The generated pages by file name."""
+    """The generated pages by path below `docs/`."""
+    from cli.house_drawing import architecture_page
     from warehouse.data_model_page import page
 
-    return {"cli.md": command_line_page(), "settings.md": settings_page(), "data-model.md": page()}
+    return {
+        "cli.md": command_line_page(),
+        "settings.md": settings_page(),
+        "data-model.md": page(),
+        "../ARCHITECTURE.md": architecture_page(),
+    }
 
 
 def command_line_page() -> str:

@@ -1,0 +1,5 @@
+"""What generated evaluation functions may call, and the sandbox they run in.
+
+`checks/` are the functions they call, `evidence/` what the checks read, `interpreter/` admits and runs the code.
+`reference` writes the page that models are given.
+"""

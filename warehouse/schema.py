@@ -15,6 +15,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from resources.applications import Application
+from resources.dimensions import TABLE
 from resources.record import Record
 from taskgraph.records.agent_run import AgentRun
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
@@ -30,12 +31,7 @@ SCHEMA_VERSION = 3
 """Number of the layout below; a warehouse with a higher one is refused."""
 
 _PROVENANCE = {"stage": "provenance_stage"}
-_COMPLEXITY = {
-    "edges": "edge_count",
-    "nodes": "node_count",
-    "application_categories": "application_category_count",
-    "components": "component_count",
-}
+_COMPLEXITY: dict[str, str] = {row.measure: row.column for row in TABLE} | {"components": "component_count"}
 
 
 APPLICATIONS_SQL = "list_sort(list_distinct([node.application FOR node IN nodes]))"

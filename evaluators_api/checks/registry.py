@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Literal
 
+import evaluators_api.checks
 from evaluators_api.errors import CheckMisusedError
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.evidence.ocr import TextReader
@@ -120,10 +123,8 @@ def check(
 
 @cache
 def checks() -> Mapping[str, Check]:
-    """Every check by name: the paper's eleven first, then those beyond it."""
-    from evaluators_api.checks import inputs as input_checks  # noqa: F401 - they register themselves
-    from evaluators_api.checks import screen as screen_checks  # noqa: F401 - they register themselves
-    from evaluators_api.checks import system as system_checks  # noqa: F401 - they register themselves
-
+    """Every check of every module in this folder by name: the paper's eleven first, then those beyond it."""
+    for module in pkgutil.iter_modules(evaluators_api.checks.__path__):
+        import_module(f"evaluators_api.checks.{module.name}")
     ordered = sorted(_registered.values(), key=lambda item: not item.in_paper)
     return {item.name: item for item in ordered}

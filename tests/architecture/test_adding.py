@@ -1,0 +1,282 @@
+"""The table "To add one thing" of ARCHITECTURE.md is true: each row is tried in a temporary place."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import get_type_hints
+
+import pytest
+from typer.testing import CliRunner
+
+import cli.commands
+import environments.platforms
+import evaluators_api.checks
+import model_clients.providers
+import warehouse.exports
+import warehouse.imports
+from model_clients.settings import ModelSettings, RetrySettings
+from omnieval.metrics import Score
+from resources.record import Record
+from taskgraph.records.agent_run import AgentRun
+from taskgraph.records.task import Task
+from tests.architecture.test_dimensions import NAMED_IN
+from warehouse.schema import TABLE_NAMED
+
+ROOT = Path(__file__).parents[2]
+ROWS = dict(
+    re.findall(
+        r"^\| (an? [^|]+) \| ([^|]+) \|$", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+)
+Add = Callable[[ModuleType, str, str], None]
+
+
+@pytest.fixture
+def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Add]:
+    """Adds a file to a package for the time of a test, from a temporary folder."""
+    before = set(sys.modules)
+
+    def add_file(package: ModuleType, name: str, source: str) -> None:
+        folder = tmp_path / package.__name__
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source, encoding="utf-8")
+        monkeypatch.setattr(package, "__path__", list(dict.fromkeys([*package.__path__, str(folder)])))
+        importlib.invalidate_caches()
+
+    yield add_file
+    for name in set(sys.modules) - before:
+        if ".novel" in name:
+            del sys.modules[name]
+
+
+def test_the_table_has_rows():
+    assert len(ROWS) >= 15
+
+
+@pytest.mark.parametrize("row", sorted(ROWS))
+def test_the_places_that_a_row_names_exist(row: str):
+    for place in re.findall(r"`([a-z_]+/[^` ]*)`", ROWS[row]):
+        assert list(ROOT.glob(re.sub(r"<[a-z]+>", "*", place).rstrip("/"))), place
+
+
+def test_an_application_is_one_file(tmp_path: Path):
+    from resources.reading.catalog import load_application, load_applications
+
+    shipped = next(iter(load_applications().values()))
+    (tmp_path / "applications").mkdir()
+    source = (ROOT / "resources" / "catalog" / "applications" / f"{shipped.name}.yaml").read_text("utf-8")
+    (tmp_path / "applications" / "novel.yaml").write_text(
+        re.sub(rf"^name: {shipped.name}$", "name: novel", source, flags=re.MULTILINE), encoding="utf-8"
+    )
+    if (ROOT / "resources" / "catalog" / "assets").is_dir():
+        shutil.copytree(ROOT / "resources" / "catalog" / "assets", tmp_path / "assets")
+    assert load_application("novel", tmp_path).example_subtasks == shipped.example_subtasks
+
+
+def test_a_platform_is_one_folder(add: Add):
+    from environments.lookup import platform, platform_names
+
+    add(environments.platforms, "novel/__init__.py", "")
+    add(
+        environments.platforms,
+        "novel/platform.py",
+        "def settings(values):\n    return values\n\ndef create(settings):\n    return ('made', settings)\n",
+    )
+    assert "novel" in platform_names()
+    module = platform("novel")
+    assert module.create(module.settings({})) == ("made", {})  # type: ignore[comparison-overlap]
+
+
+def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch):
+    from model_clients.lookup import create_client
+
+    monkeypatch.setenv("NOVEL_KEY", "not a key")
+    settings = ModelSettings.model_validate(
+        {
+            "provider": "openai",
+            "model": "novel-1",
+            "base_url": "http://127.0.0.1:9/v1",
+            "api_key_variable": "NOVEL_KEY",
+        }
+    )
+    assert create_client(settings) is not None
+
+
+def test_a_provider_with_its_own_protocol_is_one_file(add: Add):
+    from model_clients.lookup import create_client, provider_names
+
+    add(model_clients.providers, "novel.py", "def create(settings):\n    return settings.model\n")
+    assert "novel" in provider_names()
+    made = create_client(ModelSettings.model_validate({"provider": "novel", "model": "novel-1"}))
+    assert made == "novel-1"  # type: ignore[comparison-overlap]
+
+
+def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add, monkeypatch: pytest.MonkeyPatch):
+    from evaluators_api.checks import registry
+    from evaluators_api.reference import checks_reference
+
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    add(
+        evaluators_api.checks,
+        "novel.py",
+        "from __future__ import annotations\nfrom evaluators_api.checks.registry import check\n\n"
+        '@check(reads="screen")\ndef check_novelty(scene, text: str) -> bool:\n    """Whether it is new."""\n'
+        "    return True\n",
+    )
+    registry.checks.cache_clear()
+    try:
+        assert "check_novelty" in registry.checks()
+        assert "Whether it is new." in checks_reference()
+    finally:
+        registry.checks.cache_clear()
+
+
+def test_a_prompt_is_a_folder_and_an_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from prompts import rendering
+    from prompts.inputs import PromptInput
+
+    (tmp_path / "novel").mkdir()
+    (tmp_path / "novel" / "system.md.jinja").write_text("You judge.", encoding="utf-8")
+    (tmp_path / "novel" / "user.md.jinja").write_text("Is {{ thing }} new?", encoding="utf-8")
+    monkeypatch.setattr(rendering, "_folder", lambda: tmp_path)
+
+    class NovelInput(PromptInput):
+        """A prompt."""
+
+        template = "novel"
+        thing: str
+        """What is judged."""
+
+    assert rendering.render(NovelInput(thing="this")).user == "Is this new?"
+
+
+def test_a_dimension_touches_the_modules_that_the_row_names():
+    row = ROWS["a complexity dimension"]
+    assert {place for place in NAMED_IN if place.endswith(".py")} <= set(re.findall(r"`([a-z_/]+\.py)`", row))
+
+
+def test_a_column_is_a_field_with_its_docstring():
+    class Wider(Task):
+        """A task with one more field."""
+
+        novelty: int = 0
+        """How new it is."""
+
+    columns = {column.name: column.comment for column in replace(TABLE_NAMED["tasks"], record=Wider).columns}
+    assert columns["novelty"] == "How new it is."
+
+
+def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch):
+    from cli import documentation
+
+    class Wider(RetrySettings):
+        """Settings with one more field."""
+
+        novelty: int = 3
+        """How new it is."""
+
+    monkeypatch.setattr(documentation, "Settings", Wider)
+    assert "| `novelty` | `3` | How new it is. |" in documentation.settings_page()
+
+
+def test_a_command_with_its_options_is_one_file(add: Add):
+    from cli import documentation
+    from cli.main import create_app
+
+    add(
+        cli.commands,
+        "novel.py",
+        "import typer\n\ndef register(app):\n    app.command('novel')(novel)\n\n"
+        "def novel(loud: bool = typer.Option(False, '--loud', help='Shout.')):\n"
+        '    """Say something new."""\n    typer.echo("NEW" if loud else "new")\n',
+    )
+    assert CliRunner().invoke(create_app(), ["novel", "--loud"]).output == "NEW\n"
+    assert "| `--loud` | Shout. |" in documentation.command_line_page()
+
+
+@pytest.mark.parametrize(
+    ("package", "names", "found"),
+    [
+        (warehouse.imports, "import_formats", "import_module_of"),
+        (warehouse.exports, "export_formats", "export_module"),
+    ],
+    ids=["import", "export"],
+)
+def test_an_import_or_an_export_is_one_file(add: Add, package: ModuleType, names: str, found: str):
+    from warehouse import lookup
+
+    add(package, "novel.py", '"""A new format."""\nMARK = "new"\n')
+    assert "novel" in getattr(lookup, names)()
+    assert getattr(lookup, found)("novel").MARK == "new"
+
+
+def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from warehouse import queries
+
+    (tmp_path / "novel.sql").write_text("-- What is new.\nSELECT 1 AS one\n", encoding="utf-8")
+    monkeypatch.setattr(queries, "files", lambda package: tmp_path)
+    queries.named_queries.cache_clear()
+    try:
+        assert queries.named_query("novel").description == "What is new."
+    finally:
+        queries.named_queries.cache_clear()
+
+
+def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from flows.stages.agents import agent_maker
+
+    (tmp_path / "novel_agent.py").write_text(
+        "class Agent:\n    async def decide(self, instruction, observation, history): ...\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    make = agent_maker("novel_agent:Agent", None, {}, 1)  # type: ignore[arg-type]
+    assert type(make(None)).__name__ == "Agent"  # type: ignore[arg-type]
+
+
+def test_a_metric_is_in_the_score_and_kept_per_attempt():
+    kept = set(Score.model_fields) & set(AgentRun.model_fields)
+    assert {"coverage_rate", "logical_consistency", "success"} <= kept
+    assert kept <= {column.name for column in TABLE_NAMED["agent_runs"].columns}
+
+
+def test_a_retry_policy_is_read_by_the_sender_alone():
+    from model_clients.limits.sender import Sender
+
+    assert get_type_hints(Sender)["retries"] is RetrySettings
+    assert issubclass(RetrySettings, Record)
+    using = [
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "model_clients").rglob("*.py")
+        if "tenacity" in path.read_text(encoding="utf-8")
+    ]
+    assert using == ["model_clients/limits/sender.py"]
+
+
+def test_every_row_is_tried():
+    tried = {
+        "an application",
+        "a platform",
+        "a provider that speaks a known protocol",
+        "a provider with a protocol of its own",
+        "a check",
+        "a prompt",
+        "a complexity dimension",
+        "a column",
+        "a setting",
+        "a command, or an option of one",
+        "an import",
+        "an export",
+        "a named query",
+        "an agent to evaluate",
+        "a metric of agents",
+        "a retry policy of model calls",
+    }
+    assert set(ROWS) == tried

@@ -1,0 +1,48 @@
+"""The drawing of the house says what the imports say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.house_drawing import Room, drawing, floors, rooms
+
+
+def room(name: str, *uses: str) -> Room:
+    return Room(name, f"For {name}.", (), frozenset(uses), ())
+
+
+def test_a_room_stands_above_every_room_it_uses():
+    found = floors((room("a", "b", "c"), room("b", "c"), room("c"), room("d", "c")))
+    assert [[item.name for item in floor] for floor in found] == [["a"], ["b", "d"], ["c"]]
+
+
+def test_rooms_that_import_each_other_are_refused():
+    with pytest.raises(ValueError, match="import each other: a, b"):
+        floors((room("a", "b"), room("b", "a"), room("c")))
+
+
+def test_arrows_that_follow_from_others_are_left_out_but_stand_in_the_table():
+    text = drawing((room("a", "b", "c"), room("b", "c"), room("c")))
+    assert "a --> b" in text
+    assert "a --> c" not in text
+    assert "| `a` | For a. | – | b, c | – |" in text
+
+
+def test_imports_shelves_and_own_libraries_are_read_from_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    for package, source in {
+        "upper_novel_room": "import lower_novel_room.shelf.thing\nimport networkx\nimport json\n",
+        "lower_novel_room": '"""Lower.\n\nMore."""\n',
+    }.items():
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text(source, encoding="utf-8")
+    (tmp_path / "lower_novel_room" / "shelf").mkdir()
+    (tmp_path / "lower_novel_room" / "shelf" / "__init__.py").touch()
+    (tmp_path / "lower_novel_room" / "shelf" / "thing.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    upper, lower = rooms(("upper_novel_room", "lower_novel_room"), tmp_path)
+    assert upper == Room("upper_novel_room", "", (), frozenset({"lower_novel_room"}), ("networkx",))
+    assert lower == Room("lower_novel_room", "Lower.", ("shelf",), frozenset(), ())
