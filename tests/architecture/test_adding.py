@@ -32,7 +32,9 @@ from warehouse.schema import TABLE_NAMED
 ROOT = Path(__file__).parents[2]
 ROWS = dict(
     re.findall(
-        r"^\| (an? [^|]+) \| ([^|]+) \|$", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), re.MULTILINE
+        r"^\| (an? [^|]+) \| ([^|]+) \|$",
+        (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
 )
 Add = Callable[[ModuleType, str, str], None]
