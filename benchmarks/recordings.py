@@ -24,6 +24,7 @@ from environments.worked_example_agent import WorkedExampleAgent
 from resources.applications import Application, ExampleSubtask
 from resources.categories import ResourceKind
 from resources.reading.catalog import load_applications, load_resource_categories
+from taskgraph.records.assignment import Assignment
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.trajectory import Trajectory
 
@@ -87,7 +88,7 @@ async def record_subtask(
         trajectory = await run_episode(
             environment,
             WorkedExampleAgent(example.worked_example, parameters),
-            instance=instance,
+            assignment=Assignment.of_subtask(instance),
             applications=[application],
             step_limit=STEP_LIMIT,
             without=made,

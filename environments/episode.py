@@ -9,11 +9,11 @@ from environments.agent import Agent, Decision
 from environments.environment import Environment
 from environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
 from resources.applications import Application
+from taskgraph.records.assignment import Assignment
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.grounding import describe_control
 from taskgraph.records.interaction import Action, Control, Observation, WaitInput
 from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.trajectory import Termination, Trajectory, TrajectoryStep
 
 StepListener = Callable[[TrajectoryStep], Awaitable[None]]
@@ -40,7 +40,7 @@ async def run_episode(
     environment: Environment,
     agent: Agent,
     *,
-    instance: BoundSubtask,
+    assignment: Assignment,
     applications: Sequence[Application],
     step_limit: int,
     without: Collection[str] = (),
@@ -50,10 +50,10 @@ async def run_episode(
     on_start: StartListener | None = None,
     on_step: StepListener | None = None,
 ) -> Trajectory:
-    """Let `agent` perform `instance` in `environment`, from a reset with `applications` (the first in front).
+    """Let `agent` carry out `assignment` in `environment`, from a reset with `applications` (the first in front).
 
     Always returns a trajectory: what the agent does wrong is told to it, and an environment that fails ends the
-    episode as `environment_error` with the steps recorded until then. The id is made from the instance and the
+    episode as `environment_error` with the steps recorded until then. The id is made from the assignment and the
     attempt unless it is given.
 
     Raises:
@@ -71,15 +71,15 @@ async def run_episode(
         if on_start is not None:
             await on_start(initial)
         recording = await record_steps(
-            environment, agent, instance.instruction, observation, step_limit=step_limit, on_step=on_step
+            environment, agent, assignment.instruction, observation, step_limit=step_limit, on_step=on_step
         )
         steps, termination, message = recording.steps, recording.termination, recording.message
     return Trajectory(
-        trajectory_id=trajectory_id or f"{instance.instance_id}:{attempt}",
-        subtask_id=instance.subtask_id,
-        instance_id=instance.instance_id,
-        parameters=instance.parameters,
-        instruction=instance.instruction,
+        trajectory_id=trajectory_id or f"{assignment.instance_id}:{attempt}",
+        subtask_id=assignment.subtask_id,
+        instance_id=assignment.instance_id,
+        parameters=assignment.parameters,
+        instruction=assignment.instruction,
         platform=environment.platform,
         simulated=environment.simulated,
         initial_evidence=initial,

@@ -18,6 +18,7 @@ from omnieval.reports import ReportRow, report
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.setup_trajectories import made_files, since
 from taskgraph.records.agent_run import AgentRun, CompletedSubtask
+from taskgraph.records.assignment import Assignment
 from taskgraph.records.evaluation_function import Evaluation
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.interaction import Observation
@@ -64,14 +65,6 @@ class AgentEvaluation:
         provenance = Provenance(run_id=run.run_id, stage=EVALUATION, seed=run.settings.seed)
         instruction = task.instruction if self.level == "high" else "\n".join(task.low_level_instructions)
         names = list(dict.fromkeys(node.application for node in task.graph.nodes))
-        whole = task.graph.nodes[0].model_copy(
-            update={
-                "instance_id": agent_run_id,
-                "subtask_id": task.task_id,
-                "instruction": instruction,
-                "parameters": {},
-            }
-        )
         watch = _Watch.of(task, self.verified, run.sandbox, self.patience, self.step_limit)
         agent = _Stopped(self.make(task), watch)
         started = perf_counter()
@@ -79,7 +72,7 @@ class AgentEvaluation:
             trajectory = await run_episode(
                 environment,
                 agent,
-                instance=whole,
+                assignment=Assignment.of_task(task, agent_run_id, instruction),
                 applications=[applications[name] for name in names],
                 step_limit=self.step_limit,
                 without=made_files(task.graph.nodes),

@@ -81,8 +81,7 @@ def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
             "manual": "\n\n".join(f"# {item.title}\n{item.manual}" for item in applications),
         }
     )
-    instance = task.graph.nodes[0].model_copy(update={"instance_id": task.task_id})
-    return ModelAgent(run.models, instance, whole, step_limit, picture=both_pictures)
+    return ModelAgent(run.models, task.task_id, whole, step_limit, picture=both_pictures)
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from resources.record import Record
 from synthesis.exploration.exploration import controls_in_view
 from synthesis.ports import Environments, Models
 from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files
+from taskgraph.records.assignment import Assignment
 from taskgraph.records.interaction import (
     Action,
     ClickInput,
@@ -69,14 +70,14 @@ class ModelAgent:
 
     models: Models
     """Models by role."""
-    instance: BoundSubtask
-    """What is performed."""
+    item_id: str
+    """Id of what is performed, for the accounts of model calls."""
     application: Application
     """Where."""
     step_limit: int
     """Most steps."""
     attempt: int = 0
-    """Which performance of the instance this is."""
+    """Which performance of it this is."""
     feedback: tuple[str, ...] = ()
     """What was wrong with earlier ones."""
     picture: Picture = plain_picture
@@ -111,7 +112,7 @@ class ModelAgent:
                 prompt,
                 ActorReply,
                 stage=STAGE,
-                item_id=self.instance.instance_id,
+                item_id=self.item_id,
                 attempt=self.attempt,
             )
         except CallFailedError as error:
@@ -146,13 +147,13 @@ async def perform_subtask(
     trajectory = None
     for _ in range(settings.environment_attempts):
         agent = ModelAgent(
-            models, instance, application, settings.step_limit, attempt, tuple(feedback), picture
+            models, instance.instance_id, application, settings.step_limit, attempt, tuple(feedback), picture
         )
         async with environments.lease(application.platform) as environment:
             trajectory = await run_episode(
                 _prepared(environment, before, instance, applications),
                 agent,
-                instance=instance,
+                assignment=Assignment.of_subtask(instance),
                 applications=[application],
                 step_limit=settings.step_limit,
                 without=without,

@@ -11,17 +11,15 @@ from environments.errors import AgentError, ApplicationStartFailedError, Environ
 from environments.lookup import platform
 from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Application
+from taskgraph.records.assignment import Assignment
 from taskgraph.records.grounding import find_control
 from taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Observation
-from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.trajectory import TrajectoryStep
 
 NOTES = next(item for item in simulated_applications() if item.name == "simulated_notes")
-INSTANCE = BoundSubtask(
+ASSIGNMENT = Assignment(
     instance_id="notes.write:1",
     subtask_id="notes.write",
-    application="simulated_notes",
-    application_category="Note Management",
     instruction="Write a note.",
     parameters={"text_path": "Documents/ideas.txt"},
 )
@@ -85,7 +83,9 @@ async def environment() -> AsyncIterator[Environment]:
 
 async def test_records_what_was_seen_done_and_changed(environment: Environment) -> None:
     agent = Scripted("Documents/meeting.txt", "Copy text")
-    trajectory = await run_episode(environment, agent, instance=INSTANCE, applications=[NOTES], step_limit=5)
+    trajectory = await run_episode(
+        environment, agent, assignment=ASSIGNMENT, applications=[NOTES], step_limit=5
+    )
     assert trajectory.termination == "finished"
     assert [step.step for step in trajectory.steps] == [1, 2]
     assert trajectory.simulated and trajectory.platform == "simulated"
@@ -106,7 +106,7 @@ async def test_a_reset_leaves_out_what_the_task_makes(environment: Environment) 
     trajectory = await run_episode(
         environment,
         Scripted(),
-        instance=INSTANCE,
+        assignment=ASSIGNMENT,
         applications=[NOTES],
         step_limit=5,
         without=["Documents/ideas.txt"],
@@ -122,7 +122,9 @@ async def test_an_invalid_action_is_told_to_the_agent_and_ends_nothing(environme
         Decision(status="continue"),
         "New",
     )
-    trajectory = await run_episode(environment, agent, instance=INSTANCE, applications=[NOTES], step_limit=9)
+    trajectory = await run_episode(
+        environment, agent, assignment=ASSIGNMENT, applications=[NOTES], step_limit=9
+    )
     assert trajectory.termination == "finished"
     problems = [step.problem for step in trajectory.steps]
     assert (
@@ -135,24 +137,28 @@ async def test_an_invalid_action_is_told_to_the_agent_and_ends_nothing(environme
 
 async def test_ends_at_the_step_limit_only_when_the_agent_wants_more(environment: Environment) -> None:
     exact = await run_episode(
-        environment, Scripted("New", "New"), instance=INSTANCE, applications=[NOTES], step_limit=2
+        environment, Scripted("New", "New"), assignment=ASSIGNMENT, applications=[NOTES], step_limit=2
     )
     assert exact.termination == "finished"
     more = await run_episode(
-        environment, Scripted("New", "New", "New"), instance=INSTANCE, applications=[NOTES], step_limit=2
+        environment, Scripted("New", "New", "New"), assignment=ASSIGNMENT, applications=[NOTES], step_limit=2
     )
     assert more.termination == "step_limit" and len(more.steps) == 2 and "2 steps" in more.message
 
 
 async def test_giving_up_keeps_the_reason(environment: Environment) -> None:
     agent = Scripted("New", Decision(status="give_up", message="There is no such file."))
-    trajectory = await run_episode(environment, agent, instance=INSTANCE, applications=[NOTES], step_limit=5)
+    trajectory = await run_episode(
+        environment, agent, assignment=ASSIGNMENT, applications=[NOTES], step_limit=5
+    )
     assert (trajectory.termination, trajectory.message) == ("gave_up", "There is no such file.")
 
 
 async def test_a_failing_model_ends_the_episode_and_keeps_its_steps(environment: Environment) -> None:
     agent = Scripted("New", AgentError("The model refused."))
-    trajectory = await run_episode(environment, agent, instance=INSTANCE, applications=[NOTES], step_limit=5)
+    trajectory = await run_episode(
+        environment, agent, assignment=ASSIGNMENT, applications=[NOTES], step_limit=5
+    )
     assert (trajectory.termination, trajectory.message, len(trajectory.steps)) == (
         "model_error",
         "The model refused.",
@@ -163,20 +169,28 @@ async def test_a_failing_model_ends_the_episode_and_keeps_its_steps(environment:
 async def test_what_an_agent_raises_otherwise_passes_through(environment: Environment) -> None:
     with pytest.raises(ZeroDivisionError):
         await run_episode(
-            environment, Scripted(ZeroDivisionError()), instance=INSTANCE, applications=[NOTES], step_limit=5
+            environment,
+            Scripted(ZeroDivisionError()),
+            assignment=ASSIGNMENT,
+            applications=[NOTES],
+            step_limit=5,
         )
 
 
 async def test_an_environment_that_fails_is_recorded(environment: Environment) -> None:
     never = await run_episode(
-        Failing(environment, at_reset=True), Scripted(), instance=INSTANCE, applications=[NOTES], step_limit=5
+        Failing(environment, at_reset=True),
+        Scripted(),
+        assignment=ASSIGNMENT,
+        applications=[NOTES],
+        step_limit=5,
     )
     assert never.termination == "environment_error" and not never.steps
     assert never.message.startswith("ApplicationStartFailedError: Notes did not open")
     broken = await run_episode(
         Failing(environment, at_act=2),
         Scripted("New", "New"),
-        instance=INSTANCE,
+        assignment=ASSIGNMENT,
         applications=[NOTES],
         step_limit=5,
     )
