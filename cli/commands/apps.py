@@ -1,4 +1,4 @@
-"""`taskloom apps`: the catalogue's applications, and starting one to see whether it works here."""
+"""`taskloom apps`: the catalogue's applications, starting one to see whether it works here, and adding one."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command and the one below it."""
+    """Add the command and the two below it."""
     group = typer.Typer(
-        help="List the applications of the catalogue, or check one.", invoke_without_command=True
+        help="List the applications of the catalogue, check one, or write the entry of a new one.",
+        invoke_without_command=True,
     )
     group.callback()(list_applications)
     group.command("check")(check)
+    group.command("new")(new)
     app.add_typer(group, name="apps")
 
 
@@ -128,6 +130,80 @@ def check(
             typer.echo(f"{control.label:>4} {control.control_type:<10} {control.text!r}{parent}")
     if not observation.controls:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the application: small letters, digits, underscores.")],
+    from_pypi: Annotated[
+        str, typer.Option("--from-pypi", help="Python package, as name or name==version.")
+    ] = "",
+    from_npm: Annotated[str, typer.Option("--from-npm", help="npm package, as name or name@version.")] = "",
+    category: Annotated[str, typer.Option(help="Application category (Table 11).")] = "Utility Tools",
+    title: Annotated[str, typer.Option(help="Name that people use; made from NAME by default.")] = "",
+    command: Annotated[
+        str,
+        typer.Option(help="Command that starts its server, with {venv}, {install}, {state} and {port}."),
+    ] = "",
+    try_it: Annotated[bool, typer.Option("--try/--no-try", help="Install and start it once written.")] = True,
+    data: DataOption = None,
+    catalog: Annotated[Path, typer.Option(help="Folder of your catalogue; made where it is missing.")] = Path(
+        "catalog"
+    ),
+) -> None:
+    """Write the entry of a new application from what its package says, install it and start it once.
+
+    Examples: taskloom apps new datasette --from-pypi datasette --command "{venv}/bin/datasette -p {port}"
+    and taskloom apps new svgedit --from-npm svgedit. The page docs/adding-an-application.md goes on from there.
+    Exit codes: 0 it came up, 1 it did not (the entry stays, to be edited), 2 bad input.
+    """
+    from cli.application_skeleton import npm_facts, pypi_facts, skeleton, write_entry
+    from resources.reading.catalog import load_application_categories, load_applications
+
+    if bool(from_pypi) == bool(from_npm):
+        raise CommandError("say where the application comes from: either --from-pypi or --from-npm.")
+    if category not in load_application_categories():
+        raise CommandError(
+            f"{category!r} is not an application category; known: {', '.join(load_application_categories())}."
+        )
+    file = catalog / "applications" / f"{name}.yaml"
+    if file.exists() or name in load_applications():
+        raise CommandError(f"there is already an application named {name!r}; take another name.")
+    facts = npm_facts(from_npm) if from_npm else pypi_facts(from_pypi)
+    entry = skeleton(
+        name,
+        title or name.replace("_", " ").capitalize(),
+        category,
+        facts,
+        from_npm=bool(from_npm),
+        command=command,
+    )
+    write_entry(file, entry)
+    typer.echo(f"wrote {file}")
+    if try_it:
+        _try(name, data, catalog, file)
+    typer.echo(f"next: write its manual in {file}, then: taskloom apps check {name} --catalog {catalog}")
+
+
+def _try(name: str, data: Path | None, catalog: Path, file: Path) -> None:
+    from environments.installing.applications import install_applications
+    from flows.settings import load_settings
+    from resources.reading.catalog import load_application
+
+    settings = load_settings(data=data, catalog=catalog)
+    result = install_applications([load_application(name, catalog)], settings.data)[0]
+    if result.outcome == "failed":
+        raise CommandError(
+            f"{name} cannot be installed: {result.reason}. Edit the installation in {file}.",
+            ExitCode.NEGATIVE_ANSWER,
+        )
+    typer.echo(f"installed in {result.seconds:.0f} s, {result.size_bytes / 1e6:.0f} MB")
+    try:
+        check(name, data=data, catalog=catalog)
+    except CommandError as error:
+        raise CommandError(
+            f"{error} Edit the launch in {file}, then: taskloom apps check {name} --catalog {catalog}",
+            error.exit_code,
+        ) from error
 
 
 async def _observe(application: Application, settings: Settings) -> tuple[Observation, float]:

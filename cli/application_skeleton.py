@@ -1,0 +1,218 @@
+"""The skeleton of a catalogue entry for a new application, filled in with what its package says of itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedSeq
+from ruamel.yaml.scalarstring import LiteralScalarString
+
+from flows.errors import CommandError
+from resources.errors import CatalogError, ExitCode
+from resources.reading.catalog import load_applications
+
+_LOOKUP_SECONDS = 120
+_MANUAL = """\
+TODO: what {title} shows when it opens, what each menu and button does, where it saves files, and what
+must be clicked to save. Models read this before they explore, and people read it before they judge.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFacts:
+    """What a package registry, or the package itself, says."""
+
+    requirement: str
+    """The pinned requirement: `name==version` for pip, `name@version` for npm."""
+    version: str
+    """Version alone."""
+    licence: str = "TODO"
+    """Licence as the package states it."""
+    description: str = "TODO: one sentence."
+    """Its one-line summary."""
+    scripts: tuple[str, ...] = ()
+    """Console scripts of a Python package, or paths of an npm package's programs below `node_modules`."""
+    pages: tuple[str, ...] = field(default=())
+    """Folders of an npm package that hold an `index.html`, relative to the installation."""
+
+
+def pypi_facts(package: str) -> PackageFacts:
+    """What PyPI's wheel of `package` (`name` or `name==version`) says; downloads it, installs nothing.
+
+    Raises:
+        CommandError: there is no such package, or it comes without a wheel.
+    """
+    with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
+        pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet"]
+        _run(
+            [*pip, "--disable-pip-version-check", "--dest", folder, package],
+            f"PyPI has no wheel of {package!r}",
+        )
+        wheel = next(Path(folder).glob("*.whl"))
+        shutil.unpack_archive(str(wheel), folder, "zip")
+        info = next(Path(folder).glob("*.dist-info"))
+        headers = _headers((info / "METADATA").read_text("utf-8"))
+        entries = info / "entry_points.txt"
+        scripts = _console_scripts(entries.read_text("utf-8")) if entries.is_file() else ()
+    version = headers["Version"]
+    return PackageFacts(
+        requirement=f"{headers['Name']}=={version}",
+        version=version,
+        licence=headers.get("License-Expression") or headers.get("License", "TODO").splitlines()[0][:80],
+        description=_sentence(headers.get("Summary", "")),
+        scripts=scripts,
+    )
+
+
+def npm_facts(package: str) -> PackageFacts:
+    """What npm's package `package` (`name` or `name@version`) says; downloads it, runs none of its scripts.
+
+    Raises:
+        CommandError: npm is missing, or there is no such package.
+    """
+    npm = shutil.which("npm")
+    if npm is None:
+        raise CommandError(
+            "--from-npm needs npm, which is not on the PATH; install Node.js 18 or newer.",
+            ExitCode.MISSING_REQUIREMENT,
+        )
+    with tempfile.TemporaryDirectory(prefix="taskloom-package-") as folder:
+        _run(
+            [npm, "pack", package, "--pack-destination", folder, "--silent"],
+            f"npm has no package {package!r}",
+        )
+        archive = next(Path(folder).glob("*.tgz"))
+        shutil.unpack_archive(str(archive), folder, "gztar", filter="data")
+        root = Path(folder) / "package"
+        manifest = json.loads((root / "package.json").read_text("utf-8"))
+        found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob("index.html"))
+    name, version = str(manifest["name"]), str(manifest["version"])
+    programs = manifest.get("bin") or {}
+    paths = [programs] if isinstance(programs, str) else list(programs.values())
+    below = f"node_modules/{name}"
+    return PackageFacts(
+        requirement=f"{name}@{version}",
+        version=version,
+        licence=str(manifest.get("license") or "TODO"),
+        description=_sentence(str(manifest.get("description") or "")),
+        scripts=tuple(f"{below}/{str(path).removeprefix('./')}" for path in paths),
+        pages=tuple(below if page == "." else f"{below}/{page}" for page in found),
+    )
+
+
+def skeleton(
+    name: str,
+    title: str,
+    category: str,
+    facts: PackageFacts,
+    *,
+    from_npm: bool,
+    command: str = "",
+) -> dict[str, object]:
+    """The entry as YAML content: installation, a guess at the launch, and what a person must still write.
+
+    The launch is `command` where one is given, else the package's web page where it has one, else its first program
+    with `--port {port}`.
+    """
+    return {
+        "name": name,
+        "title": title,
+        "category": category,
+        "version": facts.version,
+        "licence": facts.licence,
+        "description": facts.description,
+        "installation": {"npm" if from_npm else "pip": _flow([facts.requirement])},
+        "launch": _launch(facts, from_npm, command),
+        "fixtures": _flow([]),
+        "manual": LiteralScalarString(_MANUAL.format(title=title)),
+    }
+
+
+def write_entry(file: Path, entry: dict[str, object]) -> None:
+    """Write `entry` as `file`, which stays only if the catalogue it belongs to is valid with it.
+
+    Raises:
+        CatalogEntryInvalidError: the entry breaks a rule of the catalogue, such as a name with capital letters.
+        CommandError: the folder cannot be written.
+    """
+    writer = YAML()
+    writer.width = 140
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as out:
+            writer.dump(entry, out)
+    except OSError as error:
+        raise CommandError(f"{file} cannot be written: {error.strerror}.") from error
+    try:
+        load_applications(file.parents[1])
+    except CatalogError:
+        file.unlink()
+        raise
+
+
+def _launch(facts: PackageFacts, from_npm: bool, command: str) -> dict[str, object]:
+    if command:
+        return {"command": _flow(shlex.split(command)), "url_path": "/"}
+    if facts.pages:
+        return {"serve": f"{{install}}/{facts.pages[0]}", "url_path": "/index.html"}
+    program = facts.scripts[0] if facts.scripts else "TODO"
+    start = ["{node}", f"{{install}}/{program}"] if from_npm else [f"{{venv}}/bin/{program}"]
+    return {"command": _flow([*start, "--port", "{port}"]), "url_path": "/"}
+
+
+def _flow(values: list[str]) -> CommentedSeq:
+    sequence = CommentedSeq(values)
+    sequence.fa.set_flow_style()
+    return sequence
+
+
+def _headers(metadata: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in metadata.split("\n\n", 1)[0].splitlines():
+        key, separator, value = line.partition(": ")
+        if separator and key not in found:
+            found[key] = value.strip()
+    return found
+
+
+def _console_scripts(text: str) -> tuple[str, ...]:
+    section = re.search(r"^\[console_scripts\]\s*$(.*?)(?=^\[|\Z)", text, re.MULTILINE | re.DOTALL)
+    lines = section.group(1).splitlines() if section else []
+    return tuple(line.partition("=")[0].strip() for line in lines if "=" in line)
+
+
+def _sentence(text: str) -> str:
+    stripped = " ".join(text.split())
+    if not stripped:
+        return "TODO: one sentence."
+    return stripped if stripped.endswith(".") else f"{stripped}."
+
+
+def _run(arguments: list[str], problem: str) -> None:
+    try:
+        done = subprocess.run(
+            arguments,
+            capture_output=True,
+            text=True,
+            timeout=_LOOKUP_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise CommandError(f"{problem}: no answer within {_LOOKUP_SECONDS} s.") from None
+    if done.returncode != 0:
+        said = [
+            line
+            for line in (done.stderr or done.stdout).strip().splitlines()
+            if "warning" not in line.casefold()
+        ]
+        raise CommandError(f"{problem}: {said[-1] if said else 'no reason given'}")

@@ -1,0 +1,66 @@
+"""`taskloom apps new`: the entry it writes, and what it refuses without leaving anything behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.application_skeleton import PackageFacts, skeleton, write_entry
+from cli.main import main
+from resources.errors import CatalogError
+from resources.reading.catalog import load_application
+
+PYTHON = PackageFacts("board==1.4.0", "1.4.0", "MIT", "A board.", ("board-server",))
+PAGE = PackageFacts("@x/page@2.0.0", "2.0.0", pages=("node_modules/@x/page/dist",))
+
+
+def entry(facts: PackageFacts, name: str = "board", **options: object) -> dict[str, object]:
+    npm = "@" in facts.requirement
+    return skeleton(name, "Board", "Task Management", facts, from_npm=npm, **options)  # type: ignore[arg-type]
+
+
+def test_a_python_package_starts_its_console_script_on_the_port(tmp_path: Path) -> None:
+    write_entry(tmp_path / "applications" / "board.yaml", entry(PYTHON))
+    written = load_application("board", tmp_path)
+    assert written.installation.pip == ("board==1.4.0",)
+    assert written.launch.command == ("{venv}/bin/board-server", "--port", "{port}")
+    assert "TODO" in written.manual and "Board" in written.manual
+
+
+def test_an_npm_package_with_a_page_is_served(tmp_path: Path) -> None:
+    write_entry(tmp_path / "applications" / "board.yaml", entry(PAGE))
+    written = load_application("board", tmp_path)
+    assert written.installation.npm == ("@x/page@2.0.0",)
+    assert written.launch.serve == "{install}/node_modules/@x/page/dist"
+    assert written.launch.url_path == "/index.html"
+
+
+def test_a_command_of_the_user_goes_before_any_guess(tmp_path: Path) -> None:
+    write_entry(tmp_path / "applications" / "board.yaml", entry(PAGE, command="{node} 'my server.js' {port}"))
+    assert load_application("board", tmp_path).launch.command == ("{node}", "my server.js", "{port}")
+
+
+def test_an_entry_that_breaks_a_rule_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="name"):
+        write_entry(tmp_path / "applications" / "Board.yaml", entry(PYTHON, name="Board"))
+    assert list((tmp_path / "applications").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["board"], "--from-pypi or --from-npm"),
+        (["board", "--from-pypi", "a", "--from-npm", "b"], "--from-pypi or --from-npm"),
+        (["board", "--from-pypi", "a", "--category", "Tools"], "'Tools' is not an application category"),
+        (["trac", "--from-pypi", "a"], "already an application named 'trac'"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_fetched(
+    arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["apps", "new", *arguments, "--catalog", str(tmp_path / "mine")])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "mine").exists()
