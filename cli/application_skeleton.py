@@ -21,6 +21,8 @@ from resources.errors import CatalogError, ExitCode
 from resources.reading.catalog import load_applications
 
 _LOOKUP_SECONDS = 120
+_BUILT = {"dist", "build", "public", "www"}
+_ASIDE = {"archive", "demo", "demos", "doc", "docs", "example", "examples", "test", "tests"}
 _MANUAL = """\
 TODO: what {title} shows when it opens, what each menu and button does, where it saves files, and what
 must be clicked to save. Models read this before they explore, and people read it before they judge.
@@ -42,7 +44,7 @@ class PackageFacts:
     scripts: tuple[str, ...] = ()
     """Console scripts of a Python package, or paths of an npm package's programs below `node_modules`."""
     pages: tuple[str, ...] = field(default=())
-    """Folders of an npm package that hold an `index.html`, relative to the installation."""
+    """Folders of an npm package that hold an `index.html`, relative to the installation, the likeliest first."""
 
 
 def pypi_facts(package: str) -> PackageFacts:
@@ -94,7 +96,7 @@ def npm_facts(package: str) -> PackageFacts:
         shutil.unpack_archive(str(archive), folder, "gztar", filter="data")
         root = Path(folder) / "package"
         manifest = json.loads((root / "package.json").read_text("utf-8"))
-        found = sorted(path.parent.relative_to(root).as_posix() for path in root.rglob("index.html"))
+        found = sorted((path.parent.relative_to(root) for path in root.rglob("index.html")), key=_page_order)
     name, version = str(manifest["name"]), str(manifest["version"])
     programs = manifest.get("bin") or {}
     paths = [programs] if isinstance(programs, str) else list(programs.values())
@@ -105,7 +107,7 @@ def npm_facts(package: str) -> PackageFacts:
         licence=str(manifest.get("license") or "TODO"),
         description=_sentence(str(manifest.get("description") or "")),
         scripts=tuple(f"{below}/{str(path).removeprefix('./')}" for path in paths),
-        pages=tuple(below if page == "." else f"{below}/{page}" for page in found),
+        pages=tuple((Path(below) / page).as_posix() for page in found),
     )
 
 
@@ -122,6 +124,9 @@ def skeleton(
 
     The launch is `command` where one is given, else the package's web page where it has one, else its first program
     with `--port {port}`.
+
+    Raises:
+        CommandError: there is nothing to start.
     """
     return {
         "name": name,
@@ -164,9 +169,20 @@ def _launch(facts: PackageFacts, from_npm: bool, command: str) -> dict[str, obje
         return {"command": _flow(shlex.split(command)), "url_path": "/"}
     if facts.pages:
         return {"serve": f"{{install}}/{facts.pages[0]}", "url_path": "/index.html"}
-    program = facts.scripts[0] if facts.scripts else "TODO"
+    if not facts.scripts:
+        raise CommandError(
+            f"{facts.requirement} brings neither a web page nor a program of its own; say how it is started with"
+            ' --command, such as "{venv}/bin/python -m NAME --port {port}".'
+        )
+    program = facts.scripts[0]
     start = ["{node}", f"{{install}}/{program}"] if from_npm else [f"{{venv}}/bin/{program}"]
     return {"command": _flow([*start, "--port", "{port}"]), "url_path": "/"}
+
+
+def _page_order(folder: Path) -> tuple[bool, bool, int, str]:
+    """Built pages before others, and neither examples nor documentation before either."""
+    parts = {part.casefold() for part in folder.parts}
+    return bool(parts & _ASIDE), not parts & _BUILT, len(folder.parts), folder.as_posix()
 
 
 def _flow(values: list[str]) -> CommentedSeq:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.application_skeleton import PackageFacts, skeleton, write_entry
+from cli.application_skeleton import PackageFacts, _page_order, skeleton, write_entry
 from cli.main import main
+from flows.errors import CommandError
 from resources.errors import CatalogError
 from resources.reading.catalog import load_application
 
@@ -39,6 +40,16 @@ def test_an_npm_package_with_a_page_is_served(tmp_path: Path) -> None:
 def test_a_command_of_the_user_goes_before_any_guess(tmp_path: Path) -> None:
     write_entry(tmp_path / "applications" / "board.yaml", entry(PAGE, command="{node} 'my server.js' {port}"))
     assert load_application("board", tmp_path).launch.command == ("{node}", "my server.js", "{port}")
+
+
+def test_a_package_without_page_or_program_wants_a_command() -> None:
+    with pytest.raises(CommandError, match="--command"):
+        entry(PackageFacts("board==1.4.0", "1.4.0"))
+
+
+def test_built_pages_go_before_examples() -> None:
+    folders = [Path("archive/show"), Path("."), Path("dist/editor"), Path("docs/dist")]
+    assert sorted(folders, key=_page_order) == [folders[2], folders[1], folders[3], folders[0]]
 
 
 def test_an_entry_that_breaks_a_rule_leaves_no_file(tmp_path: Path) -> None:
