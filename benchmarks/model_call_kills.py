@@ -36,8 +36,8 @@ async def run_child(path: Path, url: str) -> None:
     """One run: chains of two calls; prints the answers."""
     from benchmarks.questions import Question, Verdict
     from model_clients.asking import RoleModels
-    from model_clients.roles import ModelRole
     from model_clients.settings import CallSettings
+    from taskgraph.records.model_roles import ModelRole
 
     model = {"provider": "openai", "model": "m", "base_url": url, "api_key_variable": KEY_VARIABLE}
     limits = {"openai": {"concurrency": CONCURRENCY}}

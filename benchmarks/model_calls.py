@@ -68,8 +68,8 @@ async def run_taskloom(scenario: Scenario, url: str) -> int:
     from benchmarks.questions import Question, Verdict
     from model_clients.asking import RoleModels
     from model_clients.ledger.ledger import Ledger
-    from model_clients.roles import ModelRole
     from model_clients.settings import CallSettings
+    from taskgraph.records.model_roles import ModelRole
 
     model = {"provider": "openai", "model": "m", "base_url": url, "api_key_variable": KEY_VARIABLE}
     limits = {"concurrency": CONCURRENCY, "requests_per_minute": scenario.requests_per_minute}

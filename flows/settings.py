@@ -11,16 +11,18 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from environments.machines.bubblewrap import Isolation
 from flows.errors import CommandError
-from model_clients.settings import CallSettings
+from model_clients.lookup import provider_names
+from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
+from offline.models import MODEL, PROVIDER
 from synthesis.composition.request import CompositionRequest
 from synthesis.cross_verification.cross_verification import VerificationSettings
 from synthesis.exploration.exploration import ExplorationSettings
@@ -28,11 +30,37 @@ from synthesis.intents.intents import IntentSettings
 from synthesis.replay.replay import ReplaySettings
 from synthesis.trajectories.trajectories import TrajectorySettings
 from synthesis.validation.validation import ValidationSettings
+from taskgraph.records.model_roles import ModelRole
 
 PREFIX = "TASKLOOM_"
 DEFAULT_FILE = Path("taskloom.yaml")
 _OTHER_VARIABLES = frozenset({"TASKLOOM_DEBUG", "TASKLOOM_SETTINGS"})
 _file_values: ContextVar[dict[str, Any]] = ContextVar("file_values", default={})  # noqa: B039 - never changed
+
+
+class RunCallSettings(CallSettings):
+    """All settings of model calls; roles without a model are played offline."""
+
+    default: ModelSettings = ModelSettings(provider=PROVIDER, model=MODEL)
+    """The model of every role without one of its own; `offline` plays by rule, without a key."""
+
+    @model_validator(mode="after")
+    def _playable(self) -> Self:
+        known = sorted((*provider_names(), PROVIDER))
+        for player in (RoleSettings(model=self.default), *self.roles.values()):
+            if player.model.provider not in known:
+                raise ValueError(
+                    f"unknown model provider {player.model.provider!r}; known: {', '.join(known)}"
+                )
+            for model in player.fallbacks:
+                if model.provider not in provider_names():
+                    raise ValueError(
+                        f"{model.provider!r} cannot be a fallback; choose from {', '.join(provider_names())}"
+                    )
+        roles = (self.batch or BatchSettings()).roles
+        if self.batch_out and all(self.role(role).model.provider == PROVIDER for role in roles):
+            raise ValueError("nothing to write to `batch_out`: all roles that could wait are played offline")
+        return self
 
 
 class Settings(BaseSettings):
@@ -67,7 +95,7 @@ class Settings(BaseSettings):
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)
     """Share of its answers in which the offline provider makes a mistake on purpose."""
-    models: CallSettings = CallSettings()
+    models: RunCallSettings = RunCallSettings()
     """Which model plays which role, at what speed and cost."""
     exploration: ExplorationSettings = ExplorationSettings()
     """How applications are explored."""
@@ -98,6 +126,10 @@ class Settings(BaseSettings):
         """Options win over variables, and variables over the file, which `load_settings` hands in last."""
         file_settings = InitSettingsSource(settings_cls, init_kwargs=_file_values.get())
         return (init_settings, env_settings, file_settings)
+
+    def is_offline(self, role: ModelRole) -> bool:
+        """Whether `role` is played by rule instead of by a model."""
+        return self.models.role(role).model.provider == PROVIDER
 
     @property
     def warehouse_location(self) -> str:

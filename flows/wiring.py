@@ -24,13 +24,18 @@ from flows.running.progress import Progress
 from flows.running.recording import Recorder
 from flows.settings import Settings
 from model_clients.asking import RoleModels
+from model_clients.counters import CallCounters
 from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
 from model_clients.ledger.ledger import Ledger
-from model_clients.settings import CallSettings, ModelSettings, RoleSettings
+from offline.mistakes import MistakeSource
+from offline.models import OfflineModels
+from offline.rules import OfflineRules
 from resources.applications import Application
 from resources.categories import ResourceCategory
 from resources.errors import ExitCode, UnknownCatalogEntryError
-from resources.reading.catalog import load_applications, load_resource_categories
+from resources.reading.catalog import load_applications, load_goal_wordings, load_resource_categories
+from synthesis.ports import Models
+from taskgraph.records.model_roles import ModelRole
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
 
@@ -49,8 +54,10 @@ class Run:
     """Applications that were wanted and are not installed, with the reason."""
     categories: Mapping[str, ResourceCategory]
     """Resource categories by name."""
-    models: RoleModels
-    """Calls models by role."""
+    models: Models
+    """Plays the roles."""
+    calls: RoleModels
+    """Calls models for those roles that models play."""
     ledger: Ledger
     """Keeps their replies."""
     environments: EnvironmentPool
@@ -82,7 +89,6 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
         CommandError: no wanted application is installed, or one is unknown.
     """
     applications, missing = choose_applications(settings)
-    calls = role_settings(settings)
     settings.data.mkdir(parents=True, exist_ok=True)
     with (
         Warehouse(settings.warehouse_location) as warehouse,
@@ -92,15 +98,16 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
         record = _begin(warehouse, settings, flow)
         recorder = Recorder(warehouse)
         environments = EnvironmentPool(lambda name: create_environment(settings, name), settings.environments)
-        async with RoleModels(calls, ledger, run_id=record.run_id) as models:
-            progress = Progress(quiet=quiet, notes=lambda: _call_notes(models))
+        async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
+            progress = Progress(quiet=quiet, notes=lambda: _call_notes(calls.counters))
             run = Run(
                 record=record,
                 settings=settings,
                 applications=applications,
                 missing=missing,
                 categories=load_resource_categories(settings.catalog),
-                models=models,
+                models=_players(settings, calls),
+                calls=calls,
                 ledger=ledger,
                 environments=environments,
                 sandbox=sandbox,
@@ -165,6 +172,12 @@ def _catalogue(settings: Settings) -> dict[str, Application]:
     }
 
 
+def _players(settings: Settings, calls: RoleModels) -> Models:
+    """Models for the roles that have one, rules for those that are played offline."""
+    roles = [role for role in ModelRole if settings.is_offline(role)]
+    return OfflineModels(offline_rules(settings), calls.account, roles, calls) if roles else calls
+
+
 def create_environment(settings: Settings, name: str) -> Environment:
     """A closed environment of the platform `name`."""
     return lookup.create_environment(
@@ -182,33 +195,15 @@ def sandbox_settings(settings: Settings) -> SandboxSettings:
     return SandboxSettings(ocr_folder=settings.data / "ocr", isolation=settings.isolation)
 
 
-def role_settings(settings: Settings) -> CallSettings:
-    """The model settings, with what the offline provider needs to know put in."""
+def offline_rules(settings: Settings) -> OfflineRules:
+    """The rules that play roles without a model, over the catalogue of the run.
 
-    def complete(model: ModelSettings) -> ModelSettings:
-        if model.provider != "offline":
-            return model
-        options: dict[str, JsonValue] = dict(model.options)
-        options.setdefault("mistakes", settings.offline_mistakes)
-        if settings.catalog is not None:
-            options.setdefault("catalogue", str(settings.catalog))
-        brought = lookup.platform(settings.platform).applications()
-        if brought:
-            entries = [item.model_dump(mode="json") for item in brought]
-            options.setdefault("applications", json.loads(json.dumps(entries)))
-        parameters = model.parameters
-        if parameters.seed is None:
-            parameters = parameters.model_copy(update={"seed": settings.seed})
-        return model.model_copy(update={"options": options, "parameters": parameters})
-
-    calls = settings.models
-    roles = {
-        role: RoleSettings(
-            model=complete(player.model), fallbacks=tuple(complete(model) for model in player.fallbacks)
-        )
-        for role, player in calls.roles.items()
-    }
-    return calls.model_copy(update={"default": complete(calls.default), "roles": roles})
+    Raises:
+        CatalogError: a catalogue folder is missing or holds mistakes.
+    """
+    return OfflineRules(
+        _catalogue(settings), load_goal_wordings(), MistakeSource(settings.offline_mistakes, settings.seed)
+    )
 
 
 def _begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
@@ -262,8 +257,7 @@ def _end(warehouse: Warehouse, run: Run, status: str, message: str) -> None:
     warehouse.write([ended], replace=True)
 
 
-def _call_notes(models: RoleModels) -> list[str]:
-    counters = models.counters
+def _call_notes(counters: CallCounters) -> list[str]:
     total = counters.total
     notes = [
         f"model calls: {total.calls_made} made, {total.from_ledger} from the ledger, {counters.in_flight} in flight,"

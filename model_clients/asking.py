@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from model_clients.batches.request_files import ReplyFile, RequestFile
-from model_clients.client import Prompt
+from model_clients.client import Question
 from model_clients.conversation import first_request, parse_reply, repair_request
 from model_clients.counters import CallCounters
 from model_clients.errors import (
@@ -25,13 +25,15 @@ from model_clients.errors import (
     ReplyUnavailableError,
     RunStoppedError,
 )
+from model_clients.ledger.accounts import RunAccount
 from model_clients.ledger.budget import Budget
+from model_clients.ledger.call_records import Purpose
 from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.paid_calls import Call, PaidCalls, Purpose
+from model_clients.ledger.paid_calls import Call, PaidCalls
 from model_clients.limits.senders import Senders
 from model_clients.messages import ModelReply, ModelRequest
-from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings, ModelSettings
+from taskgraph.records.model_roles import ModelRole
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -59,18 +61,15 @@ class RoleModels:
             RequestRejectedError: the file of replies cannot be read.
         """
         self.settings = settings
-        self.counters = CallCounters()
         spent = ledger.spent(run_id) if run_id else {}
         budget = Budget.of(settings.budget, settings.stage_budgets, spent)
+        self.account = RunAccount(ledger, budget, CallCounters(), run_id, settings.replay)
         self._senders = Senders(settings, ledger, self.counters)
         self._asked = RequestFile(settings.batch_out) if settings.batch_out is not None else None
         self._calls = PaidCalls(
             settings,
-            ledger,
+            self.account,
             self._senders,
-            budget,
-            self.counters,
-            run_id,
             asked=self._asked,
             answered=ReplyFile.read(settings.batch_in) if settings.batch_in is not None else None,
         )
@@ -102,25 +101,19 @@ class RoleModels:
         """Calls written to the file of requests by this process."""
         return self._asked.written if self._asked is not None else 0
 
-    async def ask(
-        self,
-        role: ModelRole,
-        prompt: Prompt,
-        reply_type: type[R],
-        *,
-        stage: str,
-        item_id: str,
-        attempt: int = 0,
-    ) -> R:
-        """The typed reply of the model that plays `role`.
+    @property
+    def counters(self) -> CallCounters:
+        """Live figures."""
+        return self.account.counters
+
+    async def ask(self, question: Question[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
+        """The typed reply of the model that plays the question's role.
 
         A malformed reply gets one repair round with the parser's message, a truncated one is asked for again with
         twice the room. A fallback model is asked only where the settings name one.
 
         Args:
-            role: who is asked.
-            prompt: what is asked.
-            reply_type: the record the reply must be.
+            question: what is asked, of which role, and what the reply must be.
             stage: stage of the method, for accounting and the stage's budget.
             item_id: subtask, task or application the call serves.
             attempt: a new number asks an equal question anew instead of reading the ledger.
@@ -132,12 +125,12 @@ class RoleModels:
             RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider that is down.
             BatchPendingError: the request was written to a file; the item goes on in a later run.
         """
-        request = first_request(role, prompt, reply_type, stage=stage, item_id=item_id, attempt=attempt)
-        players = self.settings.role(role)
+        request = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
+        players = self.settings.role(question.role)
         models = (players.model, *players.fallbacks)
         for number, model in enumerate(models):
             try:
-                return await self._ask_model(model, number, request, reply_type)
+                return await self._ask_model(model, number, request, question.reply_type)
             except BatchPendingError:
                 raise
             except ModelClientError as error:
@@ -150,7 +143,7 @@ class RoleModels:
                     if isinstance(error, CallFailedError):
                         raise
                     raise ReplyUnavailableError(
-                        f"no reply to {role} for {stage} {item_id}: {error}"
+                        f"no reply to {question.role} for {stage} {item_id}: {error}"
                     ) from error
                 for counters in self.counters.of(stage):
                     counters.fallbacks += 1

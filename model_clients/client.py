@@ -1,20 +1,23 @@
-"""The seams of model calls: a prompt goes in, a provider's client sends it."""
+"""The ports of model calls: what is asked, and the client of a provider that sends it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from model_clients.errors import ModelClientError
 from model_clients.messages import ModelReply, ModelRequest
 from taskgraph.records.interaction import Screenshot
+from taskgraph.records.model_roles import ModelRole
+
+Reply_co = TypeVar("Reply_co", bound=BaseModel, covariant=True)
 
 
 class Prompt(Protocol):
-    """What a stage asks: rendered text and pictures, and where they came from."""
+    """Rendered text and pictures, and the template they came from."""
 
     @property
     def system(self) -> str:
@@ -41,9 +44,22 @@ class Prompt(Protocol):
         """SHA-256 of the template's text."""
         ...
 
+
+class Question(Protocol[Reply_co]):
+    """What a stage asks of the model that plays a role."""
+
     @property
-    def inputs(self) -> dict[str, JsonValue]:
-        """The typed values the prompt was rendered from."""
+    def role(self) -> ModelRole:
+        """Who is asked."""
+        ...
+
+    @property
+    def reply_type(self) -> type[Reply_co]:
+        """The record that the reply must be."""
+        ...
+
+    def rendered(self) -> Prompt:
+        """The question as text and pictures."""
         ...
 
 

@@ -9,10 +9,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from model_clients.client import Prompt
+from model_clients.client import Question
 from model_clients.errors import ReplyInvalidError
 from model_clients.messages import Content, ImageContent, Message, ModelReply, ModelRequest, TextContent
-from model_clients.roles import ModelRole
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
@@ -22,9 +21,10 @@ _MOST_PROBLEMS = 12
 
 
 def first_request(
-    role: ModelRole, prompt: Prompt, reply_type: type[BaseModel], *, stage: str, item_id: str, attempt: int
+    question: Question[BaseModel], *, stage: str, item_id: str, attempt: int = 0
 ) -> ModelRequest:
-    """The request that asks `prompt`: the unchanging part first, so that providers can cache it."""
+    """The request that asks `question`: the unchanging part first, so that providers can cache it."""
+    prompt = question.rendered()
     messages: list[Message] = []
     if prompt.system:
         messages.append(Message(role="system", content=(TextContent(text=prompt.system, cacheable=True),)))
@@ -32,14 +32,13 @@ def first_request(
     user.append(TextContent(text=prompt.user))
     messages.append(Message(role="user", content=tuple(user)))
     return ModelRequest(
-        model_role=role,
+        model_role=question.role,
         messages=tuple(messages),
-        reply_schema_name=reply_type.__name__,
-        reply_schema=_schema(reply_type),
+        reply_schema_name=question.reply_type.__name__,
+        reply_schema=_schema(question.reply_type),
         attempt=attempt,
         template=prompt.template,
         template_hash=prompt.template_hash,
-        inputs=prompt.inputs,
         stage=stage,
         item_id=item_id,
     )

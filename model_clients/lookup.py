@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from pydantic import JsonValue
-
 import model_clients.providers
 from model_clients.client import ModelClient
 from model_clients.errors import UnknownProviderError
-from model_clients.messages import ModelRequest
 from model_clients.settings import ModelSettings
 
 
@@ -47,17 +43,6 @@ def create_client(settings: ModelSettings) -> ModelClient:
 
 
 def protocols(name: str) -> tuple[str, ...]:
-    """The protocols a provider module speaks over the network; empty for one that needs no network."""
-    spoken: tuple[str, ...] = getattr(provider(name), "PROTOCOLS", ())
+    """The protocols a provider module speaks."""
+    spoken: tuple[str, ...] = provider(name).PROTOCOLS
     return spoken
-
-
-def determinants(settings: ModelSettings, request: ModelRequest) -> JsonValue:
-    """What else determines the reply besides settings and messages.
-
-    Read from the provider module's optional function of the same name; None for providers that see messages only.
-    """
-    function: Callable[[ModelSettings, ModelRequest], JsonValue] | None = getattr(
-        provider(settings.provider), "determinants", None
-    )
-    return None if function is None else function(settings, request)

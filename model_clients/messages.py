@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from model_clients.limits.rate_reports import RateReport
-from model_clients.roles import ModelRole
 from resources.record import Record
 from taskgraph.records.interaction import Screenshot
+from taskgraph.records.model_roles import ModelRole
 
 
 class TextContent(Record):
@@ -62,9 +62,6 @@ class ModelRequest(Record):
     """Prompt template."""
     template_hash: str = ""
     """SHA-256 of its text."""
-    inputs: dict[str, JsonValue] = Field(default_factory=dict)
-    """The typed values the prompt was rendered from, as JSON. The offline provider reads these instead of prose;
-    they hold nothing that the messages do not show, apart from the bytes of pictures."""
     stage: str = ""
     """Stage of the method, for accounting."""
     item_id: str = ""

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, field_validator
 
-from model_clients.roles import ModelRole
 from resources.record import Record
+from taskgraph.records.model_roles import ModelRole
 
 
 class ModelPrices(Record):
@@ -39,7 +39,7 @@ class ModelParameters(Record):
     reasoning_effort: str = ""
     """How much the model should think (`low`, `medium`, `high`, …), where the model takes it."""
     seed: int | None = None
-    """Seed of the sampling, where the provider takes one; also seeds the offline provider."""
+    """Seed of the sampling, where the provider takes one."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     """Further fields of the provider's request body, sent as they are."""
 
@@ -47,9 +47,9 @@ class ModelParameters(Record):
 class ModelSettings(Record):
     """One model of one provider. Everything here but timeouts, prices and the key's variable is part of a call's identity."""
 
-    provider: str = "offline"
+    provider: str
     """Module of `model_clients/providers/`."""
-    model: str = "rules"
+    model: str
     """Name of the model, as the provider calls it."""
     base_url: str = ""
     """Address of the server; the provider's own when empty."""
@@ -63,8 +63,6 @@ class ModelSettings(Record):
     """How closely OpenAI looks at pictures."""
     parameters: ModelParameters = ModelParameters()
     """What is sent with each request."""
-    options: dict[str, JsonValue] = Field(default_factory=dict)
-    """Options of the provider module itself, such as the offline provider's mistakes."""
     prices: ModelPrices | None = None
     """Prices; those of the price table when left out."""
     first_byte_seconds: float = Field(default=300, gt=0)
@@ -148,7 +146,7 @@ class BatchSettings(Record):
 class CallSettings(Record):
     """All settings of model calls."""
 
-    default: ModelSettings = ModelSettings()
+    default: ModelSettings
     """The model of every role without one of its own."""
     roles: dict[ModelRole, RoleSettings] = Field(default_factory=dict)
     """Models of single roles."""

@@ -1,4 +1,4 @@
-"""The typed input of each prompt template: one record per template, whose fields are the template's variables."""
+"""The typed input of each role's prompt: one record per role, whose fields are the variables of its template."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from typing import ClassVar
 from pydantic import Field
 
 from prompts.observed_changes import ObservedChange
+from prompts.prompt_input import PromptInput
+from prompts.replies import (
+    ActorReply,
+    DependencyJudgeReply,
+    EvaluationWriterReply,
+    ExplorerReply,
+    IntentExtractorReply,
+    SummarizerReply,
+)
 from resources.applications import ResourceDeclaration
 from resources.categories import ResourceCategory
 from resources.record import Record
 from taskgraph.records.interaction import Screenshot
-
-
-class PromptInput(Record):
-    """The values that a template shows; `template` names the folder under `prompts/templates`."""
-
-    template: ClassVar[str]
-
-    @property
-    def images(self) -> tuple[Screenshot, ...]:
-        """Pictures sent beside the text, in order."""
-        return ()
+from taskgraph.records.model_roles import ModelRole
 
 
 class ResourceInView(Record):
@@ -88,10 +87,10 @@ class ControlInView(Record):
     """Application it belongs to."""
 
 
-class ExplorationInput(PromptInput):
+class ExplorerInput(PromptInput[ExplorerReply]):
     """What the explorer sees of an application (B.1)."""
 
-    template: ClassVar[str] = "exploration"
+    role: ClassVar[ModelRole] = ModelRole.EXPLORER
 
     application: str
     """Name in the catalogue."""
@@ -121,6 +120,11 @@ class ExplorationInput(PromptInput):
     """Why earlier proposals were rejected."""
 
     @property
+    def reply_type(self) -> type[ExplorerReply]:
+        """The record that the answer must be."""
+        return ExplorerReply
+
+    @property
     def images(self) -> tuple[Screenshot, ...]:
         """The first screen, where one was taken."""
         return (self.screenshot,) if self.screenshot else ()
@@ -143,10 +147,10 @@ class StepInHistory(Record):
     """`done`, or why it could not be carried out."""
 
 
-class TrajectoryInput(PromptInput):
+class ActorInput(PromptInput[ActorReply]):
     """What the actor sees at one step (E.1)."""
 
-    template: ClassVar[str] = "trajectory"
+    role: ClassVar[ModelRole] = ModelRole.ACTOR
 
     application: str
     """Application of the subtask."""
@@ -168,6 +172,11 @@ class TrajectoryInput(PromptInput):
     """Controls on the screen."""
     screenshot: Screenshot
     """The screen, plain on the left and annotated on the right."""
+
+    @property
+    def reply_type(self) -> type[ActorReply]:
+        """The record that the answer must be."""
+        return ActorReply
 
     @property
     def images(self) -> tuple[Screenshot, ...]:
@@ -199,10 +208,10 @@ class Performance(Record):
     """Difference between the state after reset and the last state."""
 
 
-class EvaluationFunctionInput(PromptInput):
+class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
     """What the evaluation writer sees (E.2)."""
 
-    template: ClassVar[str] = "evaluation_function"
+    role: ClassVar[ModelRole] = ModelRole.EVALUATION_WRITER
 
     checks_reference: str
     """The checks that may be called."""
@@ -226,6 +235,11 @@ class EvaluationFunctionInput(PromptInput):
     """Its checks that nothing recorded needs."""
     feedback: tuple[str, ...] = ()
     """What was wrong with it, in words."""
+
+    @property
+    def reply_type(self) -> type[EvaluationWriterReply]:
+        """The record that the answer must be."""
+        return EvaluationWriterReply
 
 
 class SubtaskInPool(Record):
@@ -254,10 +268,10 @@ class ScenarioInView(Record):
     """Application categories that make it; empty for the remainder."""
 
 
-class IntentsInput(PromptInput):
+class IntentExtractorInput(PromptInput[IntentExtractorReply]):
     """What the intent extractor sees (3.2)."""
 
-    template: ClassVar[str] = "intents"
+    role: ClassVar[ModelRole] = ModelRole.INTENT_EXTRACTOR
 
     scenarios: tuple[ScenarioInView, ...]
     """The scenarios."""
@@ -273,6 +287,11 @@ class IntentsInput(PromptInput):
     """Most subtasks of a group."""
     feedback: tuple[str, ...] = ()
     """Why earlier proposals were rejected."""
+
+    @property
+    def reply_type(self) -> type[IntentExtractorReply]:
+        """The record that the answer must be."""
+        return IntentExtractorReply
 
 
 class NumberedSubtask(Record):
@@ -301,10 +320,10 @@ class ResourceLink(Record):
     """Value of what flows."""
 
 
-class InstructionInput(PromptInput):
+class SummarizerInput(PromptInput[SummarizerReply]):
     """What the summarizer sees (B.4)."""
 
-    template: ClassVar[str] = "instruction"
+    role: ClassVar[ModelRole] = ModelRole.SUMMARIZER
 
     goal: str
     """The intent."""
@@ -317,13 +336,23 @@ class InstructionInput(PromptInput):
     feedback: tuple[str, ...] = ()
     """What was wrong with it."""
 
+    @property
+    def reply_type(self) -> type[SummarizerReply]:
+        """The record that the answer must be."""
+        return SummarizerReply
 
-class DependenciesInput(PromptInput):
+
+class DependencyJudgeInput(PromptInput[DependencyJudgeReply]):
     """What the dependency judge sees: the instruction and the subtasks in no telling order (B.4)."""
 
-    template: ClassVar[str] = "dependency_inference"
+    role: ClassVar[ModelRole] = ModelRole.DEPENDENCY_JUDGE
 
     instruction: str
     """The instruction judged."""
     subtasks: tuple[NumberedSubtask, ...]
     """The subtasks, shuffled and numbered in that order."""
+
+    @property
+    def reply_type(self) -> type[DependencyJudgeReply]:
+        """The record that the answer must be."""
+        return DependencyJudgeReply

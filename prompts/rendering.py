@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -11,14 +12,12 @@ from importlib.resources.abc import Traversable
 
 from jinja2 import StrictUndefined, Template, UndefinedError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue
 
 from prompts.errors import TemplateBrokenError, UnknownTemplateError
-from prompts.inputs import PromptInput
 from taskgraph.records.interaction import Screenshot
 
 _PARTS = ("system", "user")
-_JSON: TypeAdapter[dict[str, JsonValue]] = TypeAdapter(dict[str, JsonValue])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +34,25 @@ class RenderedPrompt:
     """Name of the template."""
     template_hash: str
     """SHA-256 of the template's two files."""
-    inputs: dict[str, JsonValue]
-    """The typed input as JSON; pictures by their hash."""
 
 
-def render(inputs: PromptInput) -> RenderedPrompt:
-    """The prompt for `inputs`.
+def render(
+    template: str, values: Mapping[str, JsonValue], images: tuple[Screenshot, ...] = ()
+) -> RenderedPrompt:
+    """The prompt that `template` makes of `values`.
 
-    Texts inside `inputs`, whoever wrote them, are put in as data and never read as a template.
+    Texts inside `values`, whoever wrote them, are put in as data and never read as a template.
 
     Raises:
         UnknownTemplateError: there is no such template.
-        TemplateBrokenError: the template asks for something its input does not have.
+        TemplateBrokenError: the template uses a variable that `values` lacks.
     """
-    values = _JSON.validate_python(inputs.model_dump(mode="json"))
     try:
-        system, user = (_template(inputs.template, part).render(values).strip() for part in _PARTS)
+        system, user = (_template(template, part).render(values).strip() for part in _PARTS)
     except UndefinedError as error:
-        raise TemplateBrokenError(f"prompt template {inputs.template!r}: {error.message}") from error
+        raise TemplateBrokenError(f"prompt template {template!r}: {error.message}") from error
     return RenderedPrompt(
-        system=system,
-        user=user,
-        images=inputs.images,
-        template=inputs.template,
-        template_hash=template_hash(inputs.template),
-        inputs=values,
+        system=system, user=user, images=images, template=str(template), template_hash=template_hash(template)
     )
 
 

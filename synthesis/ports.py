@@ -8,26 +8,16 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel
 
 from environments.environment import Environment
-from model_clients.client import Prompt
-from model_clients.roles import ModelRole
+from prompts.prompt_input import PromptInput
 
 R = TypeVar("R", bound=BaseModel)
 
 
 class Models(Protocol):
-    """Models by role; `model_clients.asking.RoleModels` is one."""
+    """Whoever plays the roles: models, or rules."""
 
-    async def ask(
-        self,
-        role: ModelRole,
-        prompt: Prompt,
-        reply_type: type[R],
-        *,
-        stage: str,
-        item_id: str,
-        attempt: int = 0,
-    ) -> R:
-        """The typed reply.
+    async def ask(self, question: PromptInput[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
+        """The typed reply to a question; equal questions have equal replies, a new `attempt` may have another.
 
         Raises:
             ModelClientError: no usable reply.

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flows.settings import Settings
-from flows.wiring import choose_applications, role_settings
+from flows.wiring import choose_applications
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.prices import prices_of
-from model_clients.roles import ModelRole
-from model_clients.settings import CallSettings
 from resources.record import Record
+from taskgraph.records.model_roles import ModelRole
 
 _ROUGH_TOKENS = {
     ModelRole.EXPLORER: (6000, 4000),
@@ -130,7 +129,6 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         ModelRole.SUMMARIZER: tasks,
         ModelRole.DEPENDENCY_JUDGE: tasks,
     }
-    calls = role_settings(settings)
     return Plan(
         flow=flow,
         applications=tuple(applications),
@@ -138,7 +136,9 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         environments=settings.environments,
         subtasks=subtasks,
         tasks=tasks,
-        calls=tuple(_planned(calls, role, count, known.get(role)) for role, count in items.items() if count),
+        calls=tuple(
+            _planned(settings, role, count, known.get(role)) for role, count in items.items() if count
+        ),
     )
 
 
@@ -149,13 +149,14 @@ class _Averages:
     output_tokens: float
 
 
-def _planned(calls: CallSettings, role: ModelRole, items: int, known: _Averages | None) -> PlannedCalls:
+def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages | None) -> PlannedCalls:
+    calls = settings.models
     model = calls.role(role).model
     average = known or _Averages(_ROUGH_CALLS[role], *_ROUGH_TOKENS[role])
     count = max(1, round(items * average.calls_per_item))
     price = prices_of(model)
     cost = None
-    if model.provider == "offline":
+    if settings.is_offline(role):
         cost = 0.0
     elif price is not None:
         batched = price.batch_factor if calls.batch is not None and calls.batched(role) else 1.0

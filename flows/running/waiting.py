@@ -19,7 +19,7 @@ def stop_while_waiting(run: Run, items: int) -> None:
     calls = run.settings.models
     answered = "" if calls.batch_in is None else f", whose replies were not in {calls.batch_in}"
     raise BatchPendingError(
-        f"{items} items wait for replies{answered}: {run.models.written_requests} requests were added to"
+        f"{items} items wait for replies{answered}: {run.calls.written_requests} requests were added to"
         f" {calls.batch_out}. Have them answered, one line of JSON each, as OpenAI's batches do or in short"
         ' {"custom_id": …, "reply": …}; then run the same command with --batch-in REPLIES as well. It goes on from'
         " here, and writes what the next stage asks, until all is answered."

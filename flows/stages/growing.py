@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from flows.stages.known_pool import is_unchanged, load_verified
 from flows.wiring import Run
 from model_clients.errors import BatchPendingError
-from model_clients.roles import ModelRole
 from resources.applications import Application
 from synthesis.cross_verification.cross_verification import CrossVerifier, Verification
 from synthesis.cross_verification.performances import Stage
@@ -17,6 +16,7 @@ from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.exploration.exploration import explore_application
 from synthesis.trajectories.trajectories import Picture, both_pictures, plain_picture
 from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.model_roles import ModelRole
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
 
@@ -150,6 +150,6 @@ class PoolGrowth:
 
 def _picture(run: Run) -> Picture:
     """What the actor is shown: both screens side by side, or the plain one where nobody looks (offline provider)."""
-    if run.settings.models.role(ModelRole.ACTOR).model.provider == "offline":
+    if run.settings.is_offline(ModelRole.ACTOR):
         return plain_picture
     return both_pictures

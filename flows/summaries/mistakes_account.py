@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from model_clients.ledger.call_records import CallRecord
 from model_clients.ledger.ledger import Ledger
-from model_clients.offline.mistakes import InjectedMistake, read_mark
-from model_clients.replies import ExplorationReply
-from model_clients.roles import ModelRole
+from offline.mistakes import InjectedMistake, read_mark
+from prompts.replies import ExplorerReply
 from resources.record import Record
+from taskgraph.records.model_roles import ModelRole
 from taskgraph.records.subtask import Subtask
 from warehouse.store import Warehouse
 
@@ -113,7 +113,7 @@ def _settled(item_is_in: bool, mistake_is_in: bool) -> str:
 
 
 def _declared(text: str, name: str, subtask: Subtask) -> bool:
-    proposals = ExplorationReply.model_validate_json(text).subtasks
+    proposals = ExplorerReply.model_validate_json(text).subtasks
     return any(
         (tuple(item.inputs), tuple(item.outputs)) == (subtask.inputs, subtask.outputs)
         for item in proposals

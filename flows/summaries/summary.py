@@ -116,7 +116,7 @@ async def summarise(work: Work) -> RunSummary:
     rows = await asyncio.to_thread(
         lambda: run.warehouse.query("SELECT step, reason, items FROM funnel").as_dicts()
     )
-    counters = run.models.counters.total
+    counters = run.calls.counters.total
     return RunSummary(
         run_id=run.run_id,
         flow=run.record.flow,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal
 
-from model_clients.roles import ModelRole
+from model_clients.errors import ModelClientError, RequestRejectedError
+from model_clients.messages import FinishReason, ModelReply, ModelRequest
 from resources.record import Record
+from taskgraph.records.model_roles import ModelRole
 
 CallOutcome = Literal["answered", "truncated", "refused", "filtered", "rejected", "failed"]
 """What became of a call: a reply; one cut off at the token limit; the model would not answer; a content filter
 stopped it; the provider does not take the request; it was given up after all tries."""
+
+Purpose = Literal["first", "repair", "longer"]
+"""Why a call is made: the question itself, a repair of a malformed reply, or a truncated reply asked for again."""
 
 FINAL_OUTCOMES: frozenset[CallOutcome] = frozenset({"answered", "truncated", "refused", "filtered"})
 """Outcomes that were paid for and stand in for the call from then on; the others are tried again by the next run."""
@@ -43,8 +48,8 @@ class CallRecord(Record):
     """SHA-256 of the template's text."""
     attempt: int = 0
     """Which of several equal requests it was."""
-    purpose: Literal["first", "repair", "longer"] = "first"
-    """Why it was made: the question itself, a repair of a malformed reply, or a truncated reply asked for again."""
+    purpose: Purpose = "first"
+    """Why it was made."""
     fallback: int = 0
     """Zero for the role's model, else the number of the fallback model."""
     finish_reason: str = ""
@@ -75,3 +80,58 @@ class CallRecord(Record):
     """The provider's id, for support."""
     finished_at: datetime
     """When it ended, in UTC."""
+
+
+_OUTCOMES: dict[FinishReason, CallOutcome] = {
+    "stop": "answered",
+    "other": "answered",
+    "length": "truncated",
+    "refusal": "refused",
+    "content_filter": "filtered",
+}
+
+
+def call_record(
+    key: str,
+    request: ModelRequest,
+    result: ModelReply | ModelClientError,
+    *,
+    provider: str,
+    model: str,
+    base_url: str = "",
+    run_id: str = "",
+    purpose: Purpose = "first",
+    fallback: int = 0,
+) -> CallRecord:
+    """The row for `request`, which brought `result` just now."""
+    made = CallRecord(
+        key=key,
+        outcome="failed",
+        run_id=run_id,
+        stage=request.stage,
+        item_id=request.item_id,
+        model_role=request.model_role,
+        provider=provider,
+        base_url=base_url,
+        model=model,
+        template=request.template,
+        template_hash=request.template_hash,
+        attempt=request.attempt,
+        purpose=purpose,
+        fallback=fallback,
+        finished_at=datetime.now(UTC),
+    )
+    if isinstance(result, ModelClientError):
+        outcome: CallOutcome = "rejected" if isinstance(result, RequestRejectedError) else "failed"
+        return made.model_copy(
+            update={"outcome": outcome, "error": str(result), "provider_request_id": result.request_id}
+        )
+    copied = {"cost_usd", "cost_known", "latency_seconds", "retries", "batched", "provider_request_id"}
+    return made.model_copy(
+        update={
+            "outcome": _OUTCOMES[result.finish_reason],
+            "finish_reason": result.finish_reason,
+            **result.usage.model_dump(),
+            **result.model_dump(include=copied),
+        }
+    )

@@ -5,46 +5,31 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Literal
 
 from model_clients.batches.request_files import ReplyFile, RequestFile
-from model_clients.counters import CallCounters
 from model_clients.errors import (
     BatchPendingError,
     BudgetInvalidError,
     ModelClientError,
-    ReplyMissingError,
-    RequestRejectedError,
     RunStoppedError,
 )
-from model_clients.ledger.budget import Amount, Budget
-from model_clients.ledger.call_records import CallOutcome, CallRecord
-from model_clients.ledger.ledger import Ledger
+from model_clients.ledger.accounts import RunAccount
+from model_clients.ledger.budget import Amount
+from model_clients.ledger.call_records import CallRecord, Purpose, call_record
 from model_clients.ledger.prices import cost_of, highest_amount, prices_of
 from model_clients.ledger.request_keys import request_key
 from model_clients.limits.limiter import Priority
 from model_clients.limits.senders import Senders
-from model_clients.messages import FinishReason, ModelReply, ModelRequest
+from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import CallSettings, ModelSettings
 
 logger = logging.getLogger(__name__)
-
-Purpose = Literal["first", "repair", "longer"]
-"""Why a call is made."""
 
 _LEASE_SECONDS = 900.0
 _LEASE_FRESH_SECONDS = 60.0
 _KEEPING_SECONDS = 1.0
 _FIRST_LOOK_SECONDS = 0.05
 _LONGEST_LOOK_SECONDS = 1.0
-_OUTCOMES: dict[FinishReason, CallOutcome] = {
-    "stop": "answered",
-    "other": "answered",
-    "length": "truncated",
-    "refusal": "refused",
-    "content_filter": "filtered",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +54,10 @@ class PaidCalls:
 
     settings: CallSettings
     """Settings of model calls."""
-    ledger: Ledger
-    """Where replies are kept."""
+    account: RunAccount
+    """What the calls are booked to."""
     senders: Senders
     """Who sends."""
-    budget: Budget
-    """What may be spent."""
-    counters: CallCounters
-    """Live figures."""
-    run_id: str = ""
-    """Run that pays."""
     asked: RequestFile | None = None
     """Where calls of the batch roles are written to instead of being sent."""
     answered: ReplyFile | None = None
@@ -100,12 +79,13 @@ class PaidCalls:
         key = request_key(call.settings, call.request)
         running = self._running.get(key)
         if running is None:
-            found = self.ledger.find(key)
+            found = self.account.ledger.find(key)
             if found is not None:
                 self._count_found(call)
                 return found
-            if self.settings.replay:
-                raise ReplyMissingError(_missing(call, key))
+            if self.account.replay:
+                name = f"{call.settings.provider}/{call.settings.model}"
+                raise self.account.missing(key, call.request, f"{name}, {call.purpose}")
             self._write_down(key, call)
             running = asyncio.create_task(self._pay(key, call), name=f"model call {key[:12]}")
             self._running[key] = running
@@ -121,7 +101,7 @@ class PaidCalls:
         end = asyncio.get_running_loop().time() + seconds
         while (
             self._running
-            and self.counters.in_flight
+            and self.account.counters.in_flight
             and (left := end - asyncio.get_running_loop().time()) > 0
         ):
             await asyncio.wait(set(self._running.values()), timeout=left, return_when=asyncio.FIRST_COMPLETED)
@@ -141,23 +121,23 @@ class PaidCalls:
         recorded, leased_at = False, asyncio.get_running_loop().time()
         try:
             highest = self._highest(call)
-            self.counters.waiting += 1
+            self.account.counters.waiting += 1
             try:
-                await self.budget.reserve(call.request.stage, highest)
+                await self.account.budget.reserve(call.request.stage, highest)
             finally:
-                self.counters.waiting -= 1
+                self.account.counters.waiting -= 1
             used = Amount()
             try:
                 reply = self._priced(call, await self._sent(key, call, leased_at))
                 used = Amount(reply.cost_usd, reply.usage.input_tokens + reply.usage.output_tokens)
-                await self.ledger.record(self._record(key, call, reply), call.request, reply)
+                await self.account.ledger.record(self._record(key, call, reply), call.request, reply)
                 recorded = True
             finally:
-                await self.budget.settle(call.request.stage, highest, used)
+                await self.account.budget.settle(call.request.stage, highest, used)
         finally:
             if not recorded:
-                await self.ledger.release(key)
-        for counters in self.counters.of(call.request.stage):
+                await self.account.ledger.release(key)
+        for counters in self.account.counters.of(call.request.stage):
             counters.add(reply)
         return reply
 
@@ -167,7 +147,7 @@ class PaidCalls:
             now = asyncio.get_running_loop().time()
             if now - leased_at > _LEASE_FRESH_SECONDS:
                 leased_at = now
-                await self.ledger.lease(key, _LEASE_SECONDS + call.settings.total_seconds)
+                await self.account.ledger.lease(key, _LEASE_SECONDS + call.settings.total_seconds)
 
         try:
             reply = self.answered.reply(key, call.settings) if self.answered is not None else None
@@ -180,9 +160,9 @@ class PaidCalls:
         except RunStoppedError:
             raise
         except ModelClientError as error:
-            for counters in self.counters.of(call.request.stage):
+            for counters in self.account.counters.of(call.request.stage):
                 counters.failed += 1
-            await self.ledger.record(self._record(key, call, error), call.request, None)
+            await self.account.ledger.record(self._record(key, call, error), call.request, None)
             raise
 
     def _batched(self, call: Call) -> bool:
@@ -202,25 +182,25 @@ class PaidCalls:
     async def _take_lease(self, key: str, seconds: float) -> ModelReply | None:
         """None when the call is ours to make, else the reply that another process got meanwhile."""
         look = _FIRST_LOOK_SECONDS
-        while not await self.ledger.lease(key, seconds):
-            self.counters.waiting += 1
+        while not await self.account.ledger.lease(key, seconds):
+            self.account.counters.waiting += 1
             try:
                 await asyncio.sleep(look)
             finally:
-                self.counters.waiting -= 1
+                self.account.counters.waiting -= 1
             look = min(_LONGEST_LOOK_SECONDS, look * 2)
-            found = self.ledger.find(key)
+            found = self.account.ledger.find(key)
             if found is not None:
                 return found
-        found = self.ledger.find(key)
+        found = self.account.ledger.find(key)
         if found is not None:
-            await self.ledger.release(key)
+            await self.account.ledger.release(key)
         return found
 
     def _highest(self, call: Call) -> Amount:
         prices = prices_of(call.settings)
         name = f"{call.settings.provider}/{call.settings.model}"
-        if prices is None and self.budget.limits_money:
+        if prices is None and self.account.budget.limits_money:
             raise BudgetInvalidError(
                 f"no price is known for {name}, so a budget in money cannot be kept;"
                 " set `prices` for the model, or give the budget in tokens"
@@ -241,62 +221,23 @@ class PaidCalls:
         return reply.model_copy(update={"cost_usd": cost_of(prices, reply.usage, batched=reply.batched)})
 
     def _record(self, key: str, call: Call, result: ModelReply | ModelClientError) -> CallRecord:
-        request, settings = call.request, call.settings
-        common = CallRecord(
-            key=key,
-            outcome="failed",
-            run_id=self.run_id,
-            stage=request.stage,
-            item_id=request.item_id,
-            model_role=request.model_role,
-            provider=settings.provider,
-            base_url=settings.base_url,
-            model=settings.model,
-            template=request.template,
-            template_hash=request.template_hash,
-            attempt=request.attempt,
+        return call_record(
+            key,
+            call.request,
+            result,
+            provider=call.settings.provider,
+            model=call.settings.model,
+            base_url=call.settings.base_url,
+            run_id=self.account.run_id,
             purpose=call.purpose,
             fallback=call.fallback,
-            finished_at=datetime.now(UTC),
-        )
-        if isinstance(result, ModelClientError):
-            outcome: CallOutcome = "rejected" if isinstance(result, RequestRejectedError) else "failed"
-            return common.model_copy(
-                update={"outcome": outcome, "error": str(result), "provider_request_id": result.request_id}
-            )
-        return common.model_copy(
-            update={
-                "outcome": _OUTCOMES[result.finish_reason],
-                "finish_reason": result.finish_reason,
-                **result.usage.model_dump(),
-                **result.model_dump(
-                    include={
-                        "cost_usd",
-                        "cost_known",
-                        "latency_seconds",
-                        "retries",
-                        "batched",
-                        "provider_request_id",
-                    }
-                ),
-            }
         )
 
     def _count_found(self, call: Call) -> None:
-        for counters in self.counters.of(call.request.stage):
+        for counters in self.account.counters.of(call.request.stage):
             counters.from_ledger += 1
 
     def _forget(self, key: str, task: asyncio.Task[ModelReply]) -> None:
         del self._running[key]
         if not task.cancelled():
             task.exception()
-
-
-def _missing(call: Call, key: str) -> str:
-    request = call.request
-    return (
-        f"replaying, and the ledger holds no reply to this call: stage {request.stage!r}, item {request.item_id!r},"
-        f" role {request.model_role}, {call.settings.provider}/{call.settings.model}, template"
-        f" {request.template!r}, attempt {request.attempt}, {call.purpose}, key {key}."
-        " Import the ledger of the run, or run without replay"
-    )

@@ -25,7 +25,7 @@ class StoredForm:
 
 
 def stored_form(request: ModelRequest) -> StoredForm:
-    """The form in which the ledger keeps `request`; `inputs` are left out, for the messages show them."""
+    """The form in which the ledger keeps `request`."""
     contents: dict[str, tuple[str, bytes]] = {}
     messages: list[JsonValue] = []
     for message in request.messages:

@@ -7,7 +7,6 @@ import json
 
 from pydantic import JsonValue
 
-from model_clients.lookup import determinants
 from model_clients.messages import Message, ModelRequest, TextContent
 from model_clients.settings import ModelSettings
 
@@ -20,7 +19,6 @@ _IDENTITY_FIELDS = frozenset(
         "structured_output",
         "image_detail",
         "parameters",
-        "options",
     }
 )
 
@@ -37,7 +35,6 @@ def request_key(settings: ModelSettings, request: ModelRequest) -> str:
         "schema": request.reply_schema,
         "messages": [plain_message(message) for message in request.messages],
         "attempt": request.attempt,
-        "determinants": determinants(settings, request),
     }
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
 

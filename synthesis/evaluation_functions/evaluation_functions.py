@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators_api.reference import checks_reference
-from model_clients.replies import EvaluationFunctionReply
-from model_clients.roles import ModelRole
-from prompts.inputs import EvaluationFunctionInput, Performance, PerformedStep
-from prompts.rendering import render, template_hash
+from prompts.inputs import EvaluationWriterInput, Performance, PerformedStep
+from prompts.rendering import template_hash
 from resources.applications import Application
 from synthesis.evaluation_functions.evidence_changes import observed_change
 from synthesis.ports import Models
@@ -57,7 +55,7 @@ async def write_evaluation_function(
         ModelClientError: calls cannot go on at all.
     """
     names = tuple(placeholders(subtask.instruction_template))
-    inputs = EvaluationFunctionInput(
+    inputs = EvaluationWriterInput(
         checks_reference=checks_reference(),
         operating_system=subtask.operating_system,
         application=application.name,
@@ -71,9 +69,7 @@ async def write_evaluation_function(
         feedback=criticism.messages if criticism else (),
     )
     reply = await models.ask(
-        ModelRole.EVALUATION_WRITER,
-        render(inputs),
-        EvaluationFunctionReply,
+        inputs,
         stage=STAGE,
         item_id=subtask.subtask_id,
         attempt=attempt,
@@ -85,7 +81,7 @@ async def write_evaluation_function(
         source=reply.source,
         parameter_names=names,
         provenance=provenance.model_copy(
-            update={"stage": STAGE, "prompt": inputs.template, "prompt_hash": template_hash(inputs.template)}
+            update={"stage": STAGE, "prompt": inputs.role, "prompt_hash": template_hash(inputs.role)}
         ),
     )
 

@@ -9,10 +9,8 @@ from pydantic import Field
 
 from environments.errors import EnvironmentFailureError
 from model_clients.errors import CallFailedError
-from model_clients.replies import ExplorationReply
-from model_clients.roles import ModelRole
-from prompts.inputs import ControlInView, ExplorationInput, ResourceInView, SubtaskExample, SubtaskToDeclare
-from prompts.rendering import render
+from prompts.inputs import ControlInView, ExplorerInput, ResourceInView, SubtaskExample, SubtaskToDeclare
+from prompts.replies import ExplorerReply
 from resources.applications import Application, ResourceDeclaration
 from resources.categories import ResourceCategory
 from resources.record import Record
@@ -193,7 +191,7 @@ async def _ask(
     to_declare: Sequence[Subtask] = (),
     feedback: Sequence[str] = (),
     attempt: int = 0,
-) -> ExplorationReply:
+) -> ExplorerReply:
     examples = tuple(
         SubtaskExample(
             name=example.name,
@@ -205,41 +203,32 @@ async def _ask(
         )
         for example in application.example_subtasks
     )
-    prompt = render(
-        ExplorationInput(
-            application=application.name,
-            title=application.title,
-            application_category=application.category,
-            description=application.description,
-            manual=application.manual,
-            resource_categories=tuple(categories.values()),
-            fixtures=tuple(
-                ResourceInView(category=item.category, value=item.value) for item in application.fixtures
-            ),
-            examples=examples,
-            controls=controls_in_view(observation) if observation else (),
-            screenshot=observation.screenshot if observation else None,
-            wanted=settings.subtasks_per_application,
-            to_declare=tuple(
-                SubtaskToDeclare(
-                    name=item.subtask_id.removeprefix(f"{application.name}."),
-                    instruction_template=item.instruction_template,
-                    parameter_sets=item.available_parameters,
-                    fresh=item.fresh,
-                )
-                for item in to_declare
-            ),
-            feedback=tuple(feedback),
-        )
+    question = ExplorerInput(
+        application=application.name,
+        title=application.title,
+        application_category=application.category,
+        description=application.description,
+        manual=application.manual,
+        resource_categories=tuple(categories.values()),
+        fixtures=tuple(
+            ResourceInView(category=item.category, value=item.value) for item in application.fixtures
+        ),
+        examples=examples,
+        controls=controls_in_view(observation) if observation else (),
+        screenshot=observation.screenshot if observation else None,
+        wanted=settings.subtasks_per_application,
+        to_declare=tuple(
+            SubtaskToDeclare(
+                name=item.subtask_id.removeprefix(f"{application.name}."),
+                instruction_template=item.instruction_template,
+                parameter_sets=item.available_parameters,
+                fresh=item.fresh,
+            )
+            for item in to_declare
+        ),
+        feedback=tuple(feedback),
     )
-    return await models.ask(
-        ModelRole.EXPLORER,
-        prompt,
-        ExplorationReply,
-        stage=STAGE,
-        item_id=application.name,
-        attempt=attempt,
-    )
+    return await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
 
 
 def controls_in_view(observation: Observation) -> tuple[ControlInView, ...]:

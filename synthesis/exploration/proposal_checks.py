@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from model_clients.replies import ProposedSubtask
+from prompts.replies import ProposedSubtask
 from resources.applications import Application, ExampleSubtask
 from resources.categories import ResourceCategory, ResourceKind
 from resources.errors import UnknownCatalogEntryError

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from model_clients.replies import InstructionReply
-from model_clients.roles import ModelRole
-from prompts.inputs import InstructionInput, NumberedSubtask, ResourceLink
-from prompts.rendering import render
+from prompts.inputs import NumberedSubtask, ResourceLink, SummarizerInput
 from synthesis.ports import Models
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
@@ -43,7 +40,7 @@ async def write_instruction(
     """
     nodes = in_order(task, order)
     numbers = {node.instance_id: number for number, node in enumerate(nodes, 1)}
-    inputs = InstructionInput(
+    inputs = SummarizerInput(
         goal=task.intent,
         subtasks=numbered(nodes, titles),
         links=tuple(
@@ -60,9 +57,7 @@ async def write_instruction(
         feedback=tuple(feedback),
     )
     reply = await models.ask(
-        ModelRole.SUMMARIZER,
-        render(inputs),
-        InstructionReply,
+        inputs,
         stage=STAGE,
         item_id=task.task_id,
         attempt=attempt,

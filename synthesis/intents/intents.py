@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from model_clients.errors import CallFailedError
-from model_clients.replies import IntentsReply, ProposedIntent
-from model_clients.roles import ModelRole
-from prompts.inputs import IntentsInput, ResourceInView, ScenarioInView, SubtaskInPool
-from prompts.rendering import render, template_hash
+from prompts.inputs import IntentExtractorInput, ResourceInView, ScenarioInView, SubtaskInPool
+from prompts.rendering import template_hash
+from prompts.replies import ProposedIntent
 from resources.instances import Resource
 from resources.matching import provides
 from resources.record import Record
@@ -88,9 +87,7 @@ async def extract_intents(
         inputs = _input(members, scenarios, settings, [*accepted.values()], len(new), feedback)
         try:
             reply = await models.ask(
-                ModelRole.INTENT_EXTRACTOR,
-                render(inputs),
-                IntentsReply,
+                inputs,
                 stage=STAGE,
                 item_id="pool",
                 attempt=attempt,
@@ -177,7 +174,11 @@ def _intent(
         if proposal.scenario in known
         else scenario_of(sorted(categories), scenarios).name,
         provenance=provenance.model_copy(
-            update={"stage": STAGE, "prompt": "intents", "prompt_hash": template_hash("intents")}
+            update={
+                "stage": STAGE,
+                "prompt": IntentExtractorInput.role,
+                "prompt_hash": template_hash(IntentExtractorInput.role),
+            }
         ),
     )
 
@@ -189,8 +190,8 @@ def _input(
     accepted: Sequence[Intent],
     found: int,
     feedback: tuple[str, ...],
-) -> IntentsInput:
-    return IntentsInput(
+) -> IntentExtractorInput:
+    return IntentExtractorInput(
         scenarios=tuple(
             ScenarioInView(name=item.name, application_categories=item.application_categories)
             for item in scenarios

@@ -15,10 +15,8 @@ from environments.episode import run_episode
 from environments.errors import AgentError
 from environments.starting_place import needs_open_page
 from model_clients.errors import CallFailedError
-from model_clients.replies import ActorReply
-from model_clients.roles import ModelRole
-from prompts.inputs import StepInHistory, TrajectoryInput
-from prompts.rendering import render
+from prompts.inputs import ActorInput, StepInHistory
+from prompts.replies import ActorReply
 from resources.applications import Application
 from resources.record import Record
 from synthesis.exploration.exploration import controls_in_view
@@ -92,25 +90,21 @@ class ModelAgent:
             AgentError: the model refused or gave no usable reply.
             ModelClientError: calls cannot go on at all.
         """
-        prompt = render(
-            TrajectoryInput(
-                application=self.application.name,
-                title=self.application.title,
-                manual=self.application.manual,
-                instruction=instruction,
-                feedback=self.feedback,
-                history=tuple(_in_history(step) for step in history),
-                steps_left=max(0, self.step_limit - len(history)),
-                window_title=observation.window_title,
-                controls=controls_in_view(observation),
-                screenshot=self.picture(observation),
-            )
+        question = ActorInput(
+            application=self.application.name,
+            title=self.application.title,
+            manual=self.application.manual,
+            instruction=instruction,
+            feedback=self.feedback,
+            history=tuple(_in_history(step) for step in history),
+            steps_left=max(0, self.step_limit - len(history)),
+            window_title=observation.window_title,
+            controls=controls_in_view(observation),
+            screenshot=self.picture(observation),
         )
         try:
             reply = await self.models.ask(
-                ModelRole.ACTOR,
-                prompt,
-                ActorReply,
+                question,
                 stage=STAGE,
                 item_id=self.item_id,
                 attempt=self.attempt,

@@ -10,10 +10,7 @@ from random import Random
 from pydantic import Field
 
 from model_clients.errors import CallFailedError
-from model_clients.replies import DependenciesReply
-from model_clients.roles import ModelRole
-from prompts.inputs import DependenciesInput
-from prompts.rendering import render
+from prompts.inputs import DependencyJudgeInput
 from resources.record import Record
 from synthesis.composition.twins import permuted_orders
 from synthesis.instructions.instructions import in_order, numbered, write_instruction
@@ -191,11 +188,9 @@ async def _infer(
     nodes = sorted(task.graph.nodes, key=lambda node: node.instance_id)
     seed = hashlib.sha256(f"{task.task_id} {number}".encode()).digest()
     Random(int.from_bytes(seed[:8], "big")).shuffle(nodes)
-    inputs = DependenciesInput(instruction=instruction, subtasks=numbered(nodes, titles))
+    inputs = DependencyJudgeInput(instruction=instruction, subtasks=numbered(nodes, titles))
     reply = await models.ask(
-        ModelRole.DEPENDENCY_JUDGE,
-        render(inputs),
-        DependenciesReply,
+        inputs,
         stage=STAGE,
         item_id=task.task_id,
         attempt=number - 1,

@@ -19,7 +19,7 @@ from model_clients.conversation import first_request
 from model_clients.ledger.call_records import CallRecord
 from model_clients.ledger.ledger import Ledger
 from model_clients.messages import ModelReply
-from model_clients.roles import ModelRole
+from taskgraph.records.model_roles import ModelRole
 from tests.model_clients.requests import PlainPrompt, Verdict
 from warehouse.storage.extensions import load
 

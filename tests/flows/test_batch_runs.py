@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from cli.main import main
+from flows.settings import load_settings
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.transfer import export_ledger, import_ledger
+from tests.flows.overheard import OverheardAnswers
+from tests.servers.models.server import LocalModelServer
+from tests.servers.models.threaded import in_a_thread
 from warehouse.store import Warehouse
 
 SMALL = [
@@ -46,29 +50,30 @@ def funnel_of(data: Path) -> list[tuple[object, ...]]:
         return list(store.query("SELECT step, reason, items FROM funnel ORDER BY ALL").rows())
 
 
-def answered(requests: Path, replies: Path, reference: Ledger) -> int:
-    """Answer every request with what the direct run was told."""
+def answered(requests: Path, replies: Path, answers: OverheardAnswers) -> int:
+    """Answer every request as the offline rules do."""
     lines = [json.loads(line) for line in requests.read_text().splitlines()]
     with replies.open("w") as file:
         for line in lines:
-            found = reference.find(line["custom_id"])
-            assert found is not None, line["body"]
-            file.write(json.dumps({"custom_id": line["custom_id"], "reply": found.text}) + "\n")
+            shown = line["body"]["input"][-1]["content"][-1]["text"]
+            file.write(json.dumps({"custom_id": line["custom_id"], "reply": answers.to(shown)}) + "\n")
     return len(lines)
 
 
 def test_a_run_goes_on_from_file_to_file_and_ends_with_the_same_dataset(
-    direct: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    direct: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, requests, replies = tmp_path / "data", tmp_path / "requests.jsonl", tmp_path / "replies.jsonl"
     asked: list[int] = []
-    with Ledger(direct / "ledger.sqlite") as reference:
-        given: list[str] = []
+    answers = OverheardAnswers(monkeypatch, load_settings(assignments=["platform=simulated"]))
+    with in_a_thread(LocalModelServer(answerer=answers)) as server:
+        model = {"provider": "openai", "model": "m", "base_url": server.url}
+        given = [f"--set=models.default={json.dumps(model)}"]
         while (code := run("build", data, f"--batch-out={requests}", *given)) == 5:
             assert "--batch-in REPLIES" in capsys.readouterr().err
             assert not any(reason for _, reason, _ in funnel_of(data) if "pending" in str(reason))
-            asked.append(answered(requests, replies, reference))
-            given = [f"--batch-in={replies}"]
+            asked.append(answered(requests, replies, answers))
+            given = [given[0], f"--batch-in={replies}"]
             assert len(asked) <= MOST_RUNS
     assert code == 0
     assert len(asked) >= 3
@@ -108,3 +113,8 @@ def test_a_replay_without_the_reply_names_the_call_and_a_replay_with_all_makes_t
 
 def test_batches_and_a_file_of_requests_exclude_each_other(tmp_path: Path) -> None:
     assert run("build", tmp_path, "--batch", f"--batch-out={tmp_path / 'requests.jsonl'}") == 2
+
+
+def test_a_file_of_requests_needs_a_model_to_ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("build", tmp_path, f"--batch-out={tmp_path / 'requests.jsonl'}") == 2
+    assert "played offline" in capsys.readouterr().err

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-
-from pydantic import JsonValue
+from dataclasses import dataclass
 
 from model_clients.conversation import first_request
 from model_clients.messages import ModelRequest
-from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
 from resources.record import Record
 from taskgraph.records.interaction import Screenshot
+from taskgraph.records.model_roles import ModelRole
 from tests.servers.models.behaviour import WireCall
 
 KEY_VARIABLE = "TASKLOOM_TEST_KEY"
@@ -27,22 +25,26 @@ class Verdict(Record):
 
 
 @dataclass(frozen=True)
-class PlainPrompt:
-    """A prompt made by hand."""
+class PlainQuestion:
+    """A question made by hand, which is its own prompt."""
 
     user: str
     system: str = "You answer in JSON. " * 40
     images: tuple[Screenshot, ...] = ()
     template: str = "plain"
     template_hash: str = "0" * 64
-    inputs: dict[str, JsonValue] = field(default_factory=dict)
+    role: ModelRole = ModelRole.SUMMARIZER
+    reply_type: type[Verdict] = Verdict
+
+    def rendered(self) -> PlainQuestion:
+        return self
 
 
 def request_for(
     user: str, images: tuple[Screenshot, ...] = (), role: ModelRole = ModelRole.SUMMARIZER
 ) -> ModelRequest:
-    prompt = PlainPrompt(user=user, images=images)
-    return first_request(role, prompt, Verdict, stage="instructions", item_id=user, attempt=0)
+    question = PlainQuestion(user=user, images=images, role=role)
+    return first_request(question, stage="instructions", item_id=user)
 
 
 def model_at(url: str, provider: str = "openai", protocol: str = "", **changes: object) -> ModelSettings:

@@ -18,9 +18,9 @@ from model_clients.errors import (
     ReplyUnavailableError,
 )
 from model_clients.ledger.ledger import Ledger
-from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings, ModelPrices
-from tests.model_clients.requests import PlainPrompt, Verdict, call_settings, model_at, verdict_about
+from taskgraph.records.model_roles import ModelRole
+from tests.model_clients.requests import PlainQuestion, call_settings, model_at, verdict_about
 from tests.servers.models.behaviour import Behaviour, Script, WireCall, always, in_turn
 from tests.servers.models.server import LocalModelServer
 
@@ -36,9 +36,7 @@ def served(script: Script) -> LocalModelServer:
 
 
 async def ask(models: RoleModels, text: str, attempt: int = 0, stage: str = "instructions") -> str:
-    verdict = await models.ask(
-        ModelRole.SUMMARIZER, PlainPrompt(text), Verdict, stage=stage, item_id=text, attempt=attempt
-    )
+    verdict = await models.ask(PlainQuestion(text), stage=stage, item_id=text, attempt=attempt)
     return verdict.answer
 
 
@@ -281,7 +279,7 @@ async def test_roles_late_in_the_method_go_first(ledger: Ledger) -> None:
         async with RoleModels(call_settings(model_at(server.url), limits=limits), ledger) as models:
             asked = [
                 asyncio.create_task(
-                    models.ask(role, PlainPrompt(role), Verdict, stage=role, item_id=f"{role} {number}")
+                    models.ask(PlainQuestion(role, role=role), stage=role, item_id=f"{role} {number}")
                 )
                 for number, role in enumerate(ModelRole)
             ]

@@ -12,9 +12,9 @@ import pytest
 from model_clients.asking import RoleModels
 from model_clients.errors import BatchPendingError, ReplyUnavailableError
 from model_clients.ledger.ledger import Ledger
-from model_clients.roles import ModelRole
 from model_clients.settings import CallSettings, ModelPrices
-from tests.model_clients.requests import PlainPrompt, Verdict, call_settings, model_at, verdict_about
+from taskgraph.records.model_roles import ModelRole
+from tests.model_clients.requests import PlainQuestion, call_settings, model_at, verdict_about
 from tests.servers.models.behaviour import Behaviour, Script, WireCall, always
 from tests.servers.models.server import LocalModelServer
 
@@ -35,7 +35,7 @@ def batch_settings(server: LocalModelServer, variant: tuple[str, str], **batch: 
 
 
 async def ask(models: RoleModels, text: str, role: ModelRole = ModelRole.SUMMARIZER) -> str:
-    verdict = await models.ask(role, PlainPrompt(text), Verdict, stage=role, item_id=text)
+    verdict = await models.ask(PlainQuestion(text, role=role), stage=role, item_id=text)
     return verdict.answer
 
 

@@ -18,9 +18,9 @@ from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.request_keys import request_key
 from model_clients.ledger.transfer import export_ledger, import_ledger, prune_ledger
 from model_clients.messages import ModelReply, ModelRequest, TokenUsage
-from model_clients.roles import ModelRole
 from model_clients.settings import ModelPrices, ModelSettings
 from taskgraph.records.interaction import Screenshot
+from taskgraph.records.model_roles import ModelRole
 from tests.model_clients.requests import model_at, request_for
 
 REPLY = ModelReply(text='{"answer": "x"}', provider="openai", model="m", usage=TokenUsage(input_tokens=5))

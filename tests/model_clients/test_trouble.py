@@ -20,12 +20,10 @@ from model_clients.asking import RoleModels
 from model_clients.errors import CallFailedError
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.transfer import export_ledger
-from model_clients.roles import ModelRole
 from tests.model_clients.requests import (
     KEY,
     KEY_VARIABLE,
-    PlainPrompt,
-    Verdict,
+    PlainQuestion,
     call_settings,
     model_at,
     verdict_about,
@@ -70,9 +68,7 @@ async def test_a_chaotic_provider_costs_items_only_with_a_reason_and_never_shows
                     async def one(number: int) -> str:
                         try:
                             verdict = await models.ask(
-                                ModelRole.SUMMARIZER,
-                                PlainPrompt(f"item {number}"),
-                                Verdict,
+                                PlainQuestion(f"item {number}"),
                                 stage="instructions",
                                 item_id=str(number),
                             )
@@ -109,8 +105,8 @@ import asyncio, sys
 from pathlib import Path
 from model_clients.asking import RoleModels
 from model_clients.ledger.ledger import Ledger
-from model_clients.roles import ModelRole
-from tests.model_clients.requests import PlainPrompt, Verdict, call_settings, model_at
+from taskgraph.records.model_roles import ModelRole
+from tests.model_clients.requests import PlainQuestion, Verdict, call_settings, model_at
 
 async def main(path, url, items):
     with Ledger(Path(path)) as ledger:
@@ -118,8 +114,7 @@ async def main(path, url, items):
             async def chain(number):
                 text = f"item {number}"
                 for _ in range(2):
-                    verdict = await models.ask(
-                        ModelRole.SUMMARIZER, PlainPrompt(text), Verdict, stage="instructions", item_id=str(number)
+                    verdict = await models.ask(PlainQuestion(text), stage="instructions", item_id=str(number)
                     )
                     text = verdict.answer
                 return text

@@ -3,49 +3,47 @@ import pytest
 from prompts import inputs as prompt_inputs
 from prompts.errors import UnknownTemplateError
 from prompts.inputs import (
-    DependenciesInput,
-    InstructionInput,
+    ActorInput,
+    DependencyJudgeInput,
     NumberedSubtask,
     PromptInput,
     ResourceLink,
-    TrajectoryInput,
+    SummarizerInput,
 )
-from prompts.rendering import render, template_hash, template_names, template_variables
+from prompts.rendering import template_hash, template_names, template_variables
 from taskgraph.records.interaction import Screenshot
 
 INPUTS = sorted(
     (
         item
         for item in vars(prompt_inputs).values()
-        if isinstance(item, type) and issubclass(item, PromptInput) and item is not PromptInput
+        if isinstance(item, type) and issubclass(item, PromptInput) and hasattr(item, "role")
     ),
-    key=lambda item: item.template,
+    key=lambda item: item.role,
 )
 
 
 def test_every_template_has_one_typed_input():
-    assert tuple(item.template for item in INPUTS) == template_names()
+    assert tuple(item.role for item in INPUTS) == template_names()
 
 
-@pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.template)
+@pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
 def test_template_uses_exactly_the_fields_of_its_input(record):
     pictures = {name for name, field in record.model_fields.items() if "Screenshot" in str(field.annotation)}
-    assert template_variables(record.template) == set(record.model_fields) - pictures
+    assert template_variables(record.role) == set(record.model_fields) - pictures
 
 
 def test_text_of_a_model_is_data_and_never_a_template():
-    prompt = render(
-        DependenciesInput(
-            instruction="{{ 7 * 6 }} {% for x in y %}",
-            subtasks=(NumberedSubtask(number=1, application="Wiki", instruction="{{ config }}"),),
-        )
-    )
+    prompt = DependencyJudgeInput(
+        instruction="{{ 7 * 6 }} {% for x in y %}",
+        subtasks=(NumberedSubtask(number=1, application="Wiki", instruction="{{ config }}"),),
+    ).rendered()
     assert "{{ 7 * 6 }} {% for x in y %}" in prompt.user
     assert "{{ config }}" in prompt.user
 
 
 def test_the_unchanging_part_is_equal_for_two_steps_of_one_subtask():
-    first = TrajectoryInput(
+    first = ActorInput(
         application="notes",
         title="Notes",
         manual="Press New.",
@@ -54,37 +52,31 @@ def test_the_unchanging_part_is_equal_for_two_steps_of_one_subtask():
         screenshot=Screenshot.of(b"one"),
     )
     second = first.model_copy(update={"steps_left": 8, "screenshot": Screenshot.of(b"two")})
-    assert render(first).system == render(second).system
-    assert render(first).user != render(second).user
-    assert render(second).images[0].png == b"two"
+    assert first.rendered().system == second.rendered().system
+    assert first.rendered().user != second.rendered().user
+    assert second.rendered().images[0].png == b"two"
 
 
-def test_inputs_name_pictures_by_hash_only():
+def test_a_dumped_input_names_pictures_by_hash_only():
     picture = Screenshot.of(b"pixels")
-    prompt = render(
-        TrajectoryInput(
-            application="notes", title="Notes", manual="", instruction="Do.", steps_left=1, screenshot=picture
-        )
+    question = ActorInput(
+        application="notes", title="Notes", manual="", instruction="Do.", steps_left=1, screenshot=picture
     )
-    assert prompt.inputs["screenshot"] == {"sha256": picture.sha256}
+    assert question.model_dump(mode="json")["screenshot"] == {"sha256": picture.sha256}
 
 
 def test_links_are_shown_with_their_values():
-    prompt = render(
-        InstructionInput(
-            goal="Keep order",
-            subtasks=(NumberedSubtask(number=1, application="Notes", instruction="Write 'ä'."),),
-            links=(
-                ResourceLink(
-                    producer=1, consumer=2, category="csv_path", kind="file", value='Documents/"a".csv'
-                ),
-            ),
-        )
-    )
+    prompt = SummarizerInput(
+        goal="Keep order",
+        subtasks=(NumberedSubtask(number=1, application="Notes", instruction="Write 'ä'."),),
+        links=(
+            ResourceLink(producer=1, consumer=2, category="csv_path", kind="file", value='Documents/"a".csv'),
+        ),
+    ).rendered()
     assert '2 needs from 1: csv_path (file) "Documents/\\"a\\".csv"' in prompt.user
     assert "Write 'ä'." in prompt.user
 
 
 def test_an_unknown_template_is_named_with_the_known_ones():
-    with pytest.raises(UnknownTemplateError, match=r"'nothing'; known: dependency_inference"):
+    with pytest.raises(UnknownTemplateError, match=r"'nothing'; known: actor, dependency_judge"):
         template_hash("nothing")

@@ -1,4 +1,4 @@
-"""Models for tests: the offline provider without a ledger, and scripted replies in its place."""
+"""Models for tests: the offline rules without a ledger, and scripted replies in their place."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ValidationError
 
-from model_clients.conversation import first_request
 from model_clients.errors import ReplyInvalidError
-from model_clients.messages import ModelRequest
-from model_clients.offline.client import OfflineClient
-from model_clients.offline.mistakes import InjectedMistake, MistakeSource, read_mark
-from model_clients.roles import ModelRole
+from offline.mistakes import InjectedMistake, MistakeSource
+from offline.rules import OfflineRules
+from prompts.prompt_input import PromptInput, Reply
 from resources.applications import Application
 from resources.reading.catalog import load_goal_wordings
+from taskgraph.records.model_roles import ModelRole
 
 
 @dataclass(frozen=True)
 class AnsweredCall:
-    request: ModelRequest
+    question: PromptInput[BaseModel]
+    item_id: str
+    attempt: int
     reply: BaseModel
     mistakes: tuple[InjectedMistake, ...] = ()
 
@@ -38,23 +39,22 @@ class TestModels:
         seed: int = 0,
         scripted: Mapping[ModelRole, Sequence[BaseModel | str]] | None = None,
     ) -> None:
-        self.client = OfflineClient(applications, load_goal_wordings(), MistakeSource(mistakes, seed))
+        self.rules = OfflineRules(applications, load_goal_wordings(), MistakeSource(mistakes, seed))
         self.scripted = {role: list(replies) for role, replies in (scripted or {}).items()}
         self.calls: dict[ModelRole, list[AnsweredCall]] = defaultdict(list)
 
-    async def ask(self, role, prompt, reply_type, **purpose):
+    async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Reply:
         """As `synthesis.ports.Models` has it."""
-        request = first_request(role, prompt, reply_type, **{"attempt": 0, **purpose})
+        question.rendered()
         mistakes: tuple[InjectedMistake, ...] = ()
-        if self.scripted.get(role):
-            scripted = self.scripted[role].pop(0)
+        if self.scripted.get(question.role):
+            scripted = self.scripted[question.role].pop(0)
             text = scripted if isinstance(scripted, str) else scripted.model_dump_json()
+            try:
+                reply = question.reply_type.model_validate_json(text)
+            except ValidationError as error:
+                raise ReplyInvalidError(str(error)) from error
         else:
-            answer = await self.client.complete(request)
-            text, mistakes = answer.text, read_mark(answer.provider_request_id)
-        try:
-            reply = reply_type.model_validate_json(text)
-        except ValidationError as error:
-            raise ReplyInvalidError(str(error)) from error
-        self.calls[role].append(AnsweredCall(request, reply, mistakes))
+            reply, mistakes = self.rules.answer(question, attempt)
+        self.calls[question.role].append(AnsweredCall(question, item_id, attempt, reply, mistakes))
         return reply

@@ -1,8 +1,8 @@
 import pytest
 
-from model_clients.replies import ActorReply, EvaluationFunctionReply
-from model_clients.roles import ModelRole
+from prompts.replies import ActorReply, EvaluationWriterReply
 from synthesis.cross_verification.cross_verification import VerificationSettings
+from taskgraph.records.model_roles import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 
@@ -82,21 +82,21 @@ async def test_without_a_producer_the_subtask_is_rejected_unperformed(shared_san
     ids=["accepts everything", "one parameter set only", "ignores a parameter", "no Python"],
 )
 async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(shared_sandbox, source, said):
-    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationFunctionReply(source=source)]}
+    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=source)]}
     models = TestModels(NOTES, scripted=scripted)
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
     assert done.verified is not None
     first, second = models.calls[ModelRole.EVALUATION_WRITER][:2]
-    assert first.request.attempt == 0
-    assert second.request.attempt == 1
-    assert second.request.inputs["previous_source"] == source
-    assert said in str(second.request.inputs["feedback"])
+    assert first.attempt == 0
+    assert second.attempt == 1
+    assert second.question.previous_source == source
+    assert said in str(second.question.feedback)
     assert [item.accepted for item in done.rounds][:2] == [False, False]
     assert len(done.trajectories) == 2, "recorded evidence is enough to judge a new function"
 
 
 async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_rounds(shared_sandbox):
-    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationFunctionReply(source=ACCEPTS_ALL)] * 4}
+    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=ACCEPTS_ALL)] * 4}
     models = TestModels(NOTES, scripted=scripted)
     settings = {"rounds": 2, "functions_per_round": 2}
     done = (await world(shared_sandbox, models, **settings).verify(WRITE))[WRITE]
@@ -130,7 +130,7 @@ async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox):
     models = TestModels(NOTES, scripted={ModelRole.ACTOR: [ActorReply(status="GIVE_UP", message=reason)] * 2})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
     assert done.verified is not None
-    assert any(reason in str(call.request.inputs["feedback"]) for call in models.calls[ModelRole.ACTOR])
+    assert any(reason in str(call.question.feedback) for call in models.calls[ModelRole.ACTOR])
 
 
 async def test_rubbish_from_the_writer_is_a_rejection(shared_sandbox):

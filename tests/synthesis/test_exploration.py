@@ -1,10 +1,10 @@
 import pytest
 
 from environments.errors import ApplicationStartFailedError
-from model_clients.replies import ExplorationReply, NamedValue, ProposedSubtask
-from model_clients.roles import ModelRole
+from prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
 from resources.applications import ResourceDeclaration
 from synthesis.exploration.exploration import ExplorationSettings
+from taskgraph.records.model_roles import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 
@@ -30,7 +30,7 @@ def proposal(**changes: object) -> ProposedSubtask:
 
 
 async def explored(sandbox, *proposals, settings=ONE_VOTE, **others):
-    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorationReply(subtasks=list(proposals))]})
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=list(proposals))]})
     return await World(models, sandbox, NOTES, exploration=settings, **others).explore("simulated_notes")
 
 
@@ -83,10 +83,10 @@ async def test_a_malformed_proposal_is_rejected_with_its_reason(shared_sandbox, 
     ids=["unknown category", "unknown parameter", "named like another category", "file without value"],
 )
 async def test_malformed_declarations_cost_the_vote_but_not_the_proposal(shared_sandbox, outputs):
-    good = ExplorationReply(subtasks=[proposal()])
+    good = ExplorerReply(subtasks=[proposal()])
     models = TestModels(
         NOTES,
-        scripted={ModelRole.EXPLORER: [ExplorationReply(subtasks=[proposal(outputs=outputs)]), good]},
+        scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=[proposal(outputs=outputs)]), good]},
     )
     found = await World(models, shared_sandbox, NOTES, exploration=ONE_VOTE).explore("simulated_notes")
     assert [item.outputs for item in found.subtasks] == [tuple(proposal().outputs)]
@@ -101,7 +101,7 @@ async def test_an_ending_speaks_against_a_declared_category(shared_sandbox):
         outputs=[ResourceDeclaration(category="json_path", parameter="target")],
         fresh=["target"],
     )
-    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorationReply(subtasks=[wrong])] * 9})
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=[wrong])] * 9})
     found = await World(models, shared_sandbox, NOTES, exploration=ONE_VOTE).explore("simulated_notes")
     assert [item.reason for item in found.rejections] == ["declarations_disagree"]
 
@@ -133,20 +133,21 @@ async def test_the_same_words_about_another_category_are_another_subtask(shared_
 
 async def test_declarations_need_independent_votes(shared_sandbox):
     wrong = proposal(outputs=[])
-    right = ExplorationReply(subtasks=[proposal()])
-    replies = [ExplorationReply(subtasks=[wrong]), right, right, right]
+    right = ExplorerReply(subtasks=[proposal()])
+    replies = [ExplorerReply(subtasks=[wrong]), right, right, right]
     models = TestModels(NOTES, scripted={ModelRole.EXPLORER: replies})
     settings = ExplorationSettings(look_at_application=False, declaration_votes=3)
     found = await World(models, shared_sandbox, NOTES, exploration=settings).explore("simulated_notes")
     assert [item.outputs for item in found.subtasks] == [tuple(proposal().outputs)]
-    asked = models.calls[ModelRole.EXPLORER][1].request
-    assert "Declare inputs and outputs" in str(asked.messages[-1].content)
-    assert '"outputs"' not in str(asked.inputs["to_declare"])
+    asked = models.calls[ModelRole.EXPLORER][1]
+    shown = asked.question.rendered().user
+    assert "Declare inputs and outputs" in shown
+    assert '"outputs"' not in shown
 
 
 async def test_votes_that_never_agree_reject_the_subtask(shared_sandbox):
-    one = ExplorationReply(subtasks=[proposal()])
-    other = ExplorationReply(subtasks=[proposal(outputs=[])])
+    one = ExplorerReply(subtasks=[proposal()])
+    other = ExplorerReply(subtasks=[proposal(outputs=[])])
     models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [one, other, one, other]})
     settings = ExplorationSettings(look_at_application=False, declaration_votes=3, declaration_rounds=4)
     found = await World(models, shared_sandbox, NOTES, exploration=settings).explore("simulated_notes")

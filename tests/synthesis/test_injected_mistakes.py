@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
-from model_clients.replies import EvaluationFunctionReply, ExplorationReply, InstructionReply
-from model_clients.roles import ModelRole
+from prompts.replies import EvaluationWriterReply, ExplorerReply, SummarizerReply
 from synthesis.exploration.exploration import ExplorationSettings
 from synthesis.validation.validation import ValidationSettings, validate_task
+from taskgraph.records.model_roles import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, PROVENANCE, World
 from tests.synthesis.task_samples import TITLES, sample_tasks
@@ -36,16 +36,16 @@ async def test_no_mistake_of_explorer_actor_or_writer_is_in_the_pool(shared_sand
     functions = {one.function.source for one in verified.values()}
     for call in models.calls[ModelRole.ACTOR]:
         if call.mistakes:
-            assert (call.request.item_id, call.request.attempt) not in accepted, call.mistakes
+            assert (call.item_id, call.attempt) not in accepted, call.mistakes
     for call in models.calls[ModelRole.EVALUATION_WRITER]:
         if call.mistakes:
-            assert isinstance(call.reply, EvaluationFunctionReply)
+            assert isinstance(call.reply, EvaluationWriterReply)
             assert call.reply.source not in functions, call.mistakes
     for call in models.calls[ModelRole.EXPLORER]:
-        assert isinstance(call.reply, ExplorationReply)
+        assert isinstance(call.reply, ExplorerReply)
         wrong = {mistake.subject for mistake in call.mistakes}
         for proposal in call.reply.subtasks:
-            one = verified.get(f"{call.request.item_id}.{proposal.name}")
+            one = verified.get(f"{call.item_id}.{proposal.name}")
             if one is not None and proposal.name in wrong:
                 declared = (tuple(proposal.inputs), tuple(proposal.outputs))
                 assert declared != (one.subtask.inputs, one.subtask.outputs), proposal.name
@@ -65,5 +65,5 @@ async def test_no_mistake_of_the_summarizer_is_in_an_accepted_instruction():
     assert len(mistaken) >= 20
     assert len(accepted) >= 60
     for call in mistaken:
-        assert isinstance(call.reply, InstructionReply)
+        assert isinstance(call.reply, SummarizerReply)
         assert call.reply.instruction not in accepted

@@ -1,7 +1,7 @@
-from model_clients.replies import IntentsReply, ProposedIntent
-from model_clients.roles import ModelRole
+from prompts.replies import IntentExtractorReply, ProposedIntent
 from resources.reading.catalog import load_scenarios
 from synthesis.intents.intents import IntentSettings, extract_intents, linked_pairs
+from taskgraph.records.model_roles import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import pooled_subtasks
@@ -24,8 +24,8 @@ async def extracted(*replies, known=(), **settings):
     return found, models
 
 
-def reply(goal: str, group: list[str], scenario: str = "") -> IntentsReply:
-    return IntentsReply(intents=[ProposedIntent(goal=goal, subtask_ids=group, scenario=scenario)])
+def reply(goal: str, group: list[str], scenario: str = "") -> IntentExtractorReply:
+    return IntentExtractorReply(intents=[ProposedIntent(goal=goal, subtask_ids=group, scenario=scenario)])
 
 
 async def test_offline_intents_are_distinct_linked_and_of_many_sizes():
@@ -47,7 +47,7 @@ async def test_a_group_is_kept_with_a_scenario_that_exists():
 
 
 async def test_what_cannot_be_an_intent_is_rejected_and_told_to_the_extractor():
-    bad = IntentsReply(
+    bad = IntentExtractorReply(
         intents=[
             ProposedIntent(goal="Fly", subtask_ids=["simulated_notes.fly", *LINKED]),
             ProposedIntent(goal="Too small", subtask_ids=LINKED[:2]),
@@ -68,9 +68,9 @@ async def test_what_cannot_be_an_intent_is_rejected_and_told_to_the_extractor():
         "duplicate",
     ]
     assert found.intents[0].text == "Good"
-    second = models.calls[ModelRole.INTENT_EXTRACTOR][1].request.inputs
-    assert second["known_goals"] == ["Good"]
-    assert "no subtask of the group makes what another one reads" in str(second["feedback"])
+    second = models.calls[ModelRole.INTENT_EXTRACTOR][1].question
+    assert second.known_goals == ("Good",)
+    assert "no subtask of the group makes what another one reads" in str(second.feedback)
 
 
 async def test_calls_that_bring_nothing_new_end_the_extraction():

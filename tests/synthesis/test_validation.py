@@ -2,11 +2,11 @@ import networkx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_clients.replies import DependenciesReply, DependencyPair, InstructionReply
-from model_clients.roles import ModelRole
+from prompts.replies import DependencyJudgeReply, DependencyPair, SummarizerReply
 from synthesis.instructions.instructions import in_order
 from synthesis.instructions.literal_checks import literal_problems
 from synthesis.validation.validation import ValidationSettings, closure, compare_orders, validate_task
+from taskgraph.records.model_roles import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import TITLES, sample_tasks
@@ -43,9 +43,9 @@ async def test_every_sampled_task_can_be_told_and_read_back():
 async def test_the_judge_sees_no_graph_and_no_telling_order():
     task = a_task()
     _, models = await validated(task)
-    inputs = models.calls[ModelRole.DEPENDENCY_JUDGE][0].request.inputs
-    assert set(inputs) == {"instruction", "subtasks"}
-    shown = [item["instruction"] for item in inputs["subtasks"]]
+    inputs = models.calls[ModelRole.DEPENDENCY_JUDGE][0].question
+    assert set(inputs.model_dump()) == {"instruction", "subtasks"}
+    shown = [item.instruction for item in inputs.subtasks]
     assert sorted(shown) == sorted(node.instruction for node in task.graph.nodes)
 
 
@@ -53,20 +53,22 @@ async def test_a_reversed_dependency_is_told_to_the_summarizer_and_repaired():
     task = a_task()
     done, models = await validated(task, rounds=1)
     right = models.calls[ModelRole.DEPENDENCY_JUDGE][0].reply
-    assert isinstance(right, DependenciesReply)
+    assert isinstance(right, DependencyJudgeReply)
     first, *others = right.dependencies
-    turned = DependenciesReply(dependencies=[DependencyPair(before=first.after, after=first.before), *others])
+    turned = DependencyJudgeReply(
+        dependencies=[DependencyPair(before=first.after, after=first.before), *others]
+    )
     done, models = await validated(task, rounds=2, scripted={ModelRole.DEPENDENCY_JUDGE: [turned]})
     assert not done.rounds[0].accepted
     assert done.rounds[0].reversed
     assert done.rejection is None
-    feedback = models.calls[ModelRole.SUMMARIZER][1].request.inputs["feedback"]
+    feedback = models.calls[ModelRole.SUMMARIZER][1].question.feedback
     assert "it is the other way round" in str(feedback)
 
 
 async def test_what_is_never_repaired_is_rejected_with_the_last_differences():
     task = a_task()
-    nothing = DependenciesReply(dependencies=[])
+    nothing = DependencyJudgeReply(dependencies=[])
     done, _ = await validated(task, rounds=2, scripted={ModelRole.DEPENDENCY_JUDGE: [nothing] * 2})
     assert done.rejection is not None
     assert done.rejection.reason == "dependency_missing"
@@ -77,7 +79,7 @@ async def test_what_is_never_repaired_is_rejected_with_the_last_differences():
 
 async def test_pairs_that_name_no_subtask_are_not_dependencies():
     task = a_task()
-    odd = DependenciesReply(
+    odd = DependencyJudgeReply(
         dependencies=[DependencyPair(before=0, after=99), DependencyPair(before=1, after=1)]
     )
     done, _ = await validated(task, rounds=1, scripted={ModelRole.DEPENDENCY_JUDGE: [odd]})
@@ -86,7 +88,7 @@ async def test_pairs_that_name_no_subtask_are_not_dependencies():
 
 async def test_a_missing_value_is_found_before_the_judge_is_asked():
     task = a_task()
-    vague = InstructionReply(instruction="Put everything in order.")
+    vague = SummarizerReply(instruction="Put everything in order.")
     done, models = await validated(task, rounds=2, scripted={ModelRole.SUMMARIZER: [vague]})
     assert any("is missing" in item for item in done.rounds[0].literal_problems)
     assert len(models.calls[ModelRole.DEPENDENCY_JUDGE]) == 1

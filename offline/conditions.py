@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from model_clients.offline.expressions import Expression, generalise
-from model_clients.offline.request_views import ChangeView, PerformanceView
+from offline.expressions import Expression, generalise
+from prompts.inputs import Performance
+from prompts.observed_changes import ObservedChange
 from taskgraph.source_parsing import parse_source
 
 CLIPBOARD = Expression((("call", "get_clipboard_text()"),))
@@ -137,7 +138,7 @@ class Condition:
         return Condition(self.kind, self.check, arguments, self.negated)
 
 
-def shared_conditions(performances: tuple[PerformanceView, ...]) -> dict[Condition, int]:
+def shared_conditions(performances: tuple[Performance, ...]) -> dict[Condition, int]:
     """Conditions that all performances suggest, each with the last step (in any of them) that made it true.
 
     The steps tell which conditions a performance that was cut off cannot meet.
@@ -163,7 +164,7 @@ def shared_conditions(performances: tuple[PerformanceView, ...]) -> dict[Conditi
     return shared or {}
 
 
-def _suggested(change: ChangeView, parameters: Mapping[str, str]) -> Iterator[Condition]:
+def _suggested(change: ObservedChange, parameters: Mapping[str, str]) -> Iterator[Condition]:
     def of(kind: Kind, check: str, *texts: str, negated: bool = False) -> Condition:
         return Condition(kind, check, tuple(generalise(text, parameters) for text in texts), negated)
 

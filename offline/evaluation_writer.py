@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from model_clients.offline.conditions import Condition, shared_conditions
-from model_clients.offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
-from model_clients.offline.request_views import EvaluationView
-from model_clients.replies import EvaluationFunctionReply
+from offline.conditions import Condition, shared_conditions
+from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
+from prompts.inputs import EvaluationWriterInput
+from prompts.replies import EvaluationWriterReply
 
 _Row = tuple[str, str]
 
@@ -20,8 +20,8 @@ _NO_ERROR: _Row = ("not check_text_exists_via_control('Error')", "'an error is s
 
 
 def write_function(
-    view: EvaluationView, attempt: int, mistakes: MistakeSource
-) -> tuple[EvaluationFunctionReply, tuple[InjectedMistake, ...]]:
+    view: EvaluationWriterInput, attempt: int, mistakes: MistakeSource
+) -> tuple[EvaluationWriterReply, tuple[InjectedMistake, ...]]:
     """A function over the view's parameters: stricter after feedback on survivors, shorter after untested checks."""
     chosen = _choose(shared_conditions(view.performances), view)
     rows = [_row(condition) for condition in chosen]
@@ -35,10 +35,10 @@ def write_function(
             rows, mistake = spoiled, drawn[0]
     source = _function(view.parameter_names, rows or [_NOTHING_SEEN])
     made = (InjectedMistake(mistake),) if mistake else ()
-    return EvaluationFunctionReply(source=source), made
+    return EvaluationWriterReply(source=source), made
 
 
-def _choose(shared: Mapping[Condition, int], view: EvaluationView) -> list[Condition]:
+def _choose(shared: Mapping[Condition, int], view: EvaluationWriterInput) -> list[Condition]:
     ordered = sorted(shared, key=_preference)
     chosen: list[Condition] = []
     for name in view.parameter_names:
@@ -87,7 +87,7 @@ def _against(
 
 
 def _spoil(
-    chosen: Sequence[Condition], view: EvaluationView, kind: MistakeKind, random: Random
+    chosen: Sequence[Condition], view: EvaluationWriterInput, kind: MistakeKind, random: Random
 ) -> list[_Row]:
     if kind == "check_too_strict":
         parameters = random.choice(view.performances).parameters

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from model_clients.offline.request_views import DependenciesView, NumberedView
-from model_clients.offline.resource_phrases import GIVES, NEEDS, THEN, embedded, names, quoted, split_phrases
-from model_clients.replies import DependenciesReply, DependencyPair
+from offline.resource_phrases import GIVES, NEEDS, THEN, embedded, names, quoted, split_phrases
+from prompts.inputs import DependencyJudgeInput, NumberedSubtask
+from prompts.replies import DependencyJudgeReply, DependencyPair
 
 _NEEDS = re.compile(rf"(?:{'|'.join(NEEDS)}|After|As soon as there is|When you have) (.+)", re.DOTALL)
 _THEN = re.compile(rf"^\W*(?:{'|'.join(THEN)}), ")
@@ -38,7 +38,7 @@ class _Passage:
     tail: str
 
 
-def infer(view: DependenciesView) -> DependenciesReply:
+def infer(view: DependencyJudgeInput) -> DependencyJudgeReply:
     """The direct dependencies that the words of the instruction state."""
     passages = _passages(view)
     states_results = GIVES in view.instruction or any(_NEEDS.search(item.lead) for item in passages)
@@ -53,7 +53,7 @@ def infer(view: DependenciesView) -> DependenciesReply:
         if not states_results:
             producers |= _understood(passage, earlier)
         pairs += [DependencyPair(before=number, after=passage.number) for number in sorted(producers)]
-    return DependenciesReply(dependencies=pairs)
+    return DependencyJudgeReply(dependencies=pairs)
 
 
 def _stated(passage: _Passage, earlier: list[_Passage]) -> set[int]:
@@ -86,7 +86,7 @@ def _names(text: str) -> set[str]:
     return quoted | {match.group() for match in _PATH.finditer(text)}
 
 
-def _passages(view: DependenciesView) -> list[_Passage]:
+def _passages(view: DependencyJudgeInput) -> list[_Passage]:
     """The text cut into one passage per subtask, in the order of the text."""
     text = view.instruction
     sentences = _sentences(text)
@@ -107,7 +107,7 @@ def _passages(view: DependenciesView) -> list[_Passage]:
     return passages
 
 
-def _verbatim(subtask: NumberedView, text: str, taken: list[tuple[int, int]]) -> tuple[int, int] | None:
+def _verbatim(subtask: NumberedSubtask, text: str, taken: list[tuple[int, int]]) -> tuple[int, int] | None:
     wanted = embedded(subtask.instruction, subtask.application).lower()
     lowered = text.lower()
     if len(lowered) != len(text):
@@ -122,7 +122,7 @@ def _verbatim(subtask: NumberedView, text: str, taken: list[tuple[int, int]]) ->
 
 
 def _closest(
-    subtask: NumberedView, text: str, sentences: list[tuple[int, int]], taken: list[tuple[int, int]]
+    subtask: NumberedSubtask, text: str, sentences: list[tuple[int, int]], taken: list[tuple[int, int]]
 ) -> tuple[int, int] | None:
     words = set(_WORD.findall(subtask.instruction.lower())) | set(_WORD.findall(subtask.application.lower()))
     best, best_share = None, 0.4

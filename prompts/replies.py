@@ -40,7 +40,7 @@ class ProposedSubtask(Record):
     """Parameters that may take any new value."""
 
 
-class ExplorationReply(Record):
+class ExplorerReply(Record):
     """What the explorer answers."""
 
     subtasks: list[ProposedSubtask]
@@ -98,7 +98,7 @@ class ActorReply(Record):
     """Reason for giving up."""
 
 
-class EvaluationFunctionReply(Record):
+class EvaluationWriterReply(Record):
     """What the evaluation writer answers (E.2)."""
 
     source: str
@@ -116,14 +116,14 @@ class ProposedIntent(Record):
     """Name of a scenario."""
 
 
-class IntentsReply(Record):
+class IntentExtractorReply(Record):
     """What the intent extractor answers."""
 
     intents: list[ProposedIntent]
     """The intents."""
 
 
-class InstructionReply(Record):
+class SummarizerReply(Record):
     """What the summarizer answers."""
 
     instruction: str
@@ -139,7 +139,7 @@ class DependencyPair(Record):
     """Number of the subtask that needs its result."""
 
 
-class DependenciesReply(Record):
+class DependencyJudgeReply(Record):
     """What the dependency judge answers."""
 
     dependencies: list[DependencyPair]

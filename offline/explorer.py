@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from random import Random
 
-from model_clients.offline.mistakes import InjectedMistake, MistakeSource
-from model_clients.offline.request_views import ExampleView, ExplorationView
-from model_clients.replies import ExplorationReply, NamedValue, ProposedSubtask
+from offline.mistakes import InjectedMistake, MistakeSource
+from prompts.inputs import ExplorerInput, SubtaskExample
+from prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
 from resources.applications import ResourceDeclaration
 
 
 def explore(
-    view: ExplorationView, attempt: int, mistakes: MistakeSource
-) -> tuple[ExplorationReply, tuple[InjectedMistake, ...]]:
+    view: ExplorerInput, attempt: int, mistakes: MistakeSource
+) -> tuple[ExplorerReply, tuple[InjectedMistake, ...]]:
     """The curated subtasks as proposals, at most as many as are wanted."""
     proposals, made = [], []
     asked = {item.name for item in view.to_declare}
@@ -23,10 +23,10 @@ def explore(
         if spoiled is not None:
             made.append(InjectedMistake("wrong_resource", example.name))
         proposals.append(_proposal(spoiled or example))
-    return ExplorationReply(subtasks=proposals), tuple(made)
+    return ExplorerReply(subtasks=proposals), tuple(made)
 
 
-def _proposal(example: ExampleView) -> ProposedSubtask:
+def _proposal(example: SubtaskExample) -> ProposedSubtask:
     return ProposedSubtask(
         name=example.name,
         instruction_template=example.instruction_template,
@@ -40,7 +40,7 @@ def _proposal(example: ExampleView) -> ProposedSubtask:
     )
 
 
-def _spoil(example: ExampleView, view: ExplorationView, random: Random) -> ExampleView | None:
+def _spoil(example: SubtaskExample, view: ExplorerInput, random: Random) -> SubtaskExample | None:
     """The example with one resource wrong: of another category, left out, or made up."""
     changes = []
     for field in ("inputs", "outputs"):
@@ -61,6 +61,6 @@ def _spoil(example: ExampleView, view: ExplorationView, random: Random) -> Examp
     return example.model_copy(update=random.choice(changes)) if changes else None
 
 
-def _same_kind(category: str, view: ExplorationView) -> list[str]:
+def _same_kind(category: str, view: ExplorerInput) -> list[str]:
     kinds = {item.name: item.kind for item in view.resource_categories}
     return [name for name, kind in kinds.items() if kind == kinds.get(category) and name != category]

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from random import Random
 
-from model_clients.offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
-from model_clients.offline.request_views import InstructionView, LinkView, NumberedView
-from model_clients.offline.resource_phrases import (
+from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
+from offline.resource_phrases import (
     ALONE,
     GIVES,
     NEEDS,
@@ -20,12 +19,13 @@ from model_clients.offline.resource_phrases import (
     phrase,
     quoted,
 )
-from model_clients.replies import InstructionReply
+from prompts.inputs import NumberedSubtask, ResourceLink, SummarizerInput
+from prompts.replies import SummarizerReply
 
 
 def summarize(
-    view: InstructionView, attempt: int, mistakes: MistakeSource
-) -> tuple[InstructionReply, tuple[InjectedMistake, ...]]:
+    view: SummarizerInput, attempt: int, mistakes: MistakeSource
+) -> tuple[SummarizerReply, tuple[InjectedMistake, ...]]:
     """The instruction: the goal where its words are all covered, then the subtasks in order."""
     told = "\n".join(subtask.instruction for subtask in view.subtasks)
     drawn = mistakes.draw(("dependency_lost", "dependency_reversed"), "summarizer", told, attempt)
@@ -38,10 +38,10 @@ def summarize(
             mistake = drawn[0]
     instruction = _text(view, order, links)
     made = (InjectedMistake(mistake),) if mistake else ()
-    return InstructionReply(instruction=instruction), made
+    return SummarizerReply(instruction=instruction), made
 
 
-def _text(view: InstructionView, order: Sequence[int], links: Sequence[LinkView]) -> str:
+def _text(view: SummarizerInput, order: Sequence[int], links: Sequence[ResourceLink]) -> str:
     """Sentences in `order`; a result is named once, where the words of the subtask do not name it already."""
     subtasks = {subtask.number: subtask for subtask in view.subtasks}
     makers = {(link.category, link.value): subtasks[link.producer].application for link in links}
@@ -73,17 +73,19 @@ def _text(view: InstructionView, order: Sequence[int], links: Sequence[LinkView]
     return " ".join(sentences)
 
 
-def _producers(number: int, links: Iterable[LinkView]) -> set[int]:
+def _producers(number: int, links: Iterable[ResourceLink]) -> set[int]:
     return {link.producer for link in links if link.consumer == number}
 
 
-def _is_named(link: LinkView, name: str, subtasks: Mapping[int, NumberedView], order: Sequence[int]) -> bool:
+def _is_named(
+    link: ResourceLink, name: str, subtasks: Mapping[int, NumberedSubtask], order: Sequence[int]
+) -> bool:
     """Whether, before its consumer, the words of the producer and of no other subtask say what `name` says."""
     value, earlier = quoted(name), order[: order.index(link.consumer)]
     return [link.producer] == [number for number in earlier if names(subtasks[number].instruction, value)]
 
 
-def _is_covered(goal: str, subtasks: Iterable[NumberedView]) -> bool:
+def _is_covered(goal: str, subtasks: Iterable[NumberedSubtask]) -> bool:
     """Whether every name in the goal that looks like a value is one of the subtasks'."""
     known = " ".join(f"{subtask.application} {subtask.instruction}" for subtask in subtasks)
     return all(word.strip(".,;:'“”") in known for word in goal.split() if not word.strip(".,;:").isalpha())
@@ -95,8 +97,8 @@ def _add(names: list[str], name: str) -> None:
 
 
 def _spoil(
-    order: list[int], links: list[LinkView], kind: MistakeKind, random: Random
-) -> tuple[list[int], list[LinkView]] | None:
+    order: list[int], links: list[ResourceLink], kind: MistakeKind, random: Random
+) -> tuple[list[int], list[ResourceLink]] | None:
     """Order and links with one dependency lost or turned round, or None where that would change nothing."""
     pairs = sorted({(link.producer, link.consumer) for link in links})
     random.shuffle(pairs)
@@ -117,7 +119,7 @@ def _spoil(
     return None
 
 
-def _reaches(start: int, end: int, links: Iterable[LinkView]) -> bool:
+def _reaches(start: int, end: int, links: Iterable[ResourceLink]) -> bool:
     edges = [(link.producer, link.consumer) for link in links]
     reached = {start}
     while True:
@@ -127,7 +129,7 @@ def _reaches(start: int, end: int, links: Iterable[LinkView]) -> bool:
         reached |= more
 
 
-def _sorted(order: Sequence[int], links: Sequence[LinkView]) -> list[int] | None:
+def _sorted(order: Sequence[int], links: Sequence[ResourceLink]) -> list[int] | None:
     left, done = list(order), list[int]()
     while left:
         ready = [

@@ -4,27 +4,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_clients.offline.acting import act
-from model_clients.offline.dependency_reading import infer
-from model_clients.offline.evaluation_writing import write_function
-from model_clients.offline.expressions import generalise
-from model_clients.offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
-from model_clients.offline.request_views import (
-    ChangeView,
-    ControlView,
-    DependenciesView,
-    EvaluationView,
-    FileChangeView,
-    HistoryView,
-    InstructionView,
-    LinkView,
-    NumberedView,
-    PerformanceView,
-    StepView,
-    TrajectoryView,
+from offline.actor import act
+from offline.dependency_judge import infer
+from offline.evaluation_writer import write_function
+from offline.expressions import generalise
+from offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
+from offline.summarizer import summarize
+from prompts.inputs import (
+    ActorInput,
+    ControlInView,
+    DependencyJudgeInput,
+    EvaluationWriterInput,
+    NumberedSubtask,
+    Performance,
+    PerformedStep,
+    ResourceLink,
+    StepInHistory,
+    SummarizerInput,
 )
-from model_clients.offline.summarizing import summarize
+from prompts.observed_changes import FileChange, ObservedChange
 from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
+from taskgraph.records.interaction import Screenshot
 
 NO_MISTAKES = MistakeSource(0.0)
 NOTES = Application(
@@ -52,19 +52,32 @@ NOTES = Application(
     ),
 )
 NEW, CLOSE, LATER = (
-    ControlView(label=str(number), control_text=text, control_type="Button")
+    ControlInView(label=str(number), control_text=text, control_type="Button")
     for number, text in enumerate(("New", "Close", "Later"))
 )
 
 
-def screen(*controls: ControlView, instruction: str = "Write 'Milk (2)' into 'Documents/a.txt'.", history=()):
-    return TrajectoryView(
-        application="notes", instruction=instruction, controls=controls, history=history, steps_left=9
+def screen(
+    *controls: ControlInView, instruction: str = "Write 'Milk (2)' into 'Documents/a.txt'.", history=()
+):
+    return ActorInput(
+        application="notes",
+        title="Notes",
+        manual="",
+        instruction=instruction,
+        controls=controls,
+        history=history,
+        steps_left=9,
+        screenshot=Screenshot.of(b"screen"),
     )
 
 
-def done(step: int, outcome: str = "done") -> HistoryView:
-    return HistoryView(thought=f"Step {step} of 3: x", outcome=outcome)
+def in_history(thought: str, outcome: str = "done") -> StepInHistory:
+    return StepInHistory(step=1, thought=thought, function="click_input", outcome=outcome)
+
+
+def done(step: int, outcome: str = "done") -> StepInHistory:
+    return in_history(f"Step {step} of 3: x", outcome)
 
 
 class TestActor:
@@ -89,11 +102,11 @@ class TestActor:
         assert act(screen(NEW, history=(done(2), done(3))), NOTES, 0, NO_MISTAKES)[0].status == "FINISH"
 
     def test_waits_for_a_control_and_gives_up_in_the_end(self):
-        history: tuple[HistoryView, ...] = ()
+        history: tuple[StepInHistory, ...] = ()
         for _ in range(3):
             reply, _ = act(screen(CLOSE, history=history), NOTES, 0, NO_MISTAKES)
             assert reply.function == "wait"
-            history = (*history, HistoryView(thought=reply.thought))
+            history = (*history, in_history(reply.thought))
         reply, _ = act(screen(CLOSE, history=history), NOTES, 0, NO_MISTAKES)
         assert (reply.status, reply.message) == ("GIVE_UP", "there is no Button 'New' on the screen")
 
@@ -117,22 +130,28 @@ class TestActor:
         assert "wrong_control" in kinds
 
 
-def performance(text: str, path: str, *, line: str = "") -> PerformanceView:
-    change = ChangeView(
+def performance(text: str, path: str, *, line: str = "") -> Performance:
+    change = ObservedChange(
         created_files=(path,),
-        texts=(FileChangeView(path=path, added_lines=(line or f"* {text}",)),),
+        texts=(FileChange(path=path, added_lines=(line or f"* {text}",)),),
         window_title=f"{path} (2)",
         typed=(text,),
         clicked=("Save",),
     )
-    return PerformanceView(
-        parameters={"text": text, "text_path": path}, steps=(StepView(step=1, change=change),), change=change
+    return Performance(
+        instruction="",
+        parameters={"text": text, "text_path": path},
+        steps=(PerformedStep(step=1, action="click", change=change),),
+        change=change,
     )
 
 
-def written(*performances: PerformanceView, attempt: int = 0, mistakes=NO_MISTAKES, **changes) -> str:
-    view = EvaluationView(
+def written(*performances: Performance, attempt: int = 0, mistakes=NO_MISTAKES, **changes) -> str:
+    view = EvaluationWriterInput(
+        checks_reference="",
+        operating_system="linux",
         application="notes",
+        title="Notes",
         instruction_template="Write '{text}' into '{text_path}'.",
         parameter_names=("text", "text_path"),
         performances=performances,
@@ -168,7 +187,7 @@ class TestEvaluationWriter:
         assert "check_mouse_clicks" not in written(MILK, TEA, previous_source=first, untested_checks=untested)
 
     def test_says_that_it_saw_nothing_rather_than_accept_everything(self):
-        blank = PerformanceView(parameters={"text": "x"}, steps=(), change=ChangeView())
+        blank = Performance(instruction="", parameters={"text": "x"}, steps=(), change=ObservedChange())
         assert "changed nothing visible" in written(blank)
 
     def test_mistakes_are_too_weak_or_hold_one_parameter_set_only(self):
@@ -192,23 +211,27 @@ def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters, text)
 
 
 SUBTASKS = (
-    NumberedView(number=1, application="Editor", instruction="In Editor, create 'Documents/v1.2 notes.txt'."),
-    NumberedView(number=2, application="Wiki", instruction="Copy the text of the page 'Home'."),
-    NumberedView(
+    NumberedSubtask(
+        number=1, application="Editor", instruction="In Editor, create 'Documents/v1.2 notes.txt'."
+    ),
+    NumberedSubtask(number=2, application="Wiki", instruction="Copy the text of the page 'Home'."),
+    NumberedSubtask(
         number=3, application="Mail", instruction="Send 'Documents/v1.2 notes.txt' to ann@example.org."
     ),
-    NumberedView(number=4, application="Editor", instruction="Paste the clipboard into 'Documents/b.txt'."),
+    NumberedSubtask(
+        number=4, application="Editor", instruction="Paste the clipboard into 'Documents/b.txt'."
+    ),
 )
 LINKS = (
-    LinkView(producer=1, consumer=3, category="text_path", kind="file", value="Documents/v1.2 notes.txt"),
-    LinkView(producer=2, consumer=4, category="text_in_clipboard", kind="clipboard"),
-    LinkView(producer=3, consumer=4, category="open_tab", kind="tab"),
+    ResourceLink(producer=1, consumer=3, category="text_path", kind="file", value="Documents/v1.2 notes.txt"),
+    ResourceLink(producer=2, consumer=4, category="text_in_clipboard", kind="clipboard"),
+    ResourceLink(producer=3, consumer=4, category="open_tab", kind="tab"),
 )
-VIEW = InstructionView(goal="Tell Ann about it", subtasks=SUBTASKS, links=LINKS)
+VIEW = SummarizerInput(goal="Tell Ann about it", subtasks=SUBTASKS, links=LINKS)
 
 
 def pairs(text: str, subtasks=SUBTASKS[::-1]) -> set[tuple[int, int]]:
-    reply = infer(DependenciesView(instruction=text, subtasks=subtasks))
+    reply = infer(DependencyJudgeInput(instruction=text, subtasks=subtasks))
     return {(item.before, item.after) for item in reply.dependencies}
 
 
@@ -221,7 +244,7 @@ def instruction_views(draw):
     """Graphs of up to six subtasks; every resource has one producer, and instructions name some values."""
     count = draw(st.integers(1, 6))
     subtasks = [
-        NumberedView(
+        NumberedSubtask(
             number=number,
             application=draw(st.sampled_from(["Editor", "Wiki"])),
             instruction=f"Do job {number}"
@@ -236,10 +259,10 @@ def instruction_views(draw):
             continue
         consumers = draw(st.sets(st.integers(producer + 1, count), max_size=2))
         links += [
-            LinkView(producer=producer, consumer=consumer, category=category, kind=kind, value=value)
+            ResourceLink(producer=producer, consumer=consumer, category=category, kind=kind, value=value)
             for consumer in sorted(consumers)
         ]
-    return InstructionView(goal="", subtasks=tuple(subtasks), links=tuple(links))
+    return SummarizerInput(goal="", subtasks=tuple(subtasks), links=tuple(links))
 
 
 class TestSummarizerAndJudge:
@@ -286,9 +309,11 @@ class TestSummarizerAndJudge:
     )
     def test_texts_of_others_are_read_by_connectives_and_names(self, text, expected):
         subtasks = (
-            NumberedView(number=1, application="Editor", instruction="Create the file 'a.txt' with a list."),
-            NumberedView(number=2, application="Mail", instruction="Mail 'a.txt' to Bob."),
-            NumberedView(number=3, application="Player", instruction="Start the music."),
+            NumberedSubtask(
+                number=1, application="Editor", instruction="Create the file 'a.txt' with a list."
+            ),
+            NumberedSubtask(number=2, application="Mail", instruction="Mail 'a.txt' to Bob."),
+            NumberedSubtask(number=3, application="Player", instruction="Start the music."),
         )
         if expected is None:
             assert (2, 1) not in pairs(text, subtasks)

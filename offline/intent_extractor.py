@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
-from model_clients.offline.request_views import IntentsView, PoolView, ScenarioView
-from model_clients.offline.resource_flow import Flow, flow_graph
-from model_clients.offline.resource_phrases import spoken
-from model_clients.replies import IntentsReply, ProposedIntent
+from offline.resource_flow import Flow, flow_graph
+from offline.resource_phrases import spoken
+from prompts.inputs import IntentExtractorInput, ScenarioInView, SubtaskInPool
+from prompts.replies import IntentExtractorReply, ProposedIntent
 from resources.goals import GoalWording
 
 _BREADTHS = (2, 1, 3, 2, 12)
@@ -19,7 +19,9 @@ _PATIENCE = 12
 """Groups grown per intent wanted before it is admitted that there are no more."""
 
 
-def extract(view: IntentsView, attempt: int, wordings: Sequence[GoalWording]) -> IntentsReply:
+def extract(
+    view: IntentExtractorInput, attempt: int, wordings: Sequence[GoalWording]
+) -> IntentExtractorReply:
     """Connected groups of many sizes, every linked subtask in some of them, as many as are wanted."""
     pool = {subtask.subtask_id: subtask for subtask in view.subtasks}
     neighbours = flow_graph(view.subtasks)
@@ -44,7 +46,7 @@ def extract(view: IntentsView, attempt: int, wordings: Sequence[GoalWording]) ->
         goals.add(goal)
         scenario = _scenario({pool[name].application_category for name in group}, view.scenarios)
         intents.append(ProposedIntent(goal=goal, subtask_ids=group, scenario=scenario))
-    return IntentsReply(intents=intents)
+    return IntentExtractorReply(intents=intents)
 
 
 def _grow(
@@ -53,7 +55,7 @@ def _grow(
     smallest: int,
     breadth: int,
     neighbours: Mapping[str, Mapping[str, Flow]],
-    pool: Mapping[str, PoolView],
+    pool: Mapping[str, SubtaskInPool],
     random: Random,
 ) -> list[str]:
     """A group around `seed`, connected as far as resources flow; other applications are somewhat preferred.
@@ -84,7 +86,7 @@ def _grow(
 
 
 def _goal(
-    group: Sequence[PoolView],
+    group: Sequence[SubtaskInPool],
     neighbours: Mapping[str, Mapping[str, Flow]],
     wordings: Sequence[GoalWording],
     taken: Collection[str],
@@ -114,7 +116,7 @@ def _goal(
     return unique
 
 
-def _scenario(categories: set[str], scenarios: Sequence[ScenarioView]) -> str:
+def _scenario(categories: set[str], scenarios: Sequence[ScenarioInView]) -> str:
     for scenario in scenarios:
         if set(scenario.application_categories) == categories:
             return scenario.name

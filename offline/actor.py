@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from random import Random
 
-from model_clients.offline.mistakes import InjectedMistake, MistakeSource
-from model_clients.offline.request_views import ControlView, TrajectoryView
-from model_clients.replies import ActorArguments, ActorReply, Point
+from offline.mistakes import InjectedMistake, MistakeSource
+from prompts.inputs import ActorInput, ControlInView
+from prompts.replies import ActorArguments, ActorReply, Point
 from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
 from resources.path_parts import with_path_parts
 from taskgraph.records.grounding import find_control
@@ -23,7 +23,7 @@ _NOWHERE = Rectangle(left=0, top=0, right=1, bottom=1)
 
 
 def act(
-    view: TrajectoryView, application: Application | None, attempt: int, mistakes: MistakeSource
+    view: ActorInput, application: Application | None, attempt: int, mistakes: MistakeSource
 ) -> tuple[ActorReply, tuple[InjectedMistake, ...]]:
     """The next action; where it stands is read from its own thoughts in the history."""
     found = _recognise(view.instruction, application)
@@ -54,7 +54,7 @@ def act(
 
 
 def _next(
-    view: TrajectoryView,
+    view: ActorInput,
     steps: tuple[WorkedStep, ...],
     parameters: Mapping[str, str],
     position: int,
@@ -116,7 +116,7 @@ class _Groups:
         return f"(?P<{name}>.+?)"
 
 
-def _position(view: TrajectoryView) -> tuple[int, int]:
+def _position(view: ActorInput) -> tuple[int, int]:
     """Number of worked steps behind us, and how often in a row the next one could not be done."""
     failures = 0
     for item in reversed(view.history):
@@ -134,7 +134,7 @@ def _position(view: TrajectoryView) -> tuple[int, int]:
     return 0, failures
 
 
-def _control(view: ControlView) -> Control:
+def _control(view: ControlInView) -> Control:
     return Control(
         label=view.label,
         text=view.control_text,
@@ -154,7 +154,7 @@ def _filled(query: ControlQuery, parameters: Mapping[str, str]) -> ControlQuery:
 
 
 def _wrong_control(
-    step: WorkedStep, parameters: Mapping[str, str], view: TrajectoryView, random: Random
+    step: WorkedStep, parameters: Mapping[str, str], view: ActorInput, random: Random
 ) -> Control | None:
     if step.control is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from model_clients.offline.request_views import PoolView, ResourceView
+from prompts.inputs import ResourceInView, SubtaskInPool
 
 _EVERYWHERE = ("file", "clipboard")
 _BY_VALUE = ("file", "record")
@@ -17,7 +17,7 @@ Flow = tuple[str, str]
 """Category and value of what flows; the category's name stands for the value of a bare slot."""
 
 
-def flow_graph(subtasks: Sequence[PoolView]) -> dict[str, dict[str, Flow]]:
+def flow_graph(subtasks: Sequence[SubtaskInPool]) -> dict[str, dict[str, Flow]]:
     """For each subtask its neighbours, with what flows in either direction."""
     readers: dict[Key, list[str]] = defaultdict(list)
     for subtask in subtasks:
@@ -34,7 +34,7 @@ def flow_graph(subtasks: Sequence[PoolView]) -> dict[str, dict[str, Flow]]:
 
 
 def _keys(
-    subtask: PoolView, resources: Iterable[ResourceView], *, reading: bool
+    subtask: SubtaskInPool, resources: Iterable[ResourceInView], *, reading: bool
 ) -> Iterable[tuple[Key, Flow]]:
     for resource in resources:
         place = "" if resource.kind in _EVERYWHERE else subtask.application

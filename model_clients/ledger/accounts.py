@@ -1,0 +1,35 @@
+"""What everyone who answers for one run shares: the ledger, the budget and the figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model_clients.counters import CallCounters
+from model_clients.errors import ReplyMissingError
+from model_clients.ledger.budget import Budget
+from model_clients.ledger.ledger import Ledger
+from model_clients.messages import ModelRequest
+
+
+@dataclass(frozen=True, slots=True)
+class RunAccount:
+    """The account that the calls of one run are booked to."""
+
+    ledger: Ledger
+    """Where replies are kept."""
+    budget: Budget
+    """What may be spent."""
+    counters: CallCounters
+    """Live figures."""
+    run_id: str = ""
+    """Run that pays."""
+    replay: bool = False
+    """Whether the ledger alone may answer."""
+
+    def missing(self, key: str, request: ModelRequest, who: str) -> ReplyMissingError:
+        """The error of a run that may only replay, for a call that the ledger does not hold."""
+        return ReplyMissingError(
+            f"replaying, and the ledger holds no reply to this call: stage {request.stage!r}, item"
+            f" {request.item_id!r}, role {request.model_role}, {who}, attempt {request.attempt}, key {key}."
+            " Import the ledger of the run, or run without replay"
+        )

@@ -1,1 +1,0 @@
-"""The rules by which the offline provider answers each role, without a model."""

@@ -1,0 +1,120 @@
+"""The stages' port, played by rule: no key, no network, no model; replies go through the ledger like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable
+from time import perf_counter
+
+from pydantic import BaseModel
+
+from model_clients.conversation import first_request
+from model_clients.ledger.accounts import RunAccount
+from model_clients.ledger.budget import Amount
+from model_clients.ledger.call_records import call_record
+from model_clients.ledger.request_keys import canonical_json
+from model_clients.messages import ModelReply, ModelRequest, TextContent, TokenUsage
+from offline.mistakes import mark
+from offline.rules import OfflineRules
+from prompts.prompt_input import PromptInput, Reply
+from synthesis.ports import Models
+from taskgraph.records.model_roles import ModelRole
+
+PROVIDER = "offline"
+"""What the ledger, the settings and provenance call these rules."""
+MODEL = "rules"
+"""What they call its one model."""
+
+_CHARACTERS_PER_TOKEN = 4
+
+
+class OfflineModels:
+    """Plays some roles by rule and leaves the others to models.
+
+    Guarantees that a reply is in the ledger before it is returned and that the ledger's reply is used where there is
+    one, so that runs resume and replay as they do with models. A row names mistakes made on purpose in its
+    `provider_request_id`; its tokens are those of the prompt that a model would have been sent, at four characters each.
+    """
+
+    def __init__(
+        self, rules: OfflineRules, account: RunAccount, roles: Iterable[ModelRole], others: Models
+    ) -> None:
+        """Play `roles` by `rules`, book the replies to `account`, and ask `others` for every other role."""
+        self._rules, self._account, self._others = rules, account, others
+        self._roles = frozenset(roles)
+        self._fingerprint = rules.fingerprint()
+        self._running: dict[str, asyncio.Future[None]] = {}
+
+    async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Reply:
+        """The reply by rule, or that of the model which plays the role.
+
+        Raises:
+            ReplyMissingError: only the ledger may answer, and it cannot.
+            BudgetExhaustedError: the call could exceed the budget.
+            LedgerBrokenError: the reply cannot be kept.
+            ModelClientError: a model that plays the role gives no usable reply.
+        """
+        if question.role not in self._roles:
+            return await self._others.ask(question, stage=stage, item_id=item_id, attempt=attempt)
+        key = self._key(question, attempt)
+        while key in self._running:
+            await asyncio.wait([self._running[key]])
+        found = self._account.ledger.find(key)
+        if found is not None:
+            for counters in self._account.counters.of(stage):
+                counters.from_ledger += 1
+            return question.reply_type.model_validate_json(found.text)
+        self._running[key] = asyncio.get_running_loop().create_future()
+        try:
+            return await self._answer(key, question, stage, item_id, attempt)
+        finally:
+            self._running.pop(key).set_result(None)
+
+    async def _answer(
+        self, key: str, question: PromptInput[Reply], stage: str, item_id: str, attempt: int
+    ) -> Reply:
+        account = self._account
+        request = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
+        if account.replay:
+            raise account.missing(key, request, f"{PROVIDER}/{MODEL}")
+        started = perf_counter()
+        reply, mistakes = self._rules.answer(question, attempt)
+        usage = _usage(request, reply)
+        answer = ModelReply(
+            text=reply.model_dump_json(),
+            usage=usage,
+            provider=PROVIDER,
+            model=MODEL,
+            provider_request_id=mark(mistakes),
+            latency_seconds=perf_counter() - started,
+        )
+        spent = Amount(tokens=usage.input_tokens + usage.output_tokens)
+        await account.budget.reserve(stage, spent)
+        try:
+            record = call_record(key, request, answer, provider=PROVIDER, model=MODEL, run_id=account.run_id)
+            await account.ledger.record(record, request, answer)
+        finally:
+            await account.budget.settle(stage, spent, spent)
+        for counters in account.counters.of(stage):
+            counters.add(answer)
+        return reply
+
+    def _key(self, question: PromptInput[Reply], attempt: int) -> str:
+        content = canonical_json(
+            [PROVIDER, self._fingerprint, question.role.value, question.model_dump(mode="json"), attempt]
+        )
+        return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _usage(request: ModelRequest, reply: BaseModel) -> TokenUsage:
+    characters = sum(
+        len(part.text)
+        for message in request.messages
+        for part in message.content
+        if isinstance(part, TextContent)
+    )
+    return TokenUsage(
+        input_tokens=characters // _CHARACTERS_PER_TOKEN,
+        output_tokens=len(reply.model_dump_json()) // _CHARACTERS_PER_TOKEN,
+    )

@@ -1,0 +1,84 @@
+"""The rules of all roles: from a typed question and the catalogue to a typed reply."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from pydantic import BaseModel
+
+from offline.actor import act
+from offline.dependency_judge import infer
+from offline.evaluation_writer import write_function
+from offline.explorer import explore
+from offline.intent_extractor import extract
+from offline.mistakes import InjectedMistake, MistakeSource
+from offline.summarizer import summarize
+from prompts.inputs import (
+    ActorInput,
+    DependencyJudgeInput,
+    EvaluationWriterInput,
+    ExplorerInput,
+    IntentExtractorInput,
+    SummarizerInput,
+)
+from prompts.prompt_input import PromptInput, Reply
+from resources.applications import Application
+from resources.goals import GoalWording
+
+RULES_VERSION = 4
+"""Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the new."""
+
+_Answer = tuple[BaseModel, tuple[InjectedMistake, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineRules:
+    """Answers every role from what it is asked and the worked examples of the catalogue.
+
+    Guarantees equal replies to equal questions. It is no model: it knows nothing that the question or the catalogue
+    does not say, and its actor gives up on instructions that no worked example fits.
+    """
+
+    applications: Mapping[str, Application]
+    """Applications whose worked examples the actor knows, by name."""
+    wordings: Sequence[GoalWording]
+    """Goals that the intent extractor words groups of subtasks with."""
+    mistakes: MistakeSource
+    """Mistakes made on purpose."""
+
+    def answer(
+        self, question: PromptInput[Reply], attempt: int = 0
+    ) -> tuple[Reply, tuple[InjectedMistake, ...]]:
+        """The reply, and the mistakes made in it on purpose."""
+        reply, made = self._answer(question, attempt)
+        return cast(Reply, reply), made
+
+    def fingerprint(self) -> str:
+        """Hash of all that determines replies besides the question and the attempt."""
+        digest = hashlib.sha256(f"{RULES_VERSION} {self.mistakes.rate} {self.mistakes.seed}".encode())
+        for name in sorted(self.applications):
+            for example in self.applications[name].example_subtasks:
+                digest.update(example.model_dump_json().encode())
+        for wording in self.wordings:
+            digest.update(wording.model_dump_json().encode())
+        return digest.hexdigest()
+
+    def _answer(self, question: PromptInput[Reply], attempt: int) -> _Answer:
+        match question:
+            case ExplorerInput():
+                return explore(question, attempt, self.mistakes)
+            case ActorInput():
+                return act(question, self.applications.get(question.application), attempt, self.mistakes)
+            case EvaluationWriterInput():
+                return write_function(question, attempt, self.mistakes)
+            case IntentExtractorInput():
+                return extract(question, attempt, self.wordings), ()
+            case SummarizerInput():
+                return summarize(question, attempt, self.mistakes)
+            case DependencyJudgeInput():
+                return infer(question), ()
+            case _:
+                raise TypeError(f"there is no rule for {type(question).__name__}")

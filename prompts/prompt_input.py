@@ -1,0 +1,42 @@
+"""The base of the typed inputs of prompts."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from prompts.rendering import RenderedPrompt, render
+from resources.record import Record
+from taskgraph.records.interaction import Screenshot
+from taskgraph.records.model_roles import ModelRole
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+class PromptInput(Record, Generic[Reply]):
+    """All that one role is shown in one call; its fields are the variables of the role's template.
+
+    A subclass says which role it is for, whose name is also the template's, and which record the answer must be.
+    """
+
+    role: ClassVar[ModelRole]
+
+    @property
+    def reply_type(self) -> type[Reply]:
+        """The record that the answer must be."""
+        raise NotImplementedError
+
+    @property
+    def images(self) -> tuple[Screenshot, ...]:
+        """Pictures sent beside the text, in order."""
+        return ()
+
+    def rendered(self) -> RenderedPrompt:
+        """The prompt for these values.
+
+        Raises:
+            UnknownTemplateError: the role has no template.
+            TemplateBrokenError: the template uses a variable that is not a field here.
+        """
+        return render(self.role, self.model_dump(mode="json"), self.images)
