@@ -1,4 +1,5 @@
-"""What language models are asked.
+"""What language models are asked, and what they must answer.
 
-`templates/<name>/` holds the texts, `inputs` the typed input of each, `rendering` puts the two together.
+`inputs` has the typed input of each role's prompt, `replies` the record that its answer must be, `templates/<role>/` the
+texts; `rendering` makes the prompt of an input.
 """

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
 from typing import get_type_hints
@@ -141,23 +142,39 @@ def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add, monkeypatch
         registry.checks.cache_clear()
 
 
-def test_a_prompt_is_a_folder_and_an_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_prompt_is_a_folder_an_input_and_a_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from prompts import rendering
-    from prompts.inputs import PromptInput
+    from prompts.prompt_input import PromptInput
 
-    (tmp_path / "novel").mkdir()
-    (tmp_path / "novel" / "system.md.jinja").write_text("You judge.", encoding="utf-8")
-    (tmp_path / "novel" / "user.md.jinja").write_text("Is {{ thing }} new?", encoding="utf-8")
+    (tmp_path / "novelty_judge").mkdir()
+    (tmp_path / "novelty_judge" / "system.md.jinja").write_text("You judge.", encoding="utf-8")
+    (tmp_path / "novelty_judge" / "user.md.jinja").write_text("Is {{ thing }} new?", encoding="utf-8")
     monkeypatch.setattr(rendering, "_folder", lambda: tmp_path)
 
-    class NovelInput(PromptInput):
+    class Role(StrEnum):
+        NOVELTY_JUDGE = "novelty_judge"
+
+    class NoveltyJudgeReply(Record):
+        """A reply."""
+
+        new: bool
+        """Whether it is new."""
+
+    class NoveltyJudgeInput(PromptInput[NoveltyJudgeReply]):
         """A prompt."""
 
-        template = "novel"
+        role = Role.NOVELTY_JUDGE  # type: ignore[assignment]
         thing: str
         """What is judged."""
 
-    assert rendering.render(NovelInput(thing="this")).user == "Is this new?"
+        @property
+        def reply_type(self) -> type[NoveltyJudgeReply]:
+            """The record that the answer must be."""
+            return NoveltyJudgeReply
+
+    question = NoveltyJudgeInput(thing="this")
+    assert question.rendered().user == "Is this new?"
+    rendering.template_hash.cache_clear()
 
 
 def test_a_dimension_touches_the_modules_that_the_row_names():
