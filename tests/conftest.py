@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+Run = Callable[..., tuple[int, str, str]]
+"""Runs the command line; exit code, standard output, standard error."""
+
 settings.register_profile("tests", deadline=None, derandomize=True)
 settings.load_profile("tests")
 
@@ -38,7 +41,7 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the command line; returns exit code, standard output and standard error."""
     from cli.main import main
 

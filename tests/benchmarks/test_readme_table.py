@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,12 +11,12 @@ from benchmarks.readme_table import README, readme_table, with_table
 from benchmarks.run import DEFAULT, Figure, machine, names_of_benchmarks, table
 
 
-def test_readme_holds_the_table_of_the_kept_results():
+def test_readme_holds_the_table_of_the_kept_results() -> None:
     text = README.read_text(encoding="utf-8")
     assert with_table(text, readme_table()) == text, "run `make docs`"
 
 
-def test_the_table_has_the_figures_with_a_goal_and_the_machine(tmp_path):
+def test_the_table_has_the_figures_with_a_goal_and_the_machine(tmp_path: Path) -> None:
     figures = [
         {"name": "speed", "value": 61.2345, "unit": "times", "goal": "50", "met": True, "baseline": "x"},
         {"name": "aside", "value": 1.0, "unit": "s", "goal": "", "met": None, "baseline": ""},
@@ -29,14 +30,14 @@ def test_the_table_has_the_figures_with_a_goal_and_the_machine(tmp_path):
     assert "`b` on 2026-01-02." in written
 
 
-def test_a_readme_without_a_place_for_the_table_is_refused():
+def test_a_readme_without_a_place_for_the_table_is_refused() -> None:
     with pytest.raises(ValueError, match="needs the lines"):
         with_table("# taskloom", "| a |")
 
 
-def test_a_missed_goal_is_shown_as_missed():
+def test_a_missed_goal_is_shown_as_missed() -> None:
     assert "**no**" in table([Figure("speed", 3, "times", "50 or more", False)])
 
 
-def test_every_default_benchmark_exists():
+def test_every_default_benchmark_exists() -> None:
     assert set(DEFAULT) <= set(names_of_benchmarks())

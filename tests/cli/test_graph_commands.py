@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 import networkx
 import pytest
 
+from tests.conftest import Run
+
 DIAMOND = {
     "nodes": ["a", "b", "c", "d"],
     "edges": [["a", "b"], ["a", "c"], ["b", "d"], ["c", "d"]],
@@ -18,13 +20,13 @@ DIAMOND = {
 
 
 @pytest.fixture
-def diamond(tmp_path):
+def diamond(tmp_path: Path) -> Path:
     path = tmp_path / "diamond.json"
     path.write_text(json.dumps(DIAMOND))
     return path
 
 
-def test_graph_prints_measures_orders_capabilities_and_a_drawing(run, diamond):
+def test_graph_prints_measures_orders_capabilities_and_a_drawing(run: Run, diamond: Path) -> None:
     code, out, err = run("graph", diamond)
     assert (code, err) == (0, "")
     assert "●         1 Excel: a" in out
@@ -40,7 +42,7 @@ def test_graph_prints_measures_orders_capabilities_and_a_drawing(run, diamond):
         assert line in out
 
 
-def test_graph_emits_json(run, diamond):
+def test_graph_emits_json(run: Run, diamond: Path) -> None:
     code, out, _ = run("graph", diamond, "--json")
     facts = json.loads(out)
     assert code == 0
@@ -50,14 +52,14 @@ def test_graph_emits_json(run, diamond):
     assert facts["drawing"].startswith("●")
 
 
-def test_graph_writes_svg_and_graphml(run, diamond, tmp_path):
+def test_graph_writes_svg_and_graphml(run: Run, diamond: Path, tmp_path: Path) -> None:
     svg, graphml = tmp_path / "d.svg", tmp_path / "d.graphml"
     assert run("graph", diamond, "--svg", svg, "--graphml", graphml)[0] == 0
     assert ElementTree.parse(svg).getroot().tag.endswith("svg")
     assert networkx.read_graphml(graphml).number_of_edges() == 4
 
 
-def test_graph_takes_the_papers_metadata_with_a_file_of_subtasks(run, tmp_path):
+def test_graph_takes_the_papers_metadata_with_a_file_of_subtasks(run: Run, tmp_path: Path) -> None:
     task, subtasks = tmp_path / "task.json", tmp_path / "subtasks.json"
     task.write_text(json.dumps({"dag": {"nodes": ["x", "y"], "edges": {"x": ["y"], "y": []}}}))
     subtasks.write_text(json.dumps([{"id": "x", "application": "Excel"}, {"id": "y", "application": "Word"}]))
@@ -67,7 +69,7 @@ def test_graph_takes_the_papers_metadata_with_a_file_of_subtasks(run, tmp_path):
     assert "knowledge says little" in run("graph", task)[1]
 
 
-def test_graph_takes_the_papers_example_with_the_line_breaks_of_the_page(run, tmp_path):
+def test_graph_takes_the_papers_example_with_the_line_breaks_of_the_page(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "paper.json"
     path.write_text(
         """{
@@ -97,7 +99,7 @@ def test_graph_takes_the_papers_example_with_the_line_breaks_of_the_page(run, tm
     assert facts["edges"] == [facts["subtasks"]]
 
 
-def test_graph_names_the_clash_where_no_order_works(run, tmp_path):
+def test_graph_names_the_clash_where_no_order_works(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "clash.json"
     path.write_text(
         json.dumps(
@@ -116,7 +118,7 @@ def test_graph_names_the_clash_where_no_order_works(run, tmp_path):
     assert "second overwrites text_in_clipboard one of first which third still needs" in out
 
 
-def test_score_prints_both_metrics(run, diamond):
+def test_score_prints_both_metrics(run: Run, diamond: Path) -> None:
     code, out, _ = run("score", diamond, "--completed", "a,b,c")
     assert code == 0
     assert "coverage rate         0.6250" in out
@@ -125,14 +127,14 @@ def test_score_prints_both_metrics(run, diamond):
     assert (facts["coverage_rate"], facts["logical_consistency"]) == (0.375, 0.5)
 
 
-def test_score_and_drawing_say_where_applications_are_unknown(run, tmp_path):
+def test_score_and_drawing_say_where_applications_are_unknown(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "plain.json"
     path.write_text(json.dumps({"nodes": ["a", "b"], "edges": [["a", "b"]]}))
     assert "some applications are not given" in run("score", path, "--completed", "a")[1]
     assert "●     1 a\n╰─●   2 b  ← 1" in run("graph", path)[1]
 
 
-def test_score_says_undefined_where_it_is(run, tmp_path):
+def test_score_says_undefined_where_it_is(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "two.json"
     path.write_text(
         json.dumps({"nodes": ["a", "b"], "edges": [], "applications": {"a": "Word", "b": "Excel"}})
@@ -149,7 +151,7 @@ def test_score_says_undefined_where_it_is(run, tmp_path):
         ("a,a", "error: 'a' stands twice in the sequence"),
     ],
 )
-def test_score_refuses_an_impossible_sequence(run, diamond, completed, message):
+def test_score_refuses_an_impossible_sequence(run: Run, diamond: Path, completed: str, message: str) -> None:
     code, out, err = run("score", diamond, "--completed", completed)
     assert (code, out) == (2, "")
     assert err.startswith(message)
@@ -185,7 +187,7 @@ def test_score_refuses_an_impossible_sequence(run, diamond, completed, message):
         ('{"nodes": ' + json.dumps([str(n) for n in range(31)]) + ', "edges": []}', "31 subtasks"),
     ],
 )
-def test_a_bad_file_is_one_clear_line(run, tmp_path, content, message):
+def test_a_bad_file_is_one_clear_line(run: Run, tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "bad.json"
     path.write_text(content)
     code, out, err = run("graph", path)
@@ -195,32 +197,32 @@ def test_a_bad_file_is_one_clear_line(run, tmp_path, content, message):
     assert err.count("\n") == 1
 
 
-def test_a_missing_file_is_named(run, tmp_path):
+def test_a_missing_file_is_named(run: Run, tmp_path: Path) -> None:
     code, _, err = run("graph", tmp_path / "none.json")
     assert code == 2
     assert "none.json cannot be read: No such file" in err
 
 
-def test_an_endless_file_is_refused(run):
+def test_an_endless_file_is_refused(run: Run) -> None:
     code, _, err = run("graph", "/dev/zero")
     assert code == 2
     assert "is larger than 16 MiB" in err
 
 
-def test_a_byte_order_mark_is_no_error(run, tmp_path):
+def test_a_byte_order_mark_is_no_error(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "bom.json"
     path.write_text(json.dumps(DIAMOND), encoding="utf-8-sig")
     assert run("graph", path)[0] == 0
 
 
-def test_a_drawing_that_cannot_be_written_is_named(run, diamond, tmp_path):
+def test_a_drawing_that_cannot_be_written_is_named(run: Run, diamond: Path, tmp_path: Path) -> None:
     for option in ("--svg", "--graphml"):
         code, out, err = run("graph", diamond, option, tmp_path / "none" / "d.xml")
         assert (code, out) == (2, "")
         assert "d.xml cannot be written: No such file" in err
 
 
-def test_notes_say_where_edges_and_resources_do_not_agree(run, tmp_path):
+def test_notes_say_where_edges_and_resources_do_not_agree(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "apart.json"
     resources = {
         "write": {"outputs": ["text_path:a.txt"]},
@@ -235,7 +237,7 @@ def test_notes_say_where_edges_and_resources_do_not_agree(run, tmp_path):
     assert "no edge says so" in run("score", path, "--completed", "read")[1]
 
 
-def test_consistency_and_coherency_are_null_where_applications_are_unknown(run, tmp_path):
+def test_consistency_and_coherency_are_null_where_applications_are_unknown(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "plain.json"
     path.write_text(json.dumps({"nodes": ["a", "b"], "edges": []}))
     assert json.loads(run("graph", path, "--json")[1])["maximum_coherency"] is None
@@ -247,13 +249,13 @@ def test_consistency_and_coherency_are_null_where_applications_are_unknown(run, 
     assert "undefined (applications are not given)" in run("score", path, "--completed", "a,b")[1]
 
 
-def test_ids_with_commas_are_given_as_a_json_list(run, tmp_path):
+def test_ids_with_commas_are_given_as_a_json_list(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "commas.json"
     path.write_text(json.dumps({"nodes": ["a,b", 7], "edges": [["a,b", 7]]}))
     assert "2 of 2 subtasks" in run("score", path, "--completed", '["a,b", 7]')[1]
 
 
-def test_score_says_where_no_order_is_successful(run, tmp_path):
+def test_score_says_where_no_order_is_successful(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "clash.json"
     resources = {
         "first": {"outputs": ["text_in_clipboard:one"]},
@@ -266,7 +268,7 @@ def test_score_says_where_no_order_is_successful(run, tmp_path):
     assert json.loads(run("graph", path, "--json")[1])["maximum_coherency"] is None
 
 
-def test_the_documented_plain_graph_is_read(run, tmp_path):
+def test_the_documented_plain_graph_is_read(run: Run, tmp_path: Path) -> None:
     documented = (Path(__file__).parents[2] / "docs/formats.md").read_text(encoding="utf-8")
     path = tmp_path / "plain.json"
     path.write_text(documented.split("```json\n")[1].split("```")[0])
@@ -283,7 +285,9 @@ def test_the_documented_plain_graph_is_read(run, tmp_path):
         (None, 2, "there is no standard input"),
     ],
 )
-def test_standard_input_is_read(run, monkeypatch, given, code, said):
+def test_standard_input_is_read(
+    run: Run, monkeypatch: pytest.MonkeyPatch, given: str, code: int, said: str
+) -> None:
     monkeypatch.setattr("sys.stdin", None if given is None else io.TextIOWrapper(io.BytesIO(given)))
     ended, _, err = run("graph", "-")
     assert ended == code

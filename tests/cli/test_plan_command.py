@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from resources.applications import ResourceDeclaration
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import Subtask
+from tests.conftest import Run
 from warehouse.store import Warehouse
 
 
 @pytest.fixture
-def pool(tmp_path):
-    def subtask(number):
+def pool(tmp_path: Path) -> Path:
+    def subtask(number: int) -> Subtask:
         path = ResourceDeclaration(category="text_path", parameter="text_path")
         made = ResourceDeclaration(category="text_path", parameter="made")
         return Subtask(
@@ -34,13 +36,13 @@ def pool(tmp_path):
     return path
 
 
-def test_plan_says_how_many_the_pool_can_supply(run, pool):
+def test_plan_says_how_many_the_pool_can_supply(run: Run, pool: object) -> None:
     code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=easy|medium", "--count", 5)
     assert code == 0
     assert "can be supplied   5 or more" in out
 
 
-def test_plan_takes_ranges_of_values_beside_levels(run, pool):
+def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: object) -> None:
     wish = "hierarchy=2..3,instruction=3,branch=easy"
     code, out, _ = run("plan", "--pool", pool, "--want", wish, "--count", 2, "--json")
     assert code == 0
@@ -52,7 +54,9 @@ def test_plan_takes_ranges_of_values_beside_levels(run, pool):
     assert "needs at least 10 subtasks, and at most 9 are allowed; raise maximum_size" in out
 
 
-def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(run, pool, tmp_path):
+def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(
+    run: Run, pool: object, tmp_path: Path
+) -> None:
     subtasks = [Subtask.model_validate_json(line) for line in pool.read_text().splitlines()]
     functions = [
         EvaluationFunction(function_id=f"f{n}", subtask_id=item.subtask_id, source="", accepted=n != 3)
@@ -70,7 +74,7 @@ def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(run, pool, tmp_p
     assert (code, "3 verified subtasks" in out) == (1, True)
 
 
-def test_plan_names_the_bottleneck_and_the_nearest_cell(run, pool):
+def test_plan_names_the_bottleneck_and_the_nearest_cell(run: Run, pool: object) -> None:
     code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=hard", "--json")
     account = json.loads(out)
     (shortfall,) = account["shortfalls"]
@@ -82,7 +86,7 @@ def test_plan_names_the_bottleneck_and_the_nearest_cell(run, pool):
     assert "explore next    text_path" in described
 
 
-def test_plan_takes_a_capability_and_a_table(run, pool, tmp_path):
+def test_plan_takes_a_capability_and_a_table(run: Run, pool: object, tmp_path: Path) -> None:
     code, out, _ = run("plan", "--pool", pool, "--capability", "long_range_planning", "--count", 3)
     assert code == 1
     assert "missing           3 of long_range_planning" in out
@@ -112,7 +116,9 @@ def test_plan_takes_a_capability_and_a_table(run, pool, tmp_path):
         (("--capability", "parallel_planning", "--want", "branch=hard"), "give one of"),
     ],
 )
-def test_plan_refuses_what_it_does_not_know(run, pool, arguments, message):
+def test_plan_refuses_what_it_does_not_know(
+    run: Run, pool: object, arguments: list[str], message: str
+) -> None:
     code, _, err = run("plan", "--pool", pool, *arguments)
     assert code == 2
     assert message in err
@@ -132,7 +138,9 @@ def test_plan_refuses_what_it_does_not_know(run, pool, arguments, message):
         ("hierarchy,count\n", "has no rows"),
     ],
 )
-def test_plan_names_the_line_of_a_bad_table(run, pool, tmp_path, table, message):
+def test_plan_names_the_line_of_a_bad_table(
+    run: Run, pool: object, tmp_path: Path, table: str, message: str
+) -> None:
     path = tmp_path / "cells.csv"
     path.write_text(table)
     code, _, err = run("plan", "--pool", pool, "--cells", path)
@@ -140,14 +148,14 @@ def test_plan_names_the_line_of_a_bad_table(run, pool, tmp_path, table, message)
     assert message in err
 
 
-def test_plan_names_the_line_and_field_of_a_bad_pool(run, pool):
+def test_plan_names_the_line_and_field_of_a_bad_pool(run: Run, pool: object) -> None:
     pool.write_text(pool.read_text() + '{"subtask_id": "x"}\n')
     code, _, err = run("plan", "--pool", pool)
     assert code == 2
     assert "pool.jsonl:5: application: Field required" in err
 
 
-def test_no_dependencies_at_all_can_be_wanted(run, pool):
+def test_no_dependencies_at_all_can_be_wanted(run: Run, pool: object) -> None:
     account = json.loads(
         run("plan", "--pool", pool, "--want", "dependency=0,instruction=2", "--count", 1, "--json")[1]
     )
@@ -157,7 +165,7 @@ def test_no_dependencies_at_all_can_be_wanted(run, pool):
     assert "no graph has hierarchy 0" in out
 
 
-def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run, pool):
+def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run: Run, pool: object) -> None:
     for wish in (
         "hierarchy=5..",
         "instruction=easy,hierarchy=hard",
@@ -167,23 +175,23 @@ def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run, poo
         assert shortfall["nearest"] is not None
 
 
-def test_a_small_pool_is_counted_exactly(run, pool):
+def test_a_small_pool_is_counted_exactly(run: Run, pool: object) -> None:
     """Two chains of four: every pair of beginnings, of two subtasks or more."""
     account = json.loads(run("plan", "--pool", pool, "--json")[1])
     assert account["composed"] == 5 * 5 - 3
     assert account["shortfalls"][0]["bottleneck"] == "text_path"
 
 
-def test_columns_may_be_written_with_spaces_and_capitals(run, pool, tmp_path):
+def test_columns_may_be_written_with_spaces_and_capitals(run: Run, pool: object, tmp_path: Path) -> None:
     table = tmp_path / "cells.csv"
     table.write_text(" Hierarchy , Count \n easy , 1 \n\n")
     assert run("plan", "--pool", pool, "--cells", table)[0] == 0
 
 
-def test_values_that_flow_are_counted_where_that_is_asked_for(run, tmp_path):
+def test_values_that_flow_are_counted_where_that_is_asked_for(run: Run, tmp_path: Path) -> None:
     made = ResourceDeclaration(category="text_path", parameter="path")
 
-    def subtask(name, path, **sides):
+    def subtask(name: str, path: str, **sides) -> Subtask:
         return Subtask(
             subtask_id=f"app.{name}",
             application="app",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
 from itertools import pairwise, permutations
 
 import pytest
@@ -11,11 +13,12 @@ from hypothesis import strategies as st
 from omnieval.coherency import executed_coherency, require_possible
 from omnieval.errors import SequenceImpossibleError
 from taskgraph.measures.interference import orders_of
+from taskgraph.records.graph import TaskGraph
 from tests.taskgraph.small_graphs import graphs, shaped
 from tests.taskgraph.test_interference import destructive_graphs, succeeds
 
 
-def is_possible(graph, sequence):
+def is_possible(graph: TaskGraph, sequence: Sequence[str]) -> bool:
     try:
         require_possible(graph, sequence)
     except SequenceImpossibleError:
@@ -25,7 +28,7 @@ def is_possible(graph, sequence):
 
 @settings(max_examples=100)
 @given(destructive_graphs())
-def test_the_whole_sequences_that_are_possible_are_the_successful_orders(graph):
+def test_the_whole_sequences_that_are_possible_are_the_successful_orders(graph: TaskGraph) -> None:
     names = [item.instance_id for item in graph.nodes]
     possible = [
         order
@@ -37,7 +40,7 @@ def test_the_whole_sequences_that_are_possible_are_the_successful_orders(graph):
 
 @settings(max_examples=100)
 @given(destructive_graphs(), st.data())
-def test_every_beginning_of_a_successful_order_is_possible(graph, data):
+def test_every_beginning_of_a_successful_order_is_possible(graph: TaskGraph, data: st.DataObject) -> None:
     names = [item.instance_id for item in graph.nodes]
     for order in orders_of(graph, cap=20, samples=5).successful:
         stop = data.draw(st.integers(0, len(order)))
@@ -46,14 +49,18 @@ def test_every_beginning_of_a_successful_order_is_possible(graph, data):
 
 @settings(max_examples=150)
 @given(destructive_graphs(), st.randoms(use_true_random=False))
-def test_a_sequence_is_possible_exactly_when_everybody_found_what_it_reads(graph, generator):
+def test_a_sequence_is_possible_exactly_when_everybody_found_what_it_reads(
+    graph: TaskGraph, generator: random.Random
+) -> None:
     order = generator.sample(range(len(graph.nodes)), generator.randint(0, len(graph.nodes)))
     names = [graph.nodes[number].instance_id for number in order]
     assert is_possible(graph, names) == succeeds(graph, order)
 
 
 @given(graphs(6), st.text("ab", min_size=6, max_size=6), st.randoms(use_true_random=False))
-def test_counts_adjacent_pairs_of_one_application(predecessors, applications, generator):
+def test_counts_adjacent_pairs_of_one_application(
+    predecessors: tuple[int, ...], applications: tuple[int, ...], generator: random.Random
+) -> None:
     graph = shaped(predecessors, applications[: len(predecessors)])
     of = {item.instance_id: item.application for item in graph.nodes}
     sequence = generator.sample(sorted(of), generator.randint(0, len(of)))
@@ -61,6 +68,6 @@ def test_counts_adjacent_pairs_of_one_application(predecessors, applications, ge
     assert executed_coherency(graph, sequence) == pairs
 
 
-def test_names_the_known_subtasks_when_one_is_unknown():
+def test_names_the_known_subtasks_when_one_is_unknown() -> None:
     with pytest.raises(SequenceImpossibleError, match=r"'q', is not in the graph\. Known: s0, s1"):
         require_possible(shaped((0, 0b1)), ["s0", "q"])

@@ -10,6 +10,7 @@ from omnieval.reports import report
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest
 from taskgraph.records.evaluation_function import EvalResult, Evaluation
+from taskgraph.records.subtask import BoundSubtask
 from tests.synthesis.compositions import chain_pool
 from tests.taskgraph.small_graphs import shaped
 
@@ -19,11 +20,11 @@ DIAMOND = shaped((0, 0b1, 0b1, 0b110), "aabb")
 class World:
     """Judges by a list of what has been done, as evidence would show it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.done: set[str] = set()
         self.judged: list[tuple[str, int]] = []
 
-    def __call__(self, subtask, since_step):
+    def __call__(self, subtask: BoundSubtask, since_step: int):
         self.judged.append((subtask.instance_id, since_step))
         success = subtask.instance_id in self.done
         return Evaluation(
@@ -32,17 +33,17 @@ class World:
 
 
 @pytest.fixture
-def world():
+def world() -> World:
     return World()
 
 
-def test_roots_start_as_evaluating_and_all_others_as_waiting(world):
+def test_roots_start_as_evaluating_and_all_others_as_waiting(world: World) -> None:
     evaluator = GraphEvaluator(DIAMOND, world)
     assert evaluator.state_of("s0") is NodeState.EVALUATING
     assert {evaluator.state_of(name) for name in ("s1", "s2", "s3")} == {NodeState.WAITING}
 
 
-def test_only_evaluating_nodes_are_judged_and_followers_open_with_the_next_action(world):
+def test_only_evaluating_nodes_are_judged_and_followers_open_with_the_next_action(world: World) -> None:
     evaluator = GraphEvaluator(DIAMOND, world)
     world.done = {"s0", "s1"}
     assert evaluator.after_action() == ("s0",)
@@ -52,7 +53,7 @@ def test_only_evaluating_nodes_are_judged_and_followers_open_with_the_next_actio
     assert evaluator.state_of("s3") is NodeState.WAITING
 
 
-def test_a_completed_node_stays_completed_and_is_not_judged_again(world):
+def test_a_completed_node_stays_completed_and_is_not_judged_again(world: World) -> None:
     evaluator = GraphEvaluator(DIAMOND, world)
     world.done = {"s0"}
     evaluator.after_action()
@@ -62,7 +63,7 @@ def test_a_completed_node_stays_completed_and_is_not_judged_again(world):
     assert [name for name, _ in world.judged].count("s0") == 1
 
 
-def test_the_task_is_completed_with_its_last_subtask(world):
+def test_the_task_is_completed_with_its_last_subtask(world: World) -> None:
     evaluator = GraphEvaluator(DIAMOND, world)
     for name in ("s0", "s1", "s2", "s3"):
         world.done.add(name)
@@ -73,7 +74,7 @@ def test_the_task_is_completed_with_its_last_subtask(world):
     assert result.completed == ("s0", "s1", "s2", "s3")
 
 
-def test_no_completion_for_n_steps_fails_the_whole_task(world):
+def test_no_completion_for_n_steps_fails_the_whole_task(world: World) -> None:
     evaluator = GraphEvaluator(DIAMOND, world, patience=3)
     world.done = {"s0"}
     for _ in range(4):
@@ -86,14 +87,14 @@ def test_no_completion_for_n_steps_fails_the_whole_task(world):
     assert result.coverage_rate == pytest.approx(1 / 8)
 
 
-def test_the_step_limit_ends_the_task(world):
+def test_the_step_limit_ends_the_task(world: World) -> None:
     evaluator = GraphEvaluator(DIAMOND, world, patience=10, step_limit=2)
     evaluator.after_action()
     evaluator.after_action()
     assert evaluator.finish().outcome == "step_limit"
 
 
-def test_an_agent_that_stops_early_keeps_its_coverage_and_its_progress(world):
+def test_an_agent_that_stops_early_keeps_its_coverage_and_its_progress(world: World) -> None:
     evaluator = GraphEvaluator(DIAMOND, world)
     world.done = {"s0"}
     evaluator.after_action()
@@ -102,15 +103,15 @@ def test_an_agent_that_stops_early_keeps_its_coverage_and_its_progress(world):
     assert result.progress == {"s0": 1.0, "s1": 0.25, "s2": 0.25, "s3": 0.0}
 
 
-def test_what_the_last_action_completed_further_down_is_seen_at_the_end(world):
+def test_what_the_last_action_completed_further_down_is_seen_at_the_end(world: World) -> None:
     evaluator = GraphEvaluator(DIAMOND, world)
     world.done = {"s0", "s1", "s2", "s3"}
     evaluator.after_action()
     assert evaluator.finish().outcome == "completed"
 
 
-def test_a_refused_evaluation_completes_nothing():
-    def refuses(subtask, since_step):
+def test_a_refused_evaluation_completes_nothing() -> None:
+    def refuses(subtask: BoundSubtask, since_step: int) -> Evaluation:
         return Evaluation(outcome="timed_out", message="too slow")
 
     evaluator = GraphEvaluator(DIAMOND, refuses)
@@ -118,7 +119,7 @@ def test_a_refused_evaluation_completes_nothing():
     assert evaluator.state_of("s0") is NodeState.EVALUATING
 
 
-def test_the_report_leaves_undefined_consistency_out_of_its_means(world):
+def test_the_report_leaves_undefined_consistency_out_of_its_means(world: World) -> None:
     outcomes = []
     for applications in ("aa", "ab"):
         nodes, intents, fixtures = chain_pool(*applications)

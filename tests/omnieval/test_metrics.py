@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations
 
 import pytest
@@ -17,14 +18,14 @@ from tests.taskgraph.small_graphs import clipboard, file, graphs, is_order, link
 DIAMOND = shaped((0, 0b1, 0b1, 0b110), "aabb")
 
 
-def test_deeper_subtasks_weigh_more():
+def test_deeper_subtasks_weigh_more() -> None:
     score = score_of(DIAMOND, ["s0", "s1"])
     assert score.coverage_rate == pytest.approx(3 / 8)
     assert not score.success
 
 
 @given(graphs(6))
-def test_coverage_is_between_0_and_1_and_grows_with_every_subtask(predecessors):
+def test_coverage_is_between_0_and_1_and_grows_with_every_subtask(predecessors: tuple[int, ...]) -> None:
     graph = shaped(predecessors)
     names = [item.instance_id for item in graph.nodes]
     rates = [score_of(graph, names[:number]).coverage_rate for number in range(len(names) + 1)]
@@ -33,13 +34,15 @@ def test_coverage_is_between_0_and_1_and_grows_with_every_subtask(predecessors):
     assert rates == sorted(rates)
 
 
-def test_consistency_is_the_ratio_to_the_best_order():
+def test_consistency_is_the_ratio_to_the_best_order() -> None:
     assert score_of(DIAMOND, ["s0", "s1", "s2", "s3"]).logical_consistency == 1.0
     assert score_of(DIAMOND, ["s0", "s2", "s1", "s3"]).logical_consistency == 0.0
 
 
 @given(graphs(5), st.lists(st.sampled_from("ab"), min_size=5, max_size=5))
-def test_consistency_never_exceeds_1_for_any_order(predecessors, applications):
+def test_consistency_never_exceeds_1_for_any_order(
+    predecessors: tuple[int, ...], applications: tuple[int, ...]
+) -> None:
     graph = shaped(predecessors, "".join(applications[: len(predecessors)]))
     masks = graph.predecessors
     for order in permutations(range(len(masks))):
@@ -49,12 +52,12 @@ def test_consistency_never_exceeds_1_for_any_order(predecessors, applications):
             assert (score.logical_consistency is None) == (score.maximum_coherency == 0)
 
 
-def test_consistency_is_undefined_where_nothing_can_be_coherent():
+def test_consistency_is_undefined_where_nothing_can_be_coherent() -> None:
     assert score_of(shaped((0, 0b1), "ab"), ["s0"]).logical_consistency is None
     assert logical_consistency(0, 0) is None
 
 
-def test_the_maximum_is_taken_over_successful_orders_only():
+def test_the_maximum_is_taken_over_successful_orders_only() -> None:
     graph = linked(
         node("copy 1", application="a", outputs=(clipboard("1"),)),
         node("copy 2", application="a", outputs=(clipboard("2"),)),
@@ -74,12 +77,14 @@ def test_the_maximum_is_taken_over_successful_orders_only():
         (["s0", "x"], "Number 2 of the sequence, 'x', is not in the graph"),
     ],
 )
-def test_an_impossible_sequence_is_refused_with_the_first_violation(sequence, message):
+def test_an_impossible_sequence_is_refused_with_the_first_violation(
+    sequence: Sequence[str], message: str
+) -> None:
     with pytest.raises(SequenceImpossibleError, match=message):
         score_of(DIAMOND, sequence)
 
 
-def test_a_subtask_that_reads_what_is_lost_is_refused():
+def test_a_subtask_that_reads_what_is_lost_is_refused() -> None:
     graph = linked(
         node("copy 1", outputs=(clipboard("1"),)),
         node("copy 2", outputs=(clipboard("2"),)),
@@ -97,7 +102,7 @@ def test_a_subtask_that_reads_what_is_lost_is_refused():
         score_of(graph, ["delete", "read"])
 
 
-def test_an_agent_may_lose_what_it_never_reads():
+def test_an_agent_may_lose_what_it_never_reads() -> None:
     graph = linked(
         node("copy 1", outputs=(clipboard("1"),)),
         node("copy 2", outputs=(clipboard("2"),)),
@@ -106,7 +111,7 @@ def test_an_agent_may_lose_what_it_never_reads():
     assert score_of(graph, ["copy 1", "copy 2"]).coverage_rate == 0.5
 
 
-def test_consistency_is_undefined_where_applications_are_unknown():
+def test_consistency_is_undefined_where_applications_are_unknown() -> None:
     graph = shaped((0, 0b1, 0b1))
     unknown = graph.model_copy(
         update={"nodes": tuple(item.model_copy(update={"application": ""}) for item in graph.nodes)}
@@ -115,7 +120,7 @@ def test_consistency_is_undefined_where_applications_are_unknown():
     assert score_of(unknown, ["s0", "s1"]).logical_consistency is None
 
 
-def test_an_empty_graph_has_nothing_to_cover():
+def test_an_empty_graph_has_nothing_to_cover() -> None:
     with pytest.raises(SequenceImpossibleError, match="no subtasks"):
         score_of(TaskGraph(nodes=()), [])
     with pytest.raises(SequenceImpossibleError, match="not in the graph"):

@@ -8,7 +8,7 @@ from taskgraph.records.task import Task
 from tests.taskgraph.small_graphs import shaped
 
 
-def test_a_subtask_is_told_by_its_own_instruction_and_parameters():
+def test_a_subtask_is_told_by_its_own_instruction_and_parameters() -> None:
     node = shaped((0,)).nodes[0].model_copy(update={"parameters": {"csv_path": "a.csv"}})
     assignment = Assignment.of_subtask(node)
     assert assignment.instruction == node.instruction
@@ -16,7 +16,7 @@ def test_a_subtask_is_told_by_its_own_instruction_and_parameters():
     assert assignment.parameters == {"csv_path": "a.csv"}
 
 
-def test_a_task_is_told_as_a_whole_and_has_no_parameters_of_one_of_its_subtasks():
+def test_a_task_is_told_as_a_whole_and_has_no_parameters_of_one_of_its_subtasks() -> None:
     graph = shaped((0, 0b1))
     task = Task(task_id="t", graph=graph, complexity=complexity_of(graph))
     assignment = Assignment.of_task(task, "run:t", "Do both.")

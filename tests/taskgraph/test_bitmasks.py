@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import networkx
+import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,14 +30,14 @@ from taskgraph.measures.bitmasks import (
 from tests.taskgraph.small_graphs import every_graph, graphs, is_order
 
 
-def as_networkx(predecessors):
+def as_networkx(predecessors: tuple[int, ...]) -> nx.DiGraph[int]:
     graph = networkx.DiGraph()
     graph.add_nodes_from(range(len(predecessors)))
     graph.add_edges_from((u, v) for v, mask in enumerate(predecessors) for u in bits(mask))
     return graph
 
 
-def brute_width(predecessors):
+def brute_width(predecessors: tuple[int, ...]) -> int:
     closure = ancestors(predecessors)
     nodes = range(len(predecessors))
     return max(
@@ -48,12 +49,12 @@ def brute_width(predecessors):
 
 
 @given(graphs())
-def test_topological_order_puts_producers_first(predecessors):
+def test_topological_order_puts_producers_first(predecessors: tuple[int, ...]) -> None:
     assert is_order(predecessors, tuple(topological_order(predecessors)))
 
 
 @given(graphs())
-def test_depth_is_the_longest_path_that_ends_in_a_node(predecessors):
+def test_depth_is_the_longest_path_that_ends_in_a_node(predecessors: tuple[int, ...]) -> None:
     graph = as_networkx(predecessors)
     longest = networkx.dag_longest_path_length(graph) + 1
     found = depths(predecessors)
@@ -64,7 +65,7 @@ def test_depth_is_the_longest_path_that_ends_in_a_node(predecessors):
 
 
 @given(graphs())
-def test_closure_and_reduction_agree_with_networkx(predecessors):
+def test_closure_and_reduction_agree_with_networkx(predecessors: tuple[int, ...]) -> None:
     graph = as_networkx(predecessors)
     assert [set(bits(mask)) for mask in ancestors(predecessors)] == [
         networkx.ancestors(graph, node) for node in range(len(predecessors))
@@ -74,7 +75,7 @@ def test_closure_and_reduction_agree_with_networkx(predecessors):
 
 
 @given(graphs())
-def test_successors_and_neighbours_mirror_predecessors(predecessors):
+def test_successors_and_neighbours_mirror_predecessors(predecessors: tuple[int, ...]) -> None:
     graph = as_networkx(predecessors)
     assert [set(bits(mask)) for mask in successors(predecessors)] == [
         set(graph.successors(n)) for n in range(len(predecessors))
@@ -85,13 +86,13 @@ def test_successors_and_neighbours_mirror_predecessors(predecessors):
 
 
 @given(graphs())
-def test_components_agree_with_networkx(predecessors):
+def test_components_agree_with_networkx(predecessors: tuple[int, ...]) -> None:
     expected = {frozenset(part) for part in networkx.weakly_connected_components(as_networkx(predecessors))}
     assert {frozenset(bits(mask)) for mask in components(predecessors)} == expected
 
 
 @given(graphs())
-def test_each_augmentation_matches_one_more_comparable_pair(predecessors):
+def test_each_augmentation_matches_one_more_comparable_pair(predecessors: tuple[int, ...]) -> None:
     closure = ancestors(predecessors)
     matched: dict[int, int] = {}
     for node in range(len(predecessors)):
@@ -103,7 +104,7 @@ def test_each_augmentation_matches_one_more_comparable_pair(predecessors):
 
 
 @given(st.integers(1, 5).flatmap(lambda n: st.tuples(*[st.integers(0, 2**n - 1)] * n)))
-def test_a_cycle_is_found_exactly_where_networkx_finds_one(predecessors):
+def test_a_cycle_is_found_exactly_where_networkx_finds_one(predecessors: tuple[int, ...]) -> None:
     graph = as_networkx(predecessors)
     cycle = cycle_in(predecessors)
     assert bool(cycle) == (not networkx.is_directed_acyclic_graph(graph))
@@ -113,28 +114,28 @@ def test_a_cycle_is_found_exactly_where_networkx_finds_one(predecessors):
     )
 
 
-def test_parts_looks_only_at_the_nodes_asked_about():
+def test_parts_looks_only_at_the_nodes_asked_about() -> None:
     assert parts([0b110, 0b1, 0b1], 0b110) == [0b10, 0b100]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
-def test_width_is_the_maximum_antichain_of_every_small_graph(size):
+def test_width_is_the_maximum_antichain_of_every_small_graph(size: int) -> None:
     for predecessors in every_graph(size):
         assert maximum_antichain(ancestors(predecessors)) == brute_width(predecessors)
 
 
 @given(graphs())
-def test_bits_and_mask_are_inverse(predecessors):
+def test_bits_and_mask_are_inverse(predecessors: tuple[int, ...]) -> None:
     for mask in predecessors:
         assert mask_of(list(bits(mask))) == mask
 
 
-def test_names_the_nodes_of_a_cycle():
+def test_names_the_nodes_of_a_cycle() -> None:
     with pytest.raises(GraphInvalidError, match=r"\[1, 2\]"):
         topological_order((0, 0b101, 0b010))
 
 
-def test_refuses_more_than_thirty_subtasks():
+def test_refuses_more_than_thirty_subtasks() -> None:
     require_size((0,) * 30)
     with pytest.raises(GraphTooLargeError, match="31 subtasks"):
         require_size((0,) * 31)

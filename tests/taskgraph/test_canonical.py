@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import networkx
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,19 +14,21 @@ from tests.taskgraph.small_graphs import graphs, shaped
 from tests.taskgraph.test_bitmasks import as_networkx
 
 
-def key(predecessors, labels):
+def key(predecessors: tuple[int, ...], labels: Sequence[str]) -> object:
     edges = [(labels[u], labels[v]) for u, v in as_networkx(predecessors).edges]
     return canonical_key(labels, edges)
 
 
-def labelled(predecessors, labels):
+def labelled(predecessors: tuple[int, ...], labels: Sequence[str]) -> object:
     graph = as_networkx(predecessors)
     networkx.set_node_attributes(graph, dict(enumerate(labels)), "label")
     return graph
 
 
 @given(graphs(5), graphs(5), st.permutations("abcde"), st.permutations("abcde"))
-def test_equal_exactly_for_equal_labelled_graphs(first, second, first_labels, second_labels):
+def test_equal_exactly_for_equal_labelled_graphs(
+    first: tuple[int, ...], second: tuple[int, ...], first_labels: Sequence[str], second_labels: Sequence[str]
+) -> None:
     one, two = first_labels[: len(first)], second_labels[: len(second)]
     matcher = DiGraphMatcher(
         labelled(first, one), labelled(second, two), node_match=lambda a, b: a["label"] == b["label"]
@@ -34,12 +38,12 @@ def test_equal_exactly_for_equal_labelled_graphs(first, second, first_labels, se
 
 
 @given(graphs(6))
-def test_does_not_depend_on_the_order_of_nodes_and_edges(predecessors):
+def test_does_not_depend_on_the_order_of_nodes_and_edges(predecessors: tuple[int, ...]) -> None:
     graph = shaped(predecessors)
     turned = graph.model_copy(update={"nodes": graph.nodes[::-1], "edges": graph.edges[::-1]})
     assert key_of(graph) == key_of(turned)
 
 
-def test_ids_are_short_text_without_meaning():
+def test_ids_are_short_text_without_meaning() -> None:
     assert task_id(canonical_key(["a"], [])) != task_id(canonical_key(["b"], []))
     assert len(task_id(canonical_key(["a"], []))) == 24

@@ -12,7 +12,7 @@ from tests.taskgraph.small_graphs import every_graph
 
 
 @pytest.mark.parametrize("components", [1, 2, 3, 5])
-def test_equals_brute_force_over_all_small_graphs(components):
+def test_equals_brute_force_over_all_small_graphs(components: int) -> None:
     found = set()
     for size in range(1, 6):
         for predecessors in every_graph(size):
@@ -26,8 +26,8 @@ def test_equals_brute_force_over_all_small_graphs(components):
     assert found == possible_cells(maximum_size=5, maximum_components=components)
 
 
-def test_sixty_seven_cells_exist_twenty_three_without_knowledge_and_fourteen_connected():
-    def without_knowledge(cells):
+def test_sixty_seven_cells_exist_twenty_three_without_knowledge_and_fourteen_connected() -> None:
+    def without_knowledge(cells: object) -> object:
         return {(cell[0], cell[1], cell[3], cell[4]) for cell in cells}
 
     assert len(possible_cells()) == 67
@@ -36,14 +36,14 @@ def test_sixty_seven_cells_exist_twenty_three_without_knowledge_and_fourteen_con
     assert [len(possible_cells(maximum_size=size)) for size in (6, 8, 9)] == [55, 64, 67]
 
 
-def test_says_why_a_cell_does_not_exist():
+def test_says_why_a_cell_does_not_exist() -> None:
     assert "dependency easy and hierarchy hard" in why_impossible(("easy", "hard", "easy", "hard", "easy"))
     assert why_impossible(("hard", "hard", "hard", "hard", "hard")) == ""
     assert "at least 9 subtasks" in why_impossible(("hard", "hard", "hard", "hard", "hard"), maximum_size=6)
     assert "components" in why_impossible(("easy", "hard", "easy", "easy", "hard"), maximum_components=2)
 
 
-def test_a_constraint_allows_exactly_its_levels():
+def test_a_constraint_allows_exactly_its_levels() -> None:
     constraint = LevelConstraint(hierarchy=("hard",), branch=("easy", "medium"))
     allowed = {cell for cell in possible_cells() if constraint.allows(cell)}
     assert allowed == {cell for cell in possible_cells() if cell[3] == "hard" and cell[4] != "hard"}

@@ -11,14 +11,14 @@ from taskgraph.measures.coherency import coherency_score, maximum_coherency, max
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, shaped
 
 
-def brute_maximum(predecessors, applications):
+def brute_maximum(predecessors: tuple[int, ...], applications: tuple[int, ...]) -> int:
     return max(
         coherency_score([applications[node] for node in order]) for order in brute_orders(predecessors)
     )
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_is_exact_for_every_small_graph(size):
+def test_is_exact_for_every_small_graph(size: int) -> None:
     for predecessors in every_graph(size):
         for applications in ("aaaa", "abab", "aabb", "abca", "abcd"):
             expected = brute_maximum(predecessors, applications)
@@ -27,32 +27,32 @@ def test_is_exact_for_every_small_graph(size):
 
 @settings(max_examples=150)
 @given(graphs(7), st.lists(st.sampled_from("abc"), min_size=7, max_size=7))
-def test_is_exact_for_random_graphs(predecessors, applications):
+def test_is_exact_for_random_graphs(predecessors: tuple[int, ...], applications: tuple[int, ...]) -> None:
     chosen = applications[: len(predecessors)]
     assert maximum_coherency(predecessors, chosen) == brute_maximum(predecessors, chosen)
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=8))
-def test_score_counts_adjacent_pairs_of_one_application(applications):
+def test_score_counts_adjacent_pairs_of_one_application(applications: tuple[int, ...]) -> None:
     runs = sum(1 for i, name in enumerate(applications) if i == 0 or applications[i - 1] != name)
     assert coherency_score(applications) == len(applications) - runs
 
 
-def test_four_interleaved_chains_are_still_exact():
+def test_four_interleaved_chains_are_still_exact() -> None:
     predecessors = tuple(0 if node < 4 else 1 << node - 4 for node in range(28))
     applications = ["abcd"[(node + node // 4) % 4] for node in range(28)]
     # abcdabcdab, ten runs, holds all four rotations of abcdabc; nine runs cannot: 28 - 10
     assert maximum_coherency(predecessors, applications) == 18
 
 
-def test_of_a_graph_uses_its_applications():
+def test_of_a_graph_uses_its_applications() -> None:
     assert maximum_coherency_of(shaped((0, 0b1, 0), "aba")) == 1
 
 
-def test_none_without_any_order():
+def test_none_without_any_order() -> None:
     assert maximum_coherency((0b10, 0b01), "ab") is None
 
 
-def test_refuses_too_large_graphs():
+def test_refuses_too_large_graphs() -> None:
     with pytest.raises(GraphTooLargeError):
         maximum_coherency((0,) * 31, ["a"] * 31)

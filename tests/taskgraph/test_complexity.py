@@ -21,7 +21,7 @@ from tests.taskgraph.small_graphs import graphs, node, shaped
 
 
 @given(graphs(7))
-def test_measures_agree_with_networkx(predecessors):
+def test_measures_agree_with_networkx(predecessors: tuple[int, ...]) -> None:
     graph = shaped(predecessors).to_networkx()
     shape = shape_of(predecessors)
     layers = list(networkx.topological_generations(graph))
@@ -34,7 +34,7 @@ def test_measures_agree_with_networkx(predecessors):
 
 
 @given(graphs(7), st.integers(1, 12))
-def test_levels_are_those_of_the_measures(predecessors, categories):
+def test_levels_are_those_of_the_measures(predecessors: tuple[int, ...], categories: tuple[str, ...]) -> None:
     shape = shape_of(predecessors)
     complexity = complexity_from_shape(shape, categories)
     measures = (shape.edges, shape.nodes, categories, shape.depth, shape.width)
@@ -55,7 +55,7 @@ def test_levels_are_those_of_the_measures(predecessors, categories):
         ("branch", 2, 4, 5),
     ],
 )
-def test_levels_are_those_of_table_2(dimension, easy, medium, hard):
+def test_levels_are_those_of_table_2(dimension: str, easy: int, medium: int, hard: int) -> None:
     assert [by_name(dimension).level(value) for value in (easy, easy + 1, medium, hard)] == [
         "easy",
         "medium",
@@ -64,7 +64,7 @@ def test_levels_are_those_of_table_2(dimension, easy, medium, hard):
     ]
 
 
-def test_two_resources_between_one_pair_are_one_edge_and_categories_count_once():
+def test_two_resources_between_one_pair_are_one_edge_and_categories_count_once() -> None:
     graph = shaped((0, 0b1, 0b1), "aab")
     complexity = complexity_of(graph)
     assert (complexity.edges, complexity.application_categories, complexity.depth) == (2, 2, 2)
@@ -72,7 +72,7 @@ def test_two_resources_between_one_pair_are_one_edge_and_categories_count_once()
     assert depth_by_instance(graph) == {"s0": 1, "s1": 2, "s2": 2}
 
 
-def test_counts_the_largest_layer_beside_the_width():
+def test_counts_the_largest_layer_beside_the_width() -> None:
     zigzag = (0, 0b1, 0, 0b100, 0b1000, 0)
     shape = shape_of(zigzag)
     assert (shape.width, shape.largest_layer, shape.depth) == (3, 3, 3)
@@ -80,18 +80,18 @@ def test_counts_the_largest_layer_beside_the_width():
     assert (staggered.width, staggered.largest_layer) == (2, 2)
 
 
-def test_refuses_too_large_graphs():
+def test_refuses_too_large_graphs() -> None:
     with pytest.raises(GraphTooLargeError):
         shape_of((0,) * 31)
 
 
-def test_an_empty_graph_measures_nothing():
+def test_an_empty_graph_measures_nothing() -> None:
     shape = shape_of(())
     assert (shape.nodes, shape.edges, shape.depth, shape.width, shape.components) == (0, 0, 0, 0, 0)
     assert LEVELS[0] == by_name("instruction").level(shape.nodes)
 
 
-def test_a_single_subtask_is_easy_in_every_dimension():
+def test_a_single_subtask_is_easy_in_every_dimension() -> None:
     from taskgraph.records.graph import TaskGraph
 
     assert set(cell_of(complexity_of(TaskGraph(nodes=(node("only"),))))) == {"easy"}

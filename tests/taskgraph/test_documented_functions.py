@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -27,12 +28,12 @@ FUNCTIONS = [
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_shows_an_example_that_is_run(function):
+def test_shows_an_example_that_is_run(function: Callable[..., object]) -> None:
     assert ">>>" in inspect.getdoc(function)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_is_called_in_a_test(function):
+def test_is_called_in_a_test(function: Callable[..., object]) -> None:
     folder = TESTS / function.__module__.partition(".")[0]
     sources = "".join(file.read_text(encoding="utf-8") for file in folder.glob("test_*.py"))
     assert f"{function.__name__}(" in sources

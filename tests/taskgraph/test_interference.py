@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations
 
 import pytest
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from taskgraph.measures.coherency import coherency_score, maximum_coherency_of
 from taskgraph.measures.interference import clash_of, interference, orders_of, successful_table, threats_of
 from taskgraph.measures.orders import count_orders
+from taskgraph.records.graph import TaskGraph
 from tests.taskgraph.small_graphs import brute_orders, clipboard, file, is_order, linked, node, shaped
 
 
-def succeeds(graph, order):
+def succeeds(graph: TaskGraph, order: Sequence[int]) -> bool:
     """Whether the order works in a world with one clipboard and files that can be deleted."""
     written = {resource for item in graph.nodes for resource in item.outputs}
     files = {r for item in graph.nodes for r in item.inputs if r.slot is None and r not in written}
@@ -39,7 +41,7 @@ def succeeds(graph, order):
     return True
 
 
-def simulated(graph):
+def simulated(graph: TaskGraph) -> list[tuple[int, ...]]:
     return [
         order
         for order in permutations(range(len(graph.nodes)))
@@ -47,7 +49,7 @@ def simulated(graph):
     ]
 
 
-def copy_paste(pairs):
+def copy_paste(pairs: int) -> TaskGraph:
     nodes = []
     for number in range(pairs):
         nodes.append(node(f"copy{number}", outputs=(clipboard(f"text {number}"),)))
@@ -56,7 +58,7 @@ def copy_paste(pairs):
 
 
 @st.composite
-def destructive_graphs(draw):
+def destructive_graphs(draw: st.DrawFn) -> TaskGraph:
     size = draw(st.integers(2, 6))
     nodes, texts, files = [], [], []
     for number in range(size):
@@ -87,7 +89,7 @@ def destructive_graphs(draw):
 
 @settings(max_examples=300)
 @given(destructive_graphs())
-def test_counts_and_lists_exactly_the_orders_that_work(graph):
+def test_counts_and_lists_exactly_the_orders_that_work(graph: TaskGraph) -> None:
     expected = simulated(graph)
     orders = orders_of(graph, cap=1000)
     assert orders.successful_count == len(expected)
@@ -99,7 +101,7 @@ def test_counts_and_lists_exactly_the_orders_that_work(graph):
 
 @settings(max_examples=300)
 @given(destructive_graphs())
-def test_maximum_coherency_is_taken_over_successful_orders(graph):
+def test_maximum_coherency_is_taken_over_successful_orders(graph: TaskGraph) -> None:
     scores = [
         coherency_score([graph.nodes[number].application for number in order]) for order in simulated(graph)
     ]
@@ -108,7 +110,9 @@ def test_maximum_coherency_is_taken_over_successful_orders(graph):
 
 @settings(max_examples=200)
 @given(destructive_graphs())
-def test_a_clash_is_named_exactly_when_no_order_works_and_none_of_it_can_be_left_out(graph):
+def test_a_clash_is_named_exactly_when_no_order_works_and_none_of_it_can_be_left_out(
+    graph: TaskGraph,
+) -> None:
     clash = clash_of(graph)
     assert bool(clash) == (not simulated(graph))
     known = {str(interference(graph, threat)): threat for threat in threats_of(graph)}
@@ -121,12 +125,12 @@ def test_a_clash_is_named_exactly_when_no_order_works_and_none_of_it_can_be_left
 
 
 @pytest.mark.parametrize(("pairs", "plain", "successful"), [(2, 6, 2), (3, 90, 6), (4, 2520, 24)])
-def test_copy_and_paste_pairs_may_not_be_interleaved(pairs, plain, successful):
+def test_copy_and_paste_pairs_may_not_be_interleaved(pairs: int, plain: int, successful: int) -> None:
     orders = orders_of(copy_paste(pairs))
     assert (orders.count, orders.successful_count) == (plain, successful)
 
 
-def test_names_the_two_subtasks_that_clash():
+def test_names_the_two_subtasks_that_clash() -> None:
     graph = linked(
         node("copy a", outputs=(clipboard("a"),)),
         node("copy b", inputs=(clipboard("a"),), outputs=(clipboard("b"),)),
@@ -142,7 +146,7 @@ def test_names_the_two_subtasks_that_clash():
     assert clash.resource == "text_in_clipboard a"
 
 
-def test_two_subtasks_that_consume_one_fixture_clash():
+def test_two_subtasks_that_consume_one_fixture_clash() -> None:
     old = file("old.txt")
     graph = linked(
         node("move", inputs=(old,), consumed=(old,)), node("delete", inputs=(old,), consumed=(old,))
@@ -154,14 +158,14 @@ def test_two_subtasks_that_consume_one_fixture_clash():
     }
 
 
-def test_a_fixture_is_read_before_it_is_consumed():
+def test_a_fixture_is_read_before_it_is_consumed() -> None:
     old = file("old.txt")
     graph = linked(node("delete", inputs=(old,), consumed=(old,)), node("read", inputs=(old,)))
     orders = orders_of(graph)
     assert (orders.count, orders.successful) == (2, ((1, 0),))
 
 
-def test_editing_in_place_does_not_take_the_file_from_others():
+def test_editing_in_place_does_not_take_the_file_from_others() -> None:
     text = file("notes.txt")
     graph = linked(
         node("edit", inputs=(text,), outputs=(text,), consumed=(text,)), node("read", inputs=(text,))
@@ -169,7 +173,7 @@ def test_editing_in_place_does_not_take_the_file_from_others():
     assert orders_of(graph).threats == ()
 
 
-def test_samples_beyond_the_cap_and_keeps_the_first_order():
+def test_samples_beyond_the_cap_and_keeps_the_first_order() -> None:
     orders = orders_of(shaped((0,) * 6), cap=100, samples=20, seed=3)
     assert orders.successful_count == 720
     assert len(set(orders.successful)) == 20

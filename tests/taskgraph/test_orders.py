@@ -17,7 +17,7 @@ from tests.taskgraph.test_bitmasks import as_networkx
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
-def test_counts_and_lists_the_orders_of_every_small_graph(size):
+def test_counts_and_lists_the_orders_of_every_small_graph(size: int) -> None:
     for predecessors in every_graph(size):
         expected = brute_orders(predecessors)
         assert list_orders(predecessors, 100) == expected
@@ -26,17 +26,17 @@ def test_counts_and_lists_the_orders_of_every_small_graph(size):
 
 @settings(max_examples=40)
 @given(graphs(7))
-def test_counts_as_many_orders_as_networkx_lists(predecessors):
+def test_counts_as_many_orders_as_networkx_lists(predecessors: tuple[int, ...]) -> None:
     assert count_orders(predecessors) == sum(
         1 for _ in networkx.all_topological_sorts(as_networkx(predecessors))
     )
 
 
-def test_lists_only_up_to_the_limit():
+def test_lists_only_up_to_the_limit() -> None:
     assert list_orders((0,) * 6, 3) == [(0, 1, 2, 3, 4, 5), (0, 1, 2, 3, 5, 4), (0, 1, 2, 4, 3, 5)]
 
 
-def test_samples_are_different_and_uniform():
+def test_samples_are_different_and_uniform() -> None:
     predecessors = (0, 0b1, 0, 0b100, 0)
     expected = brute_orders(predecessors)
     generator = random.Random(5)
@@ -47,18 +47,18 @@ def test_samples_are_different_and_uniform():
     assert len(set(sample_orders(predecessors, 30, generator))) == 30
 
 
-def test_refuses_to_sample_more_orders_than_there_are():
+def test_refuses_to_sample_more_orders_than_there_are() -> None:
     with pytest.raises(ValueError, match="There are 2 orders"):
         sample_orders((0, 0), 3, random.Random(0))
 
 
-def test_thirty_independent_or_star_shaped_subtasks_are_immediate():
+def test_thirty_independent_or_star_shaped_subtasks_are_immediate() -> None:
     assert count_orders((0,) * 30) == factorial(30)
     assert count_orders((0, *(1,) * 29)) == factorial(29)
     assert count_orders((*(0,) * 29, (1 << 29) - 1)) == factorial(29)
 
 
-def test_refuses_graphs_that_cannot_be_counted_instead_of_running_on():
+def test_refuses_graphs_that_cannot_be_counted_instead_of_running_on() -> None:
     generator = random.Random(1)
     tangled = [0] * 15 + [sum(1 << n for n in generator.sample(range(15), 7)) for _ in range(15)]
     with pytest.raises(GraphTooLargeError, match="states"):
@@ -67,5 +67,5 @@ def test_refuses_graphs_that_cannot_be_counted_instead_of_running_on():
         count_orders((0,) * 31)
 
 
-def test_a_cyclic_relation_has_no_order():
+def test_a_cyclic_relation_has_no_order() -> None:
     assert OrderTable((0b10, 0b01)).count() == 0

@@ -21,7 +21,7 @@ from tests.taskgraph.small_graphs import every_graph
         MeasureRanges(hierarchy=(4, 4), branch=(3, 5)),
     ],
 )
-def test_cells_within_ranges_equal_brute_force_over_all_small_graphs(ranges):
+def test_cells_within_ranges_equal_brute_force_over_all_small_graphs(ranges: object) -> None:
     found = set()
     for size in range(1, 6):
         for predecessors in every_graph(size):
@@ -34,7 +34,7 @@ def test_cells_within_ranges_equal_brute_force_over_all_small_graphs(ranges):
     assert found == possible_cells(maximum_size=5, ranges=ranges)
 
 
-def test_the_values_of_a_level_within_a_range_are_of_that_level():
+def test_the_values_of_a_level_within_a_range_are_of_that_level() -> None:
     ranges = MeasureRanges(hierarchy=(2, 7))
     for name in LEVELS:
         low, high = ranges.within("hierarchy", name)
@@ -42,7 +42,7 @@ def test_the_values_of_a_level_within_a_range_are_of_that_level():
         assert list(range(low, high + 1)) == expected
 
 
-def test_a_contradiction_names_no_more_than_it_takes():
+def test_a_contradiction_names_no_more_than_it_takes() -> None:
     for dependency in LEVELS:
         for hierarchy in LEVELS:
             asked = LevelConstraint(dependency=(dependency,), hierarchy=(hierarchy,), knowledge=("easy",))
@@ -52,11 +52,11 @@ def test_a_contradiction_names_no_more_than_it_takes():
 
 
 @pytest.mark.parametrize("wrong", [(5, 4), (-1, 3), (1, 31)])
-def test_refuses_what_is_no_range(wrong):
+def test_refuses_what_is_no_range(wrong: str) -> None:
     with pytest.raises(ValidationError, match=r"of hierarchy is none; write lowest\.\.highest, from 0 to 30"):
         MeasureRanges(hierarchy=wrong)
 
 
-def test_describes_only_what_it_restricts():
+def test_describes_only_what_it_restricts() -> None:
     assert MeasureRanges().describe() == ""
     assert MeasureRanges(branch=(2, 2), dependency=(1, 4)).describe() == "dependency 1..4, branch 2"

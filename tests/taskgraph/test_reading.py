@@ -48,26 +48,26 @@ KEYS = (
 )
 
 
-def nested(inside):
+def nested(inside: st.SearchStrategy[object]) -> object:
     return st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inside, max_size=3)
 
 
-def read(document):
+def read(document: object) -> object:
     return read_task_graph(document, CATEGORIES, lambda application: f"category of {application}")
 
 
-def test_reads_our_own_graph_record_back():
+def test_reads_our_own_graph_record_back() -> None:
     graph = shaped((0, 0b1, 0b1), "aab")
     assert read(graph.model_dump(mode="json")) == graph
 
 
-def test_reads_the_papers_task_metadata_whose_ids_are_no_uuids():
+def test_reads_the_papers_task_metadata_whose_ids_are_no_uuids() -> None:
     graph = read(PAPER_TASK)
     assert graph.predecessors == (0, 1)
     assert graph.nodes[1].instance_id == "25e2a51e-c019-1a9a-0747-d16fe0e9d457d"
 
 
-def test_subtask_metadata_gives_applications_and_resources():
+def test_subtask_metadata_gives_applications_and_resources() -> None:
     first, second = PAPER_TASK["dag"]["nodes"]
     subtasks = [
         {"id": first, "application": "Excel", "output_resources": ["csv_path"]},
@@ -80,14 +80,14 @@ def test_subtask_metadata_gives_applications_and_resources():
         read({**PAPER_TASK, "subtasks": subtasks[:1]})
 
 
-def test_reads_a_plain_graph_with_applications_and_an_adjacency_object():
+def test_reads_a_plain_graph_with_applications_and_an_adjacency_object() -> None:
     graph = read({"nodes": ["x", 7], "edges": {"x": [7]}, "applications": {"x": "Notes"}})
     assert [item.instance_id for item in graph.nodes] == ["x", "7"]
     assert graph.pairs == (("x", "7"),)
     assert graph.nodes[0].application == "Notes"
 
 
-def test_dependencies_follow_from_resources_where_no_edges_are_given():
+def test_dependencies_follow_from_resources_where_no_edges_are_given() -> None:
     graph = read(
         {
             "nodes": ["write", "read"],
@@ -101,12 +101,12 @@ def test_dependencies_follow_from_resources_where_no_edges_are_given():
     assert graph.nodes[1].consumed == graph.nodes[1].inputs == (file("a.txt"),)
 
 
-def test_edges_as_objects_may_name_their_resource():
+def test_edges_as_objects_may_name_their_resource() -> None:
     graph = read({"nodes": ["a", "b"], "edges": [{"from": "a", "to": "b", "resource": "csv_path:x.csv"}]})
     assert graph.edges[0].resource.value == "x.csv"
 
 
-def test_what_an_edge_names_its_ends_write_and_read_so_that_it_can_be_overwritten():
+def test_what_an_edge_names_its_ends_write_and_read_so_that_it_can_be_overwritten() -> None:
     edges = [
         {"from": first, "to": second, "resource": f"text_in_clipboard:{first}"}
         for first, second in ("ab", "cd")
@@ -115,7 +115,7 @@ def test_what_an_edge_names_its_ends_write_and_read_so_that_it_can_be_overwritte
     assert orders_of(graph).successful_count == 2
 
 
-def test_reads_what_networkx_writes_as_node_link_data():
+def test_reads_what_networkx_writes_as_node_link_data() -> None:
     graph = networkx.DiGraph([("a", "b")])
     graph.nodes["a"]["application"] = "Notes"
     found = read(networkx.node_link_data(graph, edges="edges"))
@@ -123,7 +123,7 @@ def test_reads_what_networkx_writes_as_node_link_data():
     assert found.nodes[0].application == "Notes"
 
 
-def test_reads_the_papers_own_subtask_metadata():
+def test_reads_the_papers_own_subtask_metadata() -> None:
     """Its resource categories are in no catalogue, and its values stand in the parameters (C.1)."""
     book = "C:\\Users\\user\\Desktop\\office\\The Evolution of Urbanization Rate.xlsx"
     first, second = PAPER_TASK["dag"]["nodes"]
@@ -149,7 +149,7 @@ def test_reads_the_papers_own_subtask_metadata():
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3), nested))
-def test_any_json_is_read_or_refused_with_a_message(value):
+def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
     for document in (value, {"nodes": value}, {"nodes": ["a", "b"], "edges": value}, {"dag": value}):
         for whole in (
             document,
@@ -228,12 +228,12 @@ def test_any_json_is_read_or_refused_with_a_message(value):
         ),
     ],
 )
-def test_names_what_is_wrong(document, message):
+def test_names_what_is_wrong(document: object, message: str) -> None:
     with pytest.raises(GraphInvalidError, match=message):
         read(document)
 
 
-def test_a_row_of_the_warehouse_is_read_as_a_record():
+def test_a_row_of_the_warehouse_is_read_as_a_record() -> None:
     graph = linked(node("a", outputs=(file("x"),)), node("b", inputs=(file("x"),)))
     row = graph.model_dump(mode="json") | {"task_id": "t", "edge_count": 1}
     row["nodes"] = [item | {"parameters": [{"name": "n", "value": "v"}]} for item in row["nodes"]]
@@ -242,7 +242,7 @@ def test_a_row_of_the_warehouse_is_read_as_a_record():
     assert found.nodes[0].parameters == {"n": "v"}
 
 
-def test_names_what_is_wrong_with_a_record():
+def test_names_what_is_wrong_with_a_record() -> None:
     twice = {"nodes": [node("a").model_dump(), node("a").model_dump()], "edges": []}
     with pytest.raises(GraphInvalidError, match="subtasks stand twice in the graph: a"):
         read(twice)
@@ -250,11 +250,11 @@ def test_names_what_is_wrong_with_a_record():
         read({"nodes": [{"instance_id": "a", "subtask_id": "a"}]})
 
 
-def test_a_disconnected_graph_is_sound():
+def test_a_disconnected_graph_is_sound() -> None:
     assert len(read({"nodes": ["a", "b"], "edges": []}).nodes) == 2
 
 
-def test_two_producers_of_one_resource_are_refused_for_each_consumer():
+def test_two_producers_of_one_resource_are_refused_for_each_consumer() -> None:
     graph = linked(node("a", outputs=(file("x"),)), node("b", inputs=(file("x"),)))
     require_single_producers(graph)
     other = node("c", outputs=(file("x"),))
@@ -264,7 +264,7 @@ def test_two_producers_of_one_resource_are_refused_for_each_consumer():
         require_single_producers(both)
 
 
-def test_networkx_sees_nodes_edges_and_resources():
+def test_networkx_sees_nodes_edges_and_resources() -> None:
     graph = TaskGraph.to_networkx(shaped((0, 0b1), "ab"))
     assert list(graph.edges(data="resources")) == [("s0", "s1", "text_path 0-1")]
     assert graph.nodes["s1"]["application"] == "b"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from functools import cache
 from math import factorial
 
@@ -14,21 +15,25 @@ from taskgraph.measures.coherency import maximum_coherency, maximum_coherency_of
 from taskgraph.measures.interference import successful_table, threats_of
 from taskgraph.measures.orders import OrderTable
 from taskgraph.measures.symmetry import Symmetry
+from taskgraph.records.graph import TaskGraph
 from tests.taskgraph.small_graphs import clipboard, file, linked, node
 
+Spoilers = Sequence[Sequence[tuple[int, int]]]
+"""Producers and consumers that a subtask must not come between."""
 
-def allowed(before, spoilers, number, done):
+
+def allowed(before: Sequence[int], spoilers: Spoilers, number: int, done: int) -> bool:
     return not before[number] & ~done and all(
         not done >> producer & 1 or done >> consumer & 1 for producer, consumer in spoilers[number]
     )
 
 
-def plain_count(before, spoilers):
+def plain_count(before: Sequence[int], spoilers: Spoilers) -> int:
     """Orders by dynamic programming over all sets done: nothing clever."""
     full = (1 << len(before)) - 1
 
     @cache
-    def ways(done):
+    def ways(done: int) -> int:
         if done == full:
             return 1
         free = [number for number in range(len(before)) if not done >> number & 1]
@@ -37,12 +42,12 @@ def plain_count(before, spoilers):
     return ways(0)
 
 
-def plain_coherency(before, spoilers, applications):
+def plain_coherency(before: Sequence[int], spoilers: Spoilers, applications: tuple[int, ...]) -> int | None:
     """The largest coherency score over sets done and the last application: nothing clever."""
     full = (1 << len(before)) - 1
 
     @cache
-    def best(done, last):
+    def best(done: int, last: int | None) -> int | None:
         if done == full:
             return 0
         found = []
@@ -57,7 +62,7 @@ def plain_coherency(before, spoilers, applications):
 
 
 @st.composite
-def repetitive_graphs(draw):
+def repetitive_graphs(draw: st.DrawFn) -> TaskGraph:
     """Tasks of up to 12 subtasks with many that are alike: pairs, fans and lone writers of one clipboard."""
     nodes = []
     while len(nodes) < 9:
@@ -79,7 +84,7 @@ def repetitive_graphs(draw):
 
 @settings(max_examples=60, deadline=None)
 @given(repetitive_graphs())
-def test_orders_and_coherency_are_those_of_plain_dynamic_programming(graph):
+def test_orders_and_coherency_are_those_of_plain_dynamic_programming(graph: TaskGraph) -> None:
     before, spoilers = successful_table(graph.predecessors, threats_of(graph)).constraints
     applications = [item.application for item in graph.nodes]
     assert OrderTable(before, spoilers).count() == plain_count(before, tuple(map(tuple, spoilers)))
@@ -90,7 +95,7 @@ def test_orders_and_coherency_are_those_of_plain_dynamic_programming(graph):
 
 @settings(max_examples=60, deadline=None)
 @given(repetitive_graphs(), st.integers(0, (1 << 12) - 1))
-def test_a_canonical_set_leaves_as_many_orders_for_the_rest(graph, chosen):
+def test_a_canonical_set_leaves_as_many_orders_for_the_rest(graph: TaskGraph, chosen: object) -> None:
     before, spoilers = successful_table(graph.predecessors, threats_of(graph)).constraints
     left = chosen & (1 << len(before)) - 1
     symmetry = Symmetry(before, spoilers)
@@ -98,7 +103,7 @@ def test_a_canonical_set_leaves_as_many_orders_for_the_rest(graph, chosen):
     assert count_of(before, spoilers, left) == count_of(before, spoilers, symmetry.canonical(left))
 
 
-def count_of(before, spoilers, left):
+def count_of(before: Sequence[int], spoilers: Spoilers, left: int) -> int:
     """Orders of the nodes `left` alone, when all others are done."""
     members = [number for number in range(len(before)) if left >> number & 1]
     place = {number: position for position, number in enumerate(members)}
@@ -114,7 +119,7 @@ def count_of(before, spoilers, left):
     full = (1 << len(members)) - 1
 
     @cache
-    def ways(done):
+    def ways(done: int) -> int:
         if done == full:
             return 1
         return sum(
@@ -131,13 +136,13 @@ def count_of(before, spoilers, left):
     return ways(0)
 
 
-def test_subtasks_of_different_labels_are_not_interchangeable():
+def test_subtasks_of_different_labels_are_not_interchangeable() -> None:
     assert not Symmetry((0, 0), ((), ()), "ab")
     assert Symmetry((0, 0), ((), ()), "aa").canonical(0b10) == 0b01
 
 
 @pytest.mark.parametrize("readers", [1, 2, 4])
-def test_thirty_subtasks_around_one_clipboard_need_few_states(readers):
+def test_thirty_subtasks_around_one_clipboard_need_few_states(readers: int) -> None:
     nodes = []
     for number in range(30 // (readers + 1)):
         nodes.append(node(f"copy {number}", application="ab"[number % 2], outputs=(clipboard(str(number)),)))

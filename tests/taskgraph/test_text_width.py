@@ -11,7 +11,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from
 
 
 @given(TEXTS, st.integers(30, 300))
-def test_a_line_is_no_wider_than_it_may_be(text, pixels):
+def test_a_line_is_no_wider_than_it_may_be(text: str, pixels: float) -> None:
     shown = fitted(text, pixels, 10)
     whole = " ".join(text.split())
     assert text_width(shown, 10) <= pixels
@@ -19,7 +19,7 @@ def test_a_line_is_no_wider_than_it_may_be(text, pixels):
 
 
 @given(TEXTS, st.integers(30, 300), st.integers(1, 4))
-def test_lines_hold_the_text_in_order_until_it_is_cut(text, pixels, lines):
+def test_lines_hold_the_text_in_order_until_it_is_cut(text: str, pixels: float, lines: int) -> None:
     shown = wrapped(text, pixels, 10, lines)
     assert 1 <= len(shown) <= lines
     assert all(text_width(line, 10) <= pixels for line in shown)
