@@ -20,6 +20,8 @@ StepListener = Callable[[TrajectoryStep], Awaitable[None]]
 """Called with every step once it is recorded."""
 StartListener = Callable[[Evidence], Awaitable[None]]
 """Called with the state that an episode starts from."""
+StartCheck = Callable[[Evidence], Sequence[str]]
+"""What the state that an episode starts from lacks, as phrases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ async def run_episode(
     trajectory_id: str = "",
     attempt: int = 0,
     provenance: Provenance | None = None,
+    check_start: StartCheck | None = None,
     on_start: StartListener | None = None,
     on_step: StepListener | None = None,
 ) -> Trajectory:
@@ -54,7 +57,8 @@ async def run_episode(
 
     Always returns a trajectory: what the agent does wrong is told to it, and an environment that fails ends the
     episode as `environment_error` with the steps recorded until then. The id is made from the assignment and the
-    attempt unless it is given.
+    attempt unless it is given. Where `check_start` finds something lacking the agent is not asked at all, and the episode ends
+    as `invalid_start`.
 
     Raises:
         Exception: whatever the agent raises other than AgentError, such as a budget that is spent.
@@ -68,12 +72,16 @@ async def run_episode(
     except EnvironmentFailureError as error:
         termination, message = "environment_error", describe_failure(error)
     else:
-        if on_start is not None:
-            await on_start(initial)
-        recording = await record_steps(
-            environment, agent, assignment.instruction, observation, step_limit=step_limit, on_step=on_step
-        )
-        steps, termination, message = recording.steps, recording.termination, recording.message
+        lacking = check_start(initial) if check_start is not None else ()
+        if lacking:
+            termination, message = "invalid_start", "; ".join(lacking)
+        else:
+            if on_start is not None:
+                await on_start(initial)
+            recording = await record_steps(
+                environment, agent, assignment.instruction, observation, step_limit=step_limit, on_step=on_step
+            )
+            steps, termination, message = recording.steps, recording.termination, recording.message
     return Trajectory(
         trajectory_id=trajectory_id or f"{assignment.instance_id}:{attempt}",
         subtask_id=assignment.subtask_id,

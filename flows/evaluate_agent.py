@@ -34,6 +34,8 @@ class AgentReport(Record):
     """Ids of selected tasks whose subtasks are not all verified with the installed applications."""
     ungradable: int
     """Attempts in which the evaluation function of some subtask accepted before the agent did anything."""
+    invalid: int = 0
+    """Attempts that are neither passed nor failed: the start was not what the task needs, or the environment failed."""
     rows: tuple[ReportRow, ...]
     """Results, over all, per capability and per level of each dimension."""
 
@@ -49,6 +51,11 @@ class AgentReport(Record):
         if self.ungradable:
             lines.append(
                 f"In {self.ungradable} attempts some subtask counted as done before the agent began, and was not graded."
+            )
+        if self.invalid:
+            lines.append(
+                f"{self.invalid} attempts are invalid and count for nothing: the start was not what the task needs, or the"
+                " environment failed."
             )
         return lines
 
@@ -119,5 +126,6 @@ async def evaluate_agent(
                 attempts=len(ready),
                 left_out=tuple(task.task_id for task in tasks if task not in ready),
                 ungradable=work.evaluation.ungradable,
+                invalid=work.evaluation.invalid,
                 rows=work.evaluation.rows(),
             )

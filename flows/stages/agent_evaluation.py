@@ -10,11 +10,14 @@ from typing import Literal
 
 from environments.agent import Agent, Decision
 from environments.episode import run_episode
+from evaluators_api.evidence.starting_state import missing_at_start
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from flows.stages.agents import AgentMaker
 from flows.wiring import Run
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report
+from resources.instances import Resource
+from resources.matching import provides
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.setup_trajectories import made_files, since
 from taskgraph.records.agent_run import AgentRun, CompletedSubtask
@@ -57,6 +60,8 @@ class AgentEvaluation:
     """How attempts ended."""
     ungradable: int = 0
     """Attempts in which some subtask was accepted before the agent began."""
+    invalid: int = 0
+    """Attempts that count for nothing: the start was not what the task needs, or the environment failed."""
 
     async def attempt(self, task: Task) -> None:
         """Let a new agent attempt `task`, and record how it did."""
@@ -78,10 +83,12 @@ class AgentEvaluation:
                 without=made_files(task.graph.nodes),
                 trajectory_id=agent_run_id,
                 provenance=provenance,
+                check_start=lambda evidence: missing_at_start(first_needs(task), evidence),
                 on_start=watch.begin,
                 on_step=watch.see,
             )
         outcome = await asyncio.to_thread(watch.evaluator.finish)
+        invalid = trajectory.termination in ("invalid_start", "environment_error")
         attempt = AgentRun(
             agent_run_id=agent_run_id,
             agent=self.agent,
@@ -91,9 +98,9 @@ class AgentEvaluation:
             ungradable=tuple(sorted(watch.ungradable)),
             coverage_rate=outcome.coverage_rate,
             logical_consistency=outcome.logical_consistency,
-            success=outcome.success,
+            success=outcome.success and not invalid,
             steps=outcome.steps,
-            outcome=outcome.outcome,
+            outcome="invalid" if invalid else outcome.outcome,
             termination=trajectory.termination,
             message=trajectory.message,
             seconds=round(perf_counter() - started, 3),
@@ -101,13 +108,27 @@ class AgentEvaluation:
             provenance=provenance,
         )
         await run.recorder.record(trajectory, attempt, replace=True)
-        self.outcomes.append((task, outcome))
+        if invalid:
+            self.invalid += 1
+        else:
+            self.outcomes.append((task, outcome))
         self.ungradable += bool(watch.ungradable)
         run.progress.done(EVALUATION)
 
     def rows(self) -> tuple[ReportRow, ...]:
         """Results over all attempts, per capability and per level of each dimension."""
         return report(self.outcomes)
+
+
+def first_needs(task: Task) -> list[Resource]:
+    """What the subtasks of `task` read that no other one of them provides, so that it must be there at the start."""
+    made = [output for node in task.graph.nodes for output in node.outputs]
+    return [
+        needed
+        for node in task.graph.nodes
+        for needed in node.inputs
+        if not any(provides(output, needed) for output in made)
+    ]
 
 
 @dataclass(slots=True)

@@ -1,31 +1,42 @@
-"""Whether independent performances of a subtask agree: they did the same, and it led to the same.
+"""Whether independent performances of a subtask agree: they led to the same, by whatever way.
 
-A performance that went astray is rarely repeated alike by another one with other values, whereas an evaluation
-function written from it alone would approve of it.
+A performance that went astray is rarely repeated alike by another one with other values, whereas an evaluation function
+written from it alone would approve of it. Ways may differ: two routes to one result say more about a function than one.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from synthesis.evaluation_functions.evidence_changes import observed_change
+from evaluators_api.state.effects import effects
+from taskgraph.records.effect import Effect
 from taskgraph.records.interaction import ClickInput, DragInput, WaitInput, WheelMouseInput
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_MEANINGFUL = 3
+_LASTING = frozenset({"file", "directory", "clipboard"})
+_SHOWN_DIFFERENCES = 3
+_PARAMETER = re.compile(r"\{(\w+)")
 
 
 def agreeing(trajectories: Sequence[Trajectory], quorum: int) -> list[Trajectory]:
-    """The largest group of trajectories that agree in route and result, if it has at least `quorum` members.
+    """The largest group of trajectories that agree in their result, if it has at least `quorum` members.
 
-    Of groups of equal size the one that came first is taken. Waiting and failed steps do not count as route.
+    Of groups of equal size the one that came first is taken. Performances that leave nothing lasting agree in what the
+    window shows: its title and address, and where neither changed, in the route, because nothing else can be compared.
     """
-    groups: dict[tuple[object, ...], list[Trajectory]] = {}
+    groups: dict[frozenset[tuple[str, ...]], list[Trajectory]] = {}
     for trajectory in trajectories:
-        groups.setdefault((*route(trajectory), *result(trajectory)), []).append(trajectory)
+        groups.setdefault(result(trajectory), []).append(trajectory)
     largest = max(groups.values(), key=len, default=[])
     return largest if len(largest) >= quorum else []
+
+
+def routes(trajectories: Sequence[Trajectory]) -> set[tuple[tuple[str, ...], ...]]:
+    """The different routes among `trajectories`, with the values of parameters taken out."""
+    return {route(trajectory) for trajectory in trajectories}
 
 
 def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
@@ -37,16 +48,50 @@ def route(trajectory: Trajectory) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def result(trajectory: Trajectory) -> tuple[str, ...]:
-    """Which sorts of state changed: files by what became of them, directories, the clipboard."""
-    change = observed_change(trajectory.initial_evidence, trajectory.final_evidence)
-    clipboard = change.clipboard_text is not None, change.clipboard_image, change.clipboard_file is not None
-    return (
-        f"created {len(change.created_files)}",
-        f"deleted {len(change.deleted_files)}",
-        f"directories {len(change.created_directories)} {len(change.deleted_directories)}",
-        f"clipboard {clipboard}",
-    )
+def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
+    """Which places changed, and how, in terms of the parameters; how often counts for nothing where a place has no name.
+
+    What lies inside of something new or lost is left out: two exports differ in their rows.
+    """
+    found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
+    lasting = [effect for effect in found if effect.area in _LASTING]
+    if lasting:
+        return frozenset(effect.key for effect in outermost(lasting))
+    window = [effect for effect in found if effect.area == "window"]
+    if window:
+        return frozenset((*effect.key, *_named(effect.after_template or "")) for effect in window)
+    return frozenset(route(trajectory))
+
+
+def difference(trajectories: Sequence[Trajectory]) -> str:
+    """How the results of performances that do not agree differ, in words; empty where they agree."""
+    found = {trajectory.instance_id: result(trajectory) for trajectory in trajectories}
+    everywhere = frozenset[tuple[str, ...]].intersection(*found.values()) if found else frozenset()
+    parts = []
+    for instance, places in found.items():
+        own = sorted(places - everywhere)
+        if own:
+            shown = ", ".join(" ".join(part for part in place if part) for place in own[:_SHOWN_DIFFERENCES])
+            parts.append(f"only {instance}: {shown}")
+    return "; ".join(parts)
+
+
+def outermost(found: Sequence[Effect]) -> list[Effect]:
+    """Effects that lie in no other one."""
+    holders = {(effect.area, effect.container, effect.address, effect.kind) for effect in found}
+    return [
+        effect
+        for effect in found
+        if not any(
+            (effect.area, effect.container, effect.address[:depth], effect.kind) in holders
+            for depth in range(len(effect.address))
+        )
+    ]
+
+
+def _named(template: str) -> list[str]:
+    """Parameters that a template names, sorted."""
+    return sorted(set(_PARAMETER.findall(template.replace("{{", ""))))
 
 
 def _done(step: TrajectoryStep, parameters: Mapping[str, str]) -> tuple[str, ...]:

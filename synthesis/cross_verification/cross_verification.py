@@ -90,6 +90,8 @@ class _Work:
     rounds: list[VerificationRound] = field(default_factory=list)
     functions: list[EvaluationFunction] = field(default_factory=list)
     criticism: Criticism | None = None
+    refused_by_all: bool = False
+    """Whether every function of the last round refused the performances, which are then doubted as well."""
 
 
 @dataclass(slots=True)
@@ -153,6 +155,10 @@ class CrossVerifier:
                 instances, setups, self.settings.performances_per_instance
             )
             if not trajectories:
+                reasons = work.performances.hopeless
+                revisions += 1
+                if reasons and await self._propose_again(work, reasons, revisions):
+                    continue
                 raise _StageFailedError("not_reproducible", work.performances.explain())
             problems = _contradictions(instances, trajectories)
             if problems:
@@ -168,8 +174,8 @@ class CrossVerifier:
                     function=function,
                     trajectories=tuple(trajectories),
                 )
-            last = work.rounds[-1].reason if work.rounds else "no function was written"
-            work.performances.discard(trajectories, f"the evaluation said: {last}")
+            if work.refused_by_all:
+                work.performances.discard(trajectories)
             number += 1
         last = work.rounds[-1].reason if work.rounds else "its declarations were contradicted in every round"
         raise _StageFailedError("not_verified", f"no evaluation function was accepted: {last}")
@@ -189,6 +195,26 @@ class CrossVerifier:
                 )
             setups[instance.instance_id] = setup
         return setups
+
+    async def _propose_again(self, work: _Work, reasons: Sequence[str], revision: int) -> bool:
+        """Tell the explorer why the actor gave up; whether it proposed the subtask otherwise than before."""
+        if revision > self.exploration.revisions:
+            return False
+        subtask = work.subtask
+        again = await propose_again(
+            subtask,
+            self.stage.applications[subtask.application],
+            [f"it could not be performed: {reason}" for reason in reasons],
+            models=self.stage.models,
+            categories=self.categories,
+            settings=self.exploration,
+            attempt=self.exploration.declaration_rounds + revision,
+        )
+        if again is None or _meaning(again) == _meaning(subtask):
+            return False
+        work.subtask = again
+        work.performances.discard(work.performances.recorded)
+        return True
 
     async def _declare_again(
         self, work: _Work, trajectories: list[Trajectory], problems: list[str], revision: int
@@ -221,6 +247,7 @@ class CrossVerifier:
     ) -> EvaluationFunction | None:
         """A function that judges all evidence rightly, or None after as many tries as a round has."""
         stage = self.stage
+        work.refused_by_all = True
         for _ in range(self.settings.functions_per_round):
             try:
                 function = await write_evaluation_function(
@@ -247,18 +274,22 @@ class CrossVerifier:
         evaluations = await asyncio.gather(
             *(
                 asyncio.to_thread(
-                    self.sandbox.evaluate, function.source, item.parameters, item.final_evidence
+                    self.sandbox.evaluate,
+                    function.source,
+                    item.parameters,
+                    item.final_evidence,
                 )
                 for item in trajectories
             )
         )
-        ignored = ignored_parameters(function, trajectories)
         failed = [_message(evaluation) for evaluation in evaluations if not evaluation.passed]
         if failed:
             reason = f"does not accept a right performance: {'; '.join(dict.fromkeys(failed))}"
             work.criticism = Criticism(function.source, messages=(reason,))
             self._note(work, number, function, trajectories, evaluations, reason=reason)
             return None
+        work.refused_by_all = False
+        ignored = ignored_parameters(function, trajectories)
         if ignored:
             reason = f"does not depend on {', '.join(ignored)}: work with any other value would be accepted"
             work.criticism = Criticism(function.source, (reason,), surviving_families=("wrong_parameter",))
@@ -345,6 +376,10 @@ def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Tr
         for problem in contradictions(instance, trajectory)
     ]
     return list(dict.fromkeys(found))
+
+
+def _meaning(subtask: Subtask) -> tuple[object, ...]:
+    return subtask.instruction_template, subtask.available_parameters, subtask.inputs, subtask.outputs
 
 
 def _message(evaluation: Evaluation) -> str:

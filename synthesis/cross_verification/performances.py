@@ -12,6 +12,7 @@ from synthesis.cross_verification.agreement import agreeing
 from synthesis.cross_verification.overlooked_controls import doubt
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.ports import Environments, Models
+from synthesis.trajectories.settled_ends import ask_to_settle, unsettled
 from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from synthesis.trajectories.trajectories import Picture, TrajectorySettings, perform_subtask
 from taskgraph.records.provenance import Provenance
@@ -19,6 +20,8 @@ from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.trajectory import Trajectory
 
 _QUORUM = 2
+_MOST_GIVEN_UP = 2
+"""After so many performances that gave up with a reason, and none that finished, further ones are not worth their price."""
 
 
 @dataclass(slots=True)
@@ -60,18 +63,34 @@ class Performances:
 
     @property
     def usable(self) -> list[Trajectory]:
-        """Performances that ended with the claim of success and have not been discarded."""
+        """Performances that ended settled, with the claim of success, and have not been discarded."""
         return [
             item
             for item in self.recorded
             if item.termination == "finished" and item.steps and item.trajectory_id not in self.discarded
         ]
 
-    def discard(self, trajectories: list[Trajectory], message: str) -> None:
-        """Count `trajectories` no longer, and tell the actor why."""
+    @property
+    def hopeless(self) -> tuple[str, ...]:
+        """Why further performances are not worth their price, each reason once; empty when they are.
+
+        The actor gave up often enough and never finished, or the state at the start lacks what the subtask reads.
+        """
+        counted = [item for item in self.recorded if item.trajectory_id not in self.discarded]
+        invalid = [item.message for item in counted if item.termination == "invalid_start"]
+        if invalid:
+            return tuple(dict.fromkeys(f"at the start {message}" for message in invalid))
+        reasons = [item.message for item in counted if item.termination == "gave_up" and item.message]
+        if len(reasons) < _MOST_GIVEN_UP or any(item.termination == "finished" for item in counted):
+            return ()
+        return tuple(dict.fromkeys(reasons))
+
+    def discard(self, trajectories: list[Trajectory], message: str = "") -> None:
+        """Count `trajectories` no longer, and tell the actor why if `message` concerns it."""
         for item in trajectories:
             self.discarded.add(item.trajectory_id)
-            self.feedback.setdefault(item.instance_id, []).append(message)
+            if message:
+                self.feedback.setdefault(item.instance_id, []).append(message)
 
     async def agreed(
         self, instances: list[BoundSubtask], setups: Mapping[str, SetupTrajectory], most_attempts: int
@@ -92,7 +111,7 @@ class Performances:
                 missing = instances
             wanted = missing if group else self._to_compare(instances)
             wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
-            if not wanted:
+            if not wanted or self.hopeless:
                 return []
             await asyncio.gather(*(self._perform(item, setups[item.instance_id]) for item in wanted))
 
@@ -128,7 +147,10 @@ class Performances:
             provenance=stage.provenance,
         )
         self.recorded.append(trajectory)
-        if trajectory.termination == "finished":
+        open_now = unsettled(trajectory) if trajectory.termination == "finished" else ()
+        if open_now:
+            self.discard([trajectory], ask_to_settle(open_now))
+        elif trajectory.termination == "finished":
             await stage.pool.record(trajectory)
         else:
             self.feedback.setdefault(instance.instance_id, []).append(

@@ -14,6 +14,7 @@ from environments.environment import Environment
 from environments.episode import run_episode
 from environments.errors import AgentError
 from environments.starting_place import needs_open_page
+from evaluators_api.evidence.starting_state import missing_at_start
 from model_clients.errors import CallFailedError
 from prompts.inputs import ActorInput, StepInHistory
 from prompts.replies import ActorReply
@@ -21,11 +22,13 @@ from resources.applications import Application
 from resources.record import Record
 from synthesis.exploration.exploration import controls_in_view
 from synthesis.ports import Environments, Models
+from synthesis.trajectories.settled_ends import ask_to_settle, last_click, left_open
 from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files
 from taskgraph.records.assignment import Assignment
 from taskgraph.records.interaction import (
     Action,
     ClickInput,
+    Control,
     DragInput,
     KeyboardInput,
     Observation,
@@ -64,7 +67,10 @@ class TrajectorySettings(Record):
 
 @dataclass(slots=True)
 class ModelAgent:
-    """An agent whose every decision is asked of the actor model."""
+    """An agent whose every decision is asked of the actor model.
+
+    Told once, and asked again, when it wants to finish while a dialog, menu or question is open that was not at the start.
+    """
 
     models: Models
     """Models by role."""
@@ -80,6 +86,8 @@ class ModelAgent:
     """What was wrong with earlier ones."""
     picture: Picture = plain_picture
     """Makes the picture that the model sees."""
+    _start: tuple[Control, ...] = ()
+    _told: bool = False
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -90,6 +98,20 @@ class ModelAgent:
             AgentError: the model refused or gave no usable reply.
             ModelClientError: calls cannot go on at all.
         """
+        if not history:
+            self._start = observation.controls
+        reply = await self._ask(instruction, observation, history)
+        if reply.status == "FINISH" and not self._told:
+            open_now = left_open(self._start, observation.controls, instruction, last_click(history))
+            if open_now:
+                self._told = True
+                self.feedback = (*self.feedback, ask_to_settle(open_now))
+                reply = await self._ask(instruction, observation, history)
+        return _decision(reply)
+
+    async def _ask(
+        self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
+    ) -> ActorReply:
         question = ActorInput(
             application=self.application.name,
             title=self.application.title,
@@ -103,7 +125,7 @@ class ModelAgent:
             screenshot=self.picture(observation),
         )
         try:
-            reply = await self.models.ask(
+            return await self.models.ask(
                 question,
                 stage=STAGE,
                 item_id=self.item_id,
@@ -111,7 +133,6 @@ class ModelAgent:
             )
         except CallFailedError as error:
             raise AgentError(str(error)) from error
-        return _decision(reply)
 
 
 async def perform_subtask(
@@ -129,8 +150,8 @@ async def perform_subtask(
 ) -> Trajectory:
     """One performance of `instance` in a fresh environment, after `setup`.
 
-    A trajectory comes back in any case; one whose environment failed says so and was begun anew before, as often as
-    the settings allow.
+    A trajectory comes back in any case; one whose environment failed, or did not start from what the subtask reads, says so
+    and was begun anew before, as often as the settings allow.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -151,10 +172,11 @@ async def perform_subtask(
                 applications=[application],
                 step_limit=settings.step_limit,
                 without=without,
+                check_start=lambda evidence: missing_at_start(instance.inputs, evidence),
                 attempt=attempt,
                 provenance=provenance.model_copy(update={"stage": STAGE}),
             )
-        if trajectory.termination != "environment_error":
+        if trajectory.termination not in ("environment_error", "invalid_start"):
             break
     assert trajectory is not None
     return trajectory

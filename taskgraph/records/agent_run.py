@@ -40,7 +40,8 @@ class AgentRun(Record):
     steps: int = 0
     """Steps the agent made."""
     outcome: str = ""
-    """How the evaluator saw it end: `completed`, `stalled`, `step_limit` or `finished_early`."""
+    """How the evaluator saw it end: `completed`, `stalled`, `step_limit` or `finished_early`; `invalid` for an attempt that is
+    neither passed nor failed, because its start was not what the task needs or the environment failed."""
     termination: Termination = "finished"
     """How the agent ended."""
     message: str = ""

@@ -10,8 +10,11 @@ from taskgraph.records.evidence import Evidence
 from taskgraph.records.interaction import Action, Control, Screenshot
 from taskgraph.records.provenance import Provenance
 
-Termination = Literal["finished", "gave_up", "step_limit", "environment_error", "model_error"]
-"""How an episode ended; `finished` means that the agent said so, not that it is true."""
+Termination = Literal[
+    "finished", "gave_up", "step_limit", "environment_error", "model_error", "invalid_start"
+]
+"""How an episode ended; `finished` means that the agent said so, not that it is true; `invalid_start` that nothing was done,
+because the state at the start was not what the work needs."""
 
 
 class TrajectoryStep(Record):

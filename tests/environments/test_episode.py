@@ -215,3 +215,16 @@ async def test_steps_can_go_on_without_a_reset(environment: Environment) -> None
         on_step=listen,
     )
     assert [step.step for step in second.steps] == heard == [2]
+
+
+async def test_nothing_is_done_from_a_start_that_lacks_something(environment: Environment) -> None:
+    trajectory = await run_episode(
+        environment,
+        Scripted(ZeroDivisionError()),
+        instance=INSTANCE,
+        applications=[NOTES],
+        step_limit=5,
+        check_start=lambda evidence: ["there is no such file"] if evidence.step == 0 else [],
+    )
+    assert (trajectory.termination, trajectory.message) == ("invalid_start", "there is no such file")
+    assert trajectory.steps == ()

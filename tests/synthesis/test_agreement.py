@@ -1,10 +1,8 @@
 from resources.applications import ControlQuery
-from synthesis.cross_verification.agreement import agreeing, route
-from taskgraph.records.evidence import InputEvent
+from synthesis.cross_verification.agreement import agreeing, difference, route, routes
+from taskgraph.records.evidence import ClipboardState, InputEvent
 from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
-from tests.synthesis.recordings import file, recording
-
-SAVED = {"files": (file("Documents/a.txt", "hello"),)}
+from tests.synthesis.recordings import click, control, file, recording, screen
 
 
 def performed(name: str, *, clicked: str = "Save", saved: bool = True, attempt: int = 0, waits: bool = False):
@@ -14,20 +12,73 @@ def performed(name: str, *, clicked: str = "Save", saved: bool = True, attempt: 
         InputEvent(step=1, kind="text", text=name),
         {},
     )
-    click = (
+    pressed = (
         ClickInput(control_label="2"),
         ControlQuery(text=clicked, control_type="Button"),
         InputEvent(step=2, kind="click"),
         {"files": (file(name, "hello"),)} if saved else {},
     )
     wait = (WaitInput(), ControlQuery(), InputEvent(step=3, kind="wheel"), {})
-    moves = [typed, *([wait] if waits else []), click]
+    moves = [typed, *([wait] if waits else []), pressed]
     return recording("notes.save", {"text_path": name}, moves, attempt=attempt)
 
 
-def test_other_values_are_the_same_route():
+def test_other_values_with_the_same_result_agree():
     one, two = performed("Documents/a.txt"), performed("Documents/b.txt")
     assert agreeing([one, two], 2) == [one, two]
+    assert difference([one, two]) == ""
+
+
+def test_two_routes_to_one_result_agree():
+    one, two = performed("Documents/a.txt"), performed("Documents/b.txt", clicked="Close")
+    assert agreeing([one, two], 2) == [one, two]
+    assert len(routes([one, two])) == 2
+
+
+def test_another_result_does_not_agree_and_the_difference_is_told():
+    one, two = performed("Documents/a.txt"), performed("Documents/b.txt", saved=False)
+    assert agreeing([one, two], 2) == []
+    assert "file {text_path} added" in difference([one, two])
+
+
+def test_a_third_performance_decides():
+    good, stray, again = (
+        performed("Documents/a.txt"),
+        performed("Documents/b.txt", saved=False),
+        performed("Documents/b.txt", attempt=1),
+    )
+    assert agreeing([good, stray, again], 2) == [good, again]
+
+
+def test_what_lies_in_something_new_may_differ():
+    one = recording("x.export", {}, [click("Save", files=(file("a.csv", "x,y\n1,2\n"),))])
+    two = recording("x.export", {}, [click("Save", files=(file("a.csv", "x,y\n3,4\n5,6\n"),))], attempt=1)
+    assert len(agreeing([one, two], 2)) == 2
+
+
+def test_something_besides_does_not_agree():
+    one = recording("x.copy", {}, [click("Copy", clipboard=ClipboardState(text="a"))])
+    two = recording(
+        "x.copy", {}, [click("Copy", clipboard=ClipboardState(text="a"), files=(file("b", "c"),))], attempt=1
+    )
+    assert agreeing([one, two], 2) == []
+
+
+def test_where_nothing_lasts_the_window_decides():
+    def shown(name: str, title: str):
+        return recording("x.show", {"title": name}, [click(name, window_title=title)])
+
+    assert len(agreeing([shown("Plans", "Plans - App"), shown("Ideas", "Ideas - App")], 2)) == 2
+    assert agreeing([shown("Plans", "Plans - App"), shown("Ideas", "Error")], 2) == []
+
+
+def test_where_the_window_stays_the_same_the_route_decides():
+    def pressed(*names: str, attempt: int = 0):
+        moves = [click(name, controls=screen(control("More", "Text"))) for name in names]
+        return recording("x.play", {}, moves, attempt=attempt)
+
+    assert len(agreeing([pressed("Play", "Pause"), pressed("Play", "Pause", attempt=1)], 2)) == 2
+    assert agreeing([pressed("Play", "Pause"), pressed("Play", attempt=1)], 2) == []
 
 
 def test_a_control_named_by_a_value_is_the_same_route():
@@ -40,23 +91,6 @@ def test_a_folder_named_by_a_value_is_the_same_route():
     one = performed("Documents/a.txt", clicked="Documents")
     two = performed("Downloads/b.txt", clicked="Downloads")
     assert route(one) == route(two)
-
-
-def test_another_control_is_another_route():
-    assert agreeing([performed("Documents/a.txt"), performed("Documents/b.txt", clicked="Close")], 2) == []
-
-
-def test_another_result_does_not_agree():
-    assert agreeing([performed("Documents/a.txt"), performed("Documents/b.txt", saved=False)], 2) == []
-
-
-def test_a_third_performance_decides():
-    good, stray, again = (
-        performed("Documents/a.txt"),
-        performed("Documents/b.txt", clicked="Close"),
-        performed("Documents/b.txt", attempt=1),
-    )
-    assert agreeing([good, stray, again], 2) == [good, again]
 
 
 def test_waiting_is_no_part_of_the_route():

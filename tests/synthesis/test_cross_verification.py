@@ -104,8 +104,25 @@ async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_round
     assert done.rejection is not None
     assert done.rejection.reason == "not_verified"
     assert len(done.functions) == 4
-    assert len(done.trajectories) == 4, "the second round performs it again"
+    assert len(done.trajectories) == 2, "a bad function is no reason to doubt the performances"
     assert {item.round for item in done.rounds} == {1, 2}
+
+
+async def test_performances_that_every_function_refuses_are_made_again_without_a_word_about_functions(
+    shared_sandbox,
+):
+    strict = (
+        HEAD
+        + "    return EvalResult(check_file_exists('nowhere.txt'), 'there is no nowhere.txt' + text + text_path, 0.0)\n"
+    )
+    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationFunctionReply(source=strict)] * 2}
+    models = TestModels(NOTES, scripted=scripted)
+    settings = {"rounds": 2, "functions_per_round": 2}
+    done = (await world(shared_sandbox, models, **settings).verify(WRITE))[WRITE]
+    assert done.verified is not None
+    assert len(done.trajectories) == 4
+    told = [str(call.request.inputs["feedback"]) for call in models.calls[ModelRole.ACTOR]]
+    assert not any("nowhere" in item for item in told)
 
 
 async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox):
@@ -127,7 +144,7 @@ async def test_a_performance_that_strays_is_repeated_until_two_agree(shared_sand
 
 async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox):
     reason = "the button is missing"
-    models = TestModels(NOTES, scripted={ModelRole.ACTOR: [ActorReply(status="GIVE_UP", message=reason)] * 2})
+    models = TestModels(NOTES, scripted={ModelRole.ACTOR: [ActorReply(status="GIVE_UP", message=reason)]})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
     assert done.verified is not None
     assert any(reason in str(call.question.feedback) for call in models.calls[ModelRole.ACTOR])

@@ -1,0 +1,64 @@
+"""Whether an attempt starts from what its subtask needs. One that does not is invalid: neither passed nor failed.
+
+What cannot be seen in evidence (which document is open in an application) is not asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from resources.categories import ResourceKind
+from resources.instances import Resource
+from taskgraph.records.evidence import ClipboardState, Evidence
+
+
+def missing_at_start(needed: Sequence[Resource], evidence: Evidence) -> tuple[str, ...]:
+    """Which of the resources `needed` are not there in `evidence`, as phrases; empty when the start is what it should be.
+
+    An application that shows nothing at all is not running, so nothing can be done with it.
+    """
+    found = []
+    if not any(control.application != "environment" for control in evidence.controls):
+        found.append("the application shows nothing")
+    paths = paths_of(evidence)
+    for resource in needed:
+        name = described(resource)
+        if resource.kind is ResourceKind.FILE and resource.value not in paths:
+            found.append(f"{name} does not exist")
+        elif resource.kind is ResourceKind.RECORD and not mentions(evidence, resource.value):
+            found.append(f"the application knows nothing of {name}")
+        elif resource.kind is ResourceKind.CLIPBOARD and not holds(evidence.clipboard, resource.category):
+            found.append(f"the clipboard holds no {resource.category}")
+    return tuple(found)
+
+
+def described(resource: Resource) -> str:
+    """A resource by its category and value."""
+    return f"{resource.category} {resource.value!r}" if resource.value else resource.category
+
+
+def holds(clipboard: ClipboardState, category: str) -> bool:
+    """Whether the clipboard holds something of a category."""
+    if category.startswith("image"):
+        return clipboard.image_sha256 is not None
+    if category.startswith("file"):
+        return clipboard.file_name is not None
+    return bool(clipboard.text) or clipboard.image_sha256 is not None or clipboard.file_name is not None
+
+
+def mentions(evidence: Evidence, value: str) -> bool:
+    """Whether some state or control speaks of `value`."""
+    wanted = value.casefold()
+    texts: Iterable[str] = (
+        *(control.text for control in evidence.controls),
+        *(control.value for control in evidence.controls),
+        evidence.window_title,
+        *(file.path for file in evidence.files),
+        *(file.text for file in evidence.files if file.text is not None),
+    )
+    return any(wanted in text.casefold() for text in texts)
+
+
+def paths_of(evidence: Evidence) -> set[str]:
+    """Paths of all files and directories."""
+    return {file.path for file in evidence.files} | set(evidence.directories)

@@ -1,0 +1,80 @@
+"""Whether a performance ends settled: nothing waits for an answer that did not wait for one at the start (method section 3).
+
+A function written from a performance that stopped before an open question describes that question, and refuses the work of
+everybody who answered it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from taskgraph.records.interaction import ClickInput, Control
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskgraph.text_folding import fold_label
+
+_WAITING = {"Dialog": "dialog", "Menu": "menu"}
+"""Types of containers that wait for an answer, and how people call them."""
+_ASKED_FOR = re.compile(r"\b(dialog|dialogue|menu|popup|prompt|picker)\b", re.IGNORECASE)
+_SHOWN_CONTROLS = 4
+
+
+def left_open(
+    before: Iterable[Control], after: Iterable[Control], instruction: str = "", clicked: str = ""
+) -> tuple[str, ...]:
+    """Dialogs, menus and questions that `after` shows and `before` did not, described in words.
+
+    None where the instruction asks for one: it speaks of a dialog or menu, or of the title of the one that is open. A menu in
+    which an item called `clicked` was clicked last has its answer: some stay as long as the pointer is over them.
+    """
+    if _ASKED_FOR.search(instruction):
+        return ()
+    known = {_container(control) for control in before}
+    open_now: dict[tuple[str, str], list[str]] = {}
+    for control in after:
+        container = _container(control)
+        if container[0] in _WAITING and container not in known:
+            open_now.setdefault(container, []).append(control.text)
+    asked = fold_label(instruction)
+    return tuple(
+        _described(kind, title, texts)
+        for (kind, title), texts in open_now.items()
+        if not (title and fold_label(title) in asked)
+        and not (kind == "Menu" and clicked and any(clicked in text for text in texts))
+    )
+
+
+def unsettled(trajectory: Trajectory) -> tuple[str, ...]:
+    """What is open at the end of a performance and was not at its start."""
+    return left_open(
+        trajectory.initial_evidence.controls,
+        trajectory.final_evidence.controls,
+        trajectory.instruction,
+        last_click(trajectory.steps),
+    )
+
+
+def last_click(steps: Sequence[TrajectoryStep]) -> str:
+    """Text of the control that was clicked last; empty for none."""
+    for step in reversed(steps):
+        if isinstance(step.action, ClickInput) and not step.problem:
+            return step.target.text if step.target is not None else ""
+    return ""
+
+
+def ask_to_settle(found: Iterable[str]) -> str:
+    """What the actor is told about an end that is not settled."""
+    return (
+        f"the work is not finished while {' and '.join(found)} is open: answer it as the instruction wants, or close it"
+        " without undoing what was done, before you finish"
+    )
+
+
+def _container(control: Control) -> tuple[str, str]:
+    return control.parent_type, control.parent_text
+
+
+def _described(kind: str, title: str, texts: list[str]) -> str:
+    named = f"the {_WAITING[kind]} {title!r}" if title else f"a {_WAITING[kind]}"
+    shown = [text for text in dict.fromkeys(texts) if text][:_SHOWN_CONTROLS]
+    return named + (f" ({', '.join(map(repr, shown))})" if shown else "")
