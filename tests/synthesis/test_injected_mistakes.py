@@ -34,8 +34,9 @@ async def test_no_mistake_of_explorer_actor_or_writer_is_in_the_pool(shared_sand
 
     accepted = {(item.instance_id, item.attempt) for one in verified.values() for item in one.trajectories}
     functions = {one.function.source for one in verified.values()}
+    # A click on a wrong control that leads to the right result is a detour, and detours are no mistakes.
     for call in models.calls[ModelRole.ACTOR]:
-        if call.mistakes:
+        if any(mistake.kind != "wrong_control" for mistake in call.mistakes):
             assert (call.item_id, call.attempt) not in accepted, call.mistakes
     for call in models.calls[ModelRole.EVALUATION_WRITER]:
         if call.mistakes:
