@@ -79,7 +79,12 @@ async def run_episode(
             if on_start is not None:
                 await on_start(initial)
             recording = await record_steps(
-                environment, agent, assignment.instruction, observation, step_limit=step_limit, on_step=on_step
+                environment,
+                agent,
+                assignment.instruction,
+                observation,
+                step_limit=step_limit,
+                on_step=on_step,
             )
             steps, termination, message = recording.steps, recording.termination, recording.message
     return Trajectory(

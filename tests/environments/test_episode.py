@@ -221,7 +221,7 @@ async def test_nothing_is_done_from_a_start_that_lacks_something(environment: En
     trajectory = await run_episode(
         environment,
         Scripted(ZeroDivisionError()),
-        instance=INSTANCE,
+        assignment=ASSIGNMENT,
         applications=[NOTES],
         step_limit=5,
         check_start=lambda evidence: ["there is no such file"] if evidence.step == 0 else [],

@@ -115,13 +115,13 @@ async def test_performances_that_every_function_refuses_are_made_again_without_a
         HEAD
         + "    return EvalResult(check_file_exists('nowhere.txt'), 'there is no nowhere.txt' + text + text_path, 0.0)\n"
     )
-    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationFunctionReply(source=strict)] * 2}
+    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=strict)] * 2}
     models = TestModels(NOTES, scripted=scripted)
     settings = {"rounds": 2, "functions_per_round": 2}
     done = (await world(shared_sandbox, models, **settings).verify(WRITE))[WRITE]
     assert done.verified is not None
     assert len(done.trajectories) == 4
-    told = [str(call.request.inputs["feedback"]) for call in models.calls[ModelRole.ACTOR]]
+    told = [str(call.question.feedback) for call in models.calls[ModelRole.ACTOR]]
     assert not any("nowhere" in item for item in told)
 
 

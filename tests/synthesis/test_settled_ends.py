@@ -1,7 +1,7 @@
-from model_clients.replies import ActorReply
-from model_clients.roles import ModelRole
+from prompts.replies import ActorReply
 from synthesis.trajectories.settled_ends import ask_to_settle, left_open, unsettled
 from taskgraph.records.interaction import Control
+from taskgraph.records.model_roles import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.recordings import PLACE, click, recording
 from tests.synthesis.simulated_world import APPLICATIONS, World
@@ -74,5 +74,5 @@ async def test_giving_up_twice_with_a_reason_asks_the_explorer_and_ends(shared_s
     assert done.rejection.reason == "not_reproducible"
     assert reason in done.rejection.message
     assert len(done.trajectories) == 2
-    asked = [call.request.inputs for call in models.calls[ModelRole.EXPLORER]]
-    assert any(reason in str(inputs["feedback"]) for inputs in asked)
+    asked = [call.question for call in models.calls[ModelRole.EXPLORER]]
+    assert any(reason in str(inputs.feedback) for inputs in asked)
