@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.run import Figure
-from evaluators_api.checks.registry import Scene
+from evaluators_api.checks.declaration import Scene
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.evidence.ocr import ScreenReader
 from evaluators_api.interpreter.recorder import CallRecorder

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.recordings import RecordedSubtask
-from evaluators_api.checks.registry import Scene, checks
+from evaluators_api.checks.declaration import Scene
+from evaluators_api.checks.registry import checks
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.evidence.ocr import ScreenReader
 from synthesis.examination.state_comparison import is_volatile, lasting_state

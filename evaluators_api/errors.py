@@ -2,7 +2,9 @@
 
 EvaluatorsApiError
 ├── CheckUnavailableError    a check cannot answer on this machine (OCR that is not installed); recorded as a refusal
+├── CheckDeclarationError    a check is declared with types that checks cannot have; a fault of ours, raised on import
 ├── CheckMisusedError        a check got an argument it cannot take (not text, too long); recorded as a refusal
+├── CheckOverdueError        a check ran out of the time that an evaluation's checks have; recorded as timed out
 ├── StateUnreadableError     a text is not of the format that it was read as; the state's reader then reads it as lines
 └── SandboxUnavailableError  the sandbox cannot start here (its program is missing, isolation was demanded and is not to be had)
 
@@ -22,8 +24,16 @@ class CheckUnavailableError(EvaluatorsApiError):
     """A check has no means to answer; the message says what is missing and what to call instead."""
 
 
+class CheckDeclarationError(EvaluatorsApiError):
+    """A check is declared wrongly; the message names it, what is wrong and what is allowed."""
+
+
 class CheckMisusedError(EvaluatorsApiError):
     """A check got an argument that it does not take; the message names the check, the argument and what it takes."""
+
+
+class CheckOverdueError(EvaluatorsApiError):
+    """The time that the checks of an evaluation have together is over."""
 
 
 class SandboxUnavailableError(EvaluatorsApiError):

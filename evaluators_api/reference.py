@@ -5,9 +5,23 @@ from __future__ import annotations
 import inspect
 from functools import cache
 
-from evaluators_api.checks.registry import Check, checks
+from evaluators_api.checks.declaration import Check
+from evaluators_api.checks.registry import checks
 from taskgraph.records.evaluation_function import ENTRY_POINT
 
+_UNDECLARED_EXCEPTIONS = {
+    "FileExistsError": "OSError",
+    "FileNotFoundError": "OSError",
+    "ImportError": "Exception",
+    "IsADirectoryError": "OSError",
+    "ModuleNotFoundError": "ImportError",
+    "NotADirectoryError": "OSError",
+    "PermissionError": "OSError",
+    "UnboundLocalError": "NameError",
+    "UnicodeDecodeError": "ValueError",
+    "UnicodeEncodeError": "ValueError",
+}
+"""Exceptions that the interpreter has and its type checker does not know, with what they derive from."""
 _RULES = f"""\
 Define `{ENTRY_POINT}` at the top level, with exactly the parameters of the subtask as arguments, each a `str`. Return
 `EvalResult(success, message, progress)`: success is True only if every condition holds, message says which condition failed,
@@ -40,8 +54,9 @@ def type_stubs() -> str:
     """Declarations of the checks and of the functions on paths for the type checker inside the sandbox."""
     from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 
+    exceptions = [f"class {name}({parent}): ..." for name, parent in _UNDECLARED_EXCEPTIONS.items()]
     paths = [f"def {name}({function.stub}: ..." for name, function in PATH_FUNCTIONS.items()]
-    return "\n".join([f"{signature(item)}: ..." for item in checks().values()] + paths) + "\n"
+    return "\n".join([f"{signature(item)}: ..." for item in checks().values()] + exceptions + paths) + "\n"
 
 
 def signature(item: Check) -> str:

@@ -29,7 +29,9 @@ _SHORTCUT = re.compile(
     r"|up|down|left|right)\)?$"
 )
 _CACHED_LENGTH = 500
-"""Longest text whose folding is remembered: names of controls come again and again, documents are large."""
+"""Longest text that counts as short: names of controls come again and again, documents are large."""
+_INVISIBLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
+_ASCII_TYPESET = str.maketrans({"`": "'"})
 
 
 def fold_text(text: str) -> str:
@@ -40,10 +42,12 @@ def fold_text(text: str) -> str:
     >>> fold_text("cat.jpg") == fold_text("car.png")
     False
     """
-    return _fold_short_text(text) if len(text) <= _CACHED_LENGTH else _fold_text(text)
+    return _fold_short_text(text) if len(text) <= _CACHED_LENGTH else _fold_long_text(text)
 
 
 def _fold_text(text: str) -> str:
+    if text.isascii():
+        return " ".join(_INVISIBLE.sub("", text.translate(_ASCII_TYPESET)).casefold().split())
     typeset = unicodedata.normalize("NFKC", text.translate(_TYPESET)).translate(_TYPESET)
     visible = "".join(
         character
@@ -55,6 +59,7 @@ def _fold_text(text: str) -> str:
 
 
 _fold_short_text = lru_cache(maxsize=32_768)(_fold_text)
+_fold_long_text = lru_cache(maxsize=256)(_fold_text)
 
 
 def fold_label(text: str) -> str:
@@ -65,7 +70,7 @@ def fold_label(text: str) -> str:
     >>> fold_label("Copy\tCtrl+C"), fold_label("Title:"), fold_label("*report.csv"), fold_label("+")
     ('copy', 'title', 'report.csv', '+')
     """
-    return _fold_short_label(text) if len(text) <= _CACHED_LENGTH else _fold_label(text)
+    return _fold_short_label(text) if len(text) <= _CACHED_LENGTH else _fold_long_label(text)
 
 
 def _fold_label(text: str) -> str:
@@ -87,6 +92,7 @@ def _without_trailing_ornaments(text: str) -> str:
 
 
 _fold_short_label = lru_cache(maxsize=32_768)(_fold_label)
+_fold_long_label = lru_cache(maxsize=256)(_fold_label)
 
 
 def same_label(wanted: str, shown: str) -> bool:
@@ -100,6 +106,10 @@ def same_label(wanted: str, shown: str) -> bool:
     >>> same_label("", "")
     False
     """
+    if max(len(wanted), len(shown)) > _CACHED_LENGTH:
+        return bool(fold_text(wanted)) and fold_text(wanted) == fold_text(
+            shown
+        )  # a document has no ornaments
     first, second = fold_label(wanted), fold_label(shown)
     if not first or not second:
         return False

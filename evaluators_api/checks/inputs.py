@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluators_api.checks.registry import Scene, check
+from evaluators_api.checks.declaration import Scene, check
 from evaluators_api.evidence.text_matching import same_content, same_name, shown_in
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from evaluators_api.checks.registry import Scene, check
+from evaluators_api.checks.declaration import Scene, check
 from evaluators_api.evidence.text_matching import (
     has_phrase,
     read_in_picture,
@@ -14,7 +14,7 @@ from evaluators_api.evidence.text_matching import (
     shown_in,
 )
 
-_TITLE_PARTS = re.compile(r"\s+[-\u2013\u2014|\u00b7\u2022:]\s+")
+_TITLE_PARTS = re.compile(r" [-\u2013\u2014|\u00b7\u2022:] ")
 
 
 @check("screen", in_paper=True)
@@ -148,7 +148,7 @@ def check_window(scene: Scene, text: str) -> bool:
         check_window(text='report.csv')
     """
     evidence = scene.view.evidence
-    title = evidence.window_title
+    title = " ".join(evidence.window_title.split())
     if same_name(text, evidence.active_application) or any(
         same_name(text, part) for part in (title, *_TITLE_PARTS.split(title))
     ):

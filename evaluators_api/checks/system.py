@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluators_api.checks.registry import Scene, check
+from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from evaluators_api.evidence.text_matching import document_contains, same_content, shown_in
 from taskgraph.text_folding import fold_text
@@ -150,7 +150,7 @@ def check_file_contains(scene: Scene, file_path: str, text: str) -> bool:
         check_file_contains(file_path='Documents/notes.md', text='Buy milk')
     """
     file = scene.view.file(file_path)
-    return file is not None and file.text is not None and document_contains(text, file.text)
+    return file is not None and file.text is not None and document_contains(text, text_of_file(file))
 
 
 @check("files")
@@ -173,8 +173,8 @@ def check_any_file_contains(scene: Scene, text: str, folder: str = "") -> bool:
     if below is None or not fold_text(text):
         return False
     return any(
-        file.text is not None and document_contains(text, file.text)
-        for path, file in scene.view.files.items()
+        document_contains(text, content)
+        for path, content in scene.texts()
         if not below or path.startswith(f"{below}/")
     )
 

@@ -17,7 +17,11 @@ _HOME = re.compile(
 _DRIVE = re.compile(r"^[a-z]:", re.IGNORECASE)
 
 
-@lru_cache(maxsize=65_536)
+LONGEST_PATH = 4_096
+"""Characters of a path; systems allow no more, and a longer text names nothing."""
+_LONGEST_REMEMBERED = 256
+
+
 def relative_to_home(path: str) -> str | None:
     r"""The path below the sandbox home, or None for a place outside of it. The home itself is the empty text.
 
@@ -26,6 +30,12 @@ def relative_to_home(path: str) -> str | None:
     >>> relative_to_home("C:\\Users\\user\\Desktop\\images\\cat.jpg"), relative_to_home("/etc/passwd"), relative_to_home("../x")
     ('Desktop/images/cat.jpg', None, None)
     """
+    if len(path) <= _LONGEST_REMEMBERED:
+        return _short_relative_to_home(path)
+    return _relative_to_home(path) if len(path) <= LONGEST_PATH else None
+
+
+def _relative_to_home(path: str) -> str | None:
     text = path.strip().strip("\"'")
     if text.lower().startswith("file://"):
         text = unquote(text[7:])
@@ -45,6 +55,9 @@ def relative_to_home(path: str) -> str | None:
         elif part not in ("", "."):
             parts.append(part)
     return "/".join(parts)
+
+
+_short_relative_to_home = lru_cache(maxsize=16_384)(_relative_to_home)
 
 
 def is_windows_path(path: str) -> bool:

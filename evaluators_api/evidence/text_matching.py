@@ -160,7 +160,7 @@ def _spaceless(character: str) -> bool:
     return 0x0E00 <= code <= 0x0EFF or 0x3040 <= code <= 0x30FF or 0x3400 <= code <= 0x9FFF or code >= 0x20000
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def _readings(text: str) -> tuple[str, ...]:
     readings = [text]
     if "&" in text and ";" in text:

@@ -9,6 +9,8 @@ fences and prose around the code    dropped
 `from checks import check_x`        dropped when it imports nothing but checks
 `os.path`, `ntpath`, `posixpath`    become functions on path names that know both systems; `os.path.exists` becomes a check
 `Path(p).name`, `.stem`, `.suffix`  become functions on path names; `Path(p).exists()` becomes a check
+`next(x for x in …)`                gets an iterator of the list that the sandbox makes of it
+`IOError`, `EnvironmentError`       become `OSError`, which they are
 `logging`                           statements are dropped
 `if __name__ == "__main__"`, `print(...)` at the top level   dropped
 """
@@ -19,10 +21,13 @@ import ast
 import re
 
 from evaluators_api.checks.registry import checks
+from evaluators_api.interpreter.generators import stepped
+from evaluators_api.interpreter.modules import REWRITTEN_MODULES
 from taskgraph.records.evaluation_function import ENTRY_POINT
 from taskgraph.source_parsing import parse_source
 
-_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n`]*)$")
+_SAME_EXCEPTION = {"IOError": "OSError", "EnvironmentError": "OSError"}
 _PATH_MODULES = {"os.path", "ntpath", "posixpath"}
 _PATH_CLASSES = {
     f"pathlib.{name}"
@@ -37,8 +42,6 @@ _EXISTENCE = {
     "is_dir": ("check_directory_exists",),
 }
 _SEPARATORS = {"os.sep": "/", "os.path.sep": "/", "os.linesep": "\n", "os.extsep": "."}
-REWRITTEN_MODULES = frozenset({"os", "os.path", "ntpath", "posixpath", "pathlib", "logging"})
-"""Modules whose uses are rewritten; what is left of them afterwards is refused."""
 
 
 def unfence(text: str) -> str:
@@ -47,10 +50,27 @@ def unfence(text: str) -> str:
     >>> unfence("Here it is:\n```python\nx = 1\n```\nDone.")
     'x = 1\n'
     """
-    blocks = [match.group(2) for match in _FENCE.finditer(text)]
+    blocks = _blocks(text)
     if not blocks:
         return text
     return next((block for block in blocks if f"def {ENTRY_POINT}" in block), blocks[0])
+
+
+def _blocks(text: str) -> list[str]:
+    """What stands between a fence and the next fence of the same marks; a fence that is never closed holds nothing."""
+    blocks: list[str] = []
+    fence, begin, position = "", 0, 0
+    for line in text.splitlines(keepends=True):
+        match = _FENCE.match(line.rstrip("\r\n"))
+        position += len(line)
+        if match is None:
+            continue
+        if not fence:
+            fence, begin = match.group(1), position
+        elif match.group(1) == fence and not match.group(2).strip():
+            blocks.append(text[begin : position - len(line)])
+            fence = ""
+    return blocks
 
 
 def rewrite(tree: ast.Module) -> ast.Module:
@@ -145,6 +165,11 @@ class _Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in _SAME_EXCEPTION and isinstance(node.ctx, ast.Load):
+            return ast.copy_location(ast.Name(_SAME_EXCEPTION[node.id], ast.Load()), node)
+        return node
+
     def visit_Call(self, node: ast.Call) -> ast.expr:
         dotted = self._dotted(node.func)
         module, _, function = dotted.rpartition(".")
@@ -170,7 +195,7 @@ class _Rewriter(ast.NodeTransformer):
                     _call("namedtuple", node.args[0], ast.List(fields, ast.Load())), node
                 )
         self.generic_visit(node)
-        return node
+        return stepped(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         self.generic_visit(node)

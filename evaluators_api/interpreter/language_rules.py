@@ -6,25 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluators_api.interpreter.dialect import REWRITTEN_MODULES
+from evaluators_api.interpreter.modules import MODULES, REWRITTEN_MODULES
 from taskgraph.records.evaluation_function import ENTRY_POINT
 
-MODULES = frozenset(
-    {
-        "collections",
-        "dataclasses",
-        "datetime",
-        "functools",
-        "itertools",
-        "json",
-        "math",
-        "random",
-        "re",
-        "time",
-        "typing",
-    }
-)
-"""Modules that generated code may import."""
 FORBIDDEN_NAMES = frozenset(
     [
         "__import__",

@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluators_api.checks.registry import LONGEST_ARGUMENT
+from evaluators_api.checks.declaration import LONGEST_ARGUMENT
 from evaluators_api.errors import CheckMisusedError
 from evaluators_api.evidence.sandbox_paths import is_windows_path
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
-from evaluators_api.checks.registry import Answer, Check, Scene, checks
-from evaluators_api.errors import CheckMisusedError, CheckUnavailableError
+from evaluators_api.checks.declaration import Answer, Check, Scene
+from evaluators_api.checks.registry import checks
+from evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
 from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 from taskgraph.records.evaluation_function import CheckCall
 
@@ -57,11 +59,13 @@ class CallRecorder:
 
     def _ask(self, item: Check, *positional: object, **named: object) -> Answer:
         if self._spent > self._seconds:
-            self.timed_out = True
-            raise self._refuse(f"its checks took more than {self._seconds:g} seconds")
+            raise self._overdue()
         started = time.monotonic()
+        scene = replace(self._scene, deadline=started + self._seconds - self._spent)
         try:
-            arguments, answer = item.ask(self._scene, positional, named)
+            arguments, answer = item.ask(scene, positional, named)
+        except CheckOverdueError:
+            raise self._overdue() from None
         except (CheckMisusedError, CheckUnavailableError) as error:
             raise self._refuse(str(error)) from None
         except Exception as error:
@@ -76,6 +80,10 @@ class CallRecorder:
             return PATH_FUNCTIONS[name](*positional, **named)
         except CheckMisusedError as error:
             raise self._refuse(str(error)) from None
+
+    def _overdue(self) -> TypeError:
+        self.timed_out = True
+        return self._refuse(f"its checks took more than {self._seconds:g} seconds")
 
     def _refuse(self, message: str) -> TypeError:
         self.refusal = self.refusal or message

@@ -30,8 +30,8 @@ from pydantic_monty import (
 )
 
 from environments.machines.bubblewrap import Isolation
-from evaluators_api.checks.registry import Scene
-from evaluators_api.errors import SandboxUnavailableError
+from evaluators_api.checks.declaration import Scene
+from evaluators_api.errors import EvaluatorsApiError, SandboxUnavailableError
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.evidence.ocr import ScreenReader, TextReader
 from evaluators_api.interpreter.recorder import CallRecorder
@@ -57,6 +57,10 @@ _TAKEN_SERIOUSLY = re.compile(
 _KEPT_VERDICTS = 4096
 
 Outcome = Literal["refused", "timed_out", "out_of_memory", "crashed", "bad_result"]
+
+
+class _UnreadableResultError(EvaluatorsApiError):
+    """What the code returned cannot be brought over; it becomes a bad result."""
 
 
 class SandboxSettings(Record):
@@ -150,8 +154,16 @@ class EvaluationSandbox:
         if program is not None:
             program.close()
 
-    def evaluate(self, source: str, parameters: Mapping[str, str], evidence: Evidence) -> Evaluation:
+    def evaluate(
+        self,
+        source: str,
+        parameters: Mapping[str, str],
+        evidence: Evidence,
+        start: Evidence | None = None,
+    ) -> Evaluation:
         """Judge `evidence` with the function in `source` for a subtask with `parameters`.
+
+        `start` is the evidence at the start of the subtask; without it, checks that compare with the start are refused.
 
         Raises:
             SandboxUnavailableError: the sandbox was not entered, or was left.
@@ -160,9 +172,12 @@ class EvaluationSandbox:
         if analysis.problems:
             return Evaluation(outcome="refused", message=analysis.message)
         returned: object
-        recorder = CallRecorder(Scene(view(evidence), self._reader), seconds=self.settings.check_seconds)
+        scene = Scene(view(evidence), self._reader, None if start is None else view(start))
+        recorder = CallRecorder(scene, seconds=self.settings.check_seconds)
         try:
             returned = self._run(analysis, parameters, recorder)
+        except _UnreadableResultError as error:
+            return Evaluation(outcome="bad_result", message=str(error), calls=recorder.calls())
         except MontyError as error:
             if not recorder.refusal:
                 outcome, message = self._explain(error)
@@ -206,12 +221,22 @@ class EvaluationSandbox:
     def _run(self, analysis: Analysis, parameters: Mapping[str, str], recorder: CallRecorder) -> object:
         given = {name: parameters[name] for name in analysis.parameters}
         with self._session(type_check=False) as session:
-            returned: object = session.feed_run(
-                analysis.prepared + _CALL,
-                inputs={"parameters_of_the_subtask": given},
-                external_lookup=dict(recorder.doors()),
-                print_callback=CollectString(self.settings.output_bytes),
-            )
+            try:
+                returned: object = session.feed_run(
+                    analysis.prepared + _CALL,
+                    inputs={"parameters_of_the_subtask": given},
+                    external_lookup=dict(recorder.doors()),
+                    print_callback=CollectString(self.settings.output_bytes),
+                )
+            except MontyError:
+                raise
+            except Exception as error:
+                # The interpreter brings the result over to our side, where some of its values cannot be built: an
+                # instance of one of its classes has no hash here, so it cannot stand in a set or be a key.
+                raise _UnreadableResultError(
+                    "the result cannot be read (a class instance in a set or as a key?);"
+                    " return EvalResult(success, message, progress) of plain values"
+                ) from error
             return returned
 
     def _check_types(self, prepared: str) -> str:

@@ -13,8 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evaluators_api.checks.registry import checks
-from evaluators_api.checks.rules import invented_problems, leftover_problems, shadowing_problems, use_problems
+from evaluators_api.interpreter.check_usage import (
+    invented_problems,
+    leftover_problems,
+    shadowing_problems,
+    use_problems,
+)
 from evaluators_api.interpreter.dialect import rewrite, unfence
+from evaluators_api.interpreter.generators import generator_problems
 from evaluators_api.interpreter.language_rules import Problem, module_problems, node_problems
 from taskgraph.records.evaluation_function import ENTRY_POINT
 from taskgraph.source_parsing import parse_source
@@ -77,6 +83,7 @@ def _analyse(source: str, parameter_names: tuple[str, ...]) -> Analysis:
                 (
                     *shadowing_problems(original),
                     *leftover_problems(original, tree),
+                    *generator_problems(original),
                     *_problems(tree, parameter_names),
                 )
             )

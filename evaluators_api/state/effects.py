@@ -5,7 +5,6 @@ This is the one place where states are compared. Only files whose content differ
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
@@ -17,6 +16,7 @@ from evaluators_api.state.volatility import is_volatile
 from taskgraph.records.effect import ANY, Area, Effect, EffectKind
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
+from taskgraph.text_cutting import cut_text
 
 LONGEST_VALUE = 2_000
 """Characters of a value that an effect keeps."""
@@ -74,10 +74,7 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
 
 def kept(value: str | None) -> str | None:
     """`value`, cut where it is long, with the hash of the whole behind it."""
-    if value is None or len(value) <= LONGEST_VALUE:
-        return value
-    digest = hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()[:16]
-    return f"{value[:LONGEST_VALUE]}… sha256:{digest}"
+    return None if value is None else cut_text(value, LONGEST_VALUE)
 
 
 def generalised(

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-Naming = Literal["field", "record", "position"]
-"""What a node's name is: a key or column of the schema, the id of a record, or a mere position among its siblings."""
+Naming = Literal["field", "record", "position", "schema"]
+"""What a node's name is: a key or column, the id of a record, or a mere position among its siblings. `schema` is a field that
+describes the records beside it: the names of the columns, the number of rows."""
 Span = tuple[int, int]
 """Where something stands in the text: start, and end (exclusive)."""
 
@@ -75,7 +76,9 @@ def group(
     name: str, naming: Naming, raw: Span, children: tuple[Node, ...], extent: Span | None = None
 ) -> Node:
     """A node with parts."""
-    names = tuple((child.name if child.naming == "field" else "", child.digest) for child in children)
+    names = tuple(
+        (child.name if child.naming in ("field", "schema") else "", child.digest) for child in children
+    )
     return Node(name, naming, raw, None, children, extent, None, hash(names))
 
 

@@ -141,6 +141,7 @@ class _Watch:
     evaluator: GraphEvaluator
     evidence: Evidence = field(default_factory=lambda: Evidence(step=0))
     inputs: list[int] = field(default_factory=lambda: [0])
+    states: list[Evidence] = field(default_factory=list)
     completed: list[CompletedSubtask] = field(default_factory=list)
     ungradable: set[str] = field(default_factory=set)
 
@@ -165,6 +166,7 @@ class _Watch:
     async def begin(self, evidence: Evidence) -> None:
         """Find the subtasks that the untouched state already passes for; they cannot be graded."""
         self.evidence = evidence
+        self.states = [evidence]
         for node in self.task.graph.nodes:
             if (await asyncio.to_thread(self.judge, node, 0)).passed:
                 self.ungradable.add(node.instance_id)
@@ -173,6 +175,7 @@ class _Watch:
         """Judge what is open after `step`."""
         self.evidence = step.evidence
         self.inputs.append(len(step.evidence.inputs))
+        self.states.append(step.evidence)
         if self.evaluator.outcome == "running":
             new = await asyncio.to_thread(self.evaluator.after_action)
             self.completed += [CompletedSubtask(instance_id=name, step=step.step) for name in new]
@@ -183,7 +186,10 @@ class _Watch:
             return Evaluation(outcome="bad_result", message="accepted before anything was done")
         evidence = since(self.evidence, since_step, self.inputs[since_step])
         return self.sandbox.evaluate(
-            self.verified[node.subtask_id].function.source, node.parameters, evidence
+            self.verified[node.subtask_id].function.source,
+            node.parameters,
+            evidence,
+            self.states[since_step],
         )
 
 

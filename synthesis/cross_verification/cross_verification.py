@@ -278,6 +278,7 @@ class CrossVerifier:
                     function.source,
                     item.parameters,
                     item.final_evidence,
+                    item.initial_evidence,
                 )
                 for item in trajectories
             )

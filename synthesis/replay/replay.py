@@ -205,7 +205,11 @@ class Replayer:
         if recording.termination == "finished":
             seen = since(after, before.step, len(before.inputs))
             evaluation = await asyncio.to_thread(
-                self.sandbox.evaluate, self.verified[node.subtask_id].function.source, node.parameters, seen
+                self.sandbox.evaluate,
+                self.verified[node.subtask_id].function.source,
+                node.parameters,
+                seen,
+                before,
             )
             success, message = evaluation.passed, _message(evaluation)
         else:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pydantic_monty import MontyError
 
-from evaluators_api.checks.registry import Scene
+from evaluators_api.checks.declaration import Scene
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.interpreter.recorder import CallRecorder
 from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from evaluators_api.checks.registry import LONGEST_ARGUMENT, Scene, checks
+from evaluators_api.checks.declaration import LONGEST_ARGUMENT, Scene
+from evaluators_api.checks.registry import checks
 from evaluators_api.errors import CheckMisusedError, CheckUnavailableError
 from evaluators_api.evidence.evidence_view import EvidenceView, view
 from evaluators_api.reference import checks_reference, signature, type_stubs
@@ -47,7 +48,7 @@ def clicked(text: str, parent: str = "") -> InputEvent:
 def ask(
     evidence: Evidence, name: str, *arguments: object, reader: FixedReader | None = None, **named: object
 ) -> bool | str:
-    scene = Scene(EvidenceView(evidence), reader or FixedReader())
+    scene = Scene(EvidenceView(evidence), reader or FixedReader(), EvidenceView(evidence))
     return checks()[name].ask(scene, arguments, named)[1]
 
 

@@ -107,7 +107,7 @@ class _Table:
         parts = [
             group(
                 "columns",
-                "field",
+                "schema",
                 (self.start, self.start),
                 tuple(
                     leaf(column, "field", span, "")
@@ -116,7 +116,7 @@ class _Table:
             )
         ]
         if self.count is not None:
-            parts.append(leaf("count", "field", self.count[1], self.count[0]))
+            parts.append(leaf("count", "schema", self.count[1], self.count[0]))
         parts.append(group("rows", "field", (begin, self.end), rows))
         whole = (self.start, self.end)
         return group(name, "field", whole, tuple(parts), whole)

@@ -53,7 +53,7 @@ def parse(text: str) -> Node:
         "field",
         whole,
         (
-            group(HEADER, "field", (rows[0][0][0][1][0], rows[0][0][-1][1][1]), head),
+            group(HEADER, "schema", (rows[0][0][0][1][0], rows[0][0][-1][1][1]), head),
             group(ROWS, "field", (rows[0][1][1], len(text)), body),
         ),
     )

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from evaluators_api.checks.registry import checks
-from evaluators_api.interpreter.dialect import REWRITTEN_MODULES, imported_names
+from evaluators_api.interpreter.dialect import imported_names
 from evaluators_api.interpreter.language_rules import Problem
+from evaluators_api.interpreter.modules import REWRITTEN_MODULES
 from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 
-_CHECK_PREFIXES = ("check_", "clipboard_", "get_clipboard")
+_CHECK_PREFIXES = ("check_", "clipboard_", "get_clipboard", "get_file")
 
 
 def shadowing_problems(tree: ast.Module) -> Iterator[Problem]:
@@ -47,7 +48,8 @@ def use_problems(node: ast.AST) -> Iterator[Problem]:
                 condition.lineno, f"`{condition.id}` is named but not called, which is always true; call it"
             )
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in checks():
-        wanted = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "text")]
+        first = [] if checks()[node.func.id].empty_allowed else node.args[:1]
+        wanted = [*first, *(keyword.value for keyword in node.keywords if keyword.arg == "text")]
         if any(isinstance(value, ast.Constant) and value.value == "" for value in wanted):
             yield Problem(node.lineno, f"`{node.func.id}` is asked about an empty text, which is never there")
 

@@ -1,0 +1,129 @@
+"""Checks of whole contents: exact texts, and what was copied from where at the start of the subtask."""
+
+from __future__ import annotations
+
+from evaluators_api.checks.declaration import Scene, check, text_of_file
+from evaluators_api.errors import CheckUnavailableError
+from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.evidence.sandbox_paths import last_part
+from evaluators_api.evidence.text_matching import document_contains, same_content
+from taskgraph.records.evidence import FileState
+
+CLIPBOARD = "clipboard"
+"""What stands for the clipboard where a file path could stand."""
+
+
+@check("files")
+def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
+    """Checks if the text of the file is exactly this, from its first character to its last.
+
+    Case counts; line ends, and white space at the end of lines and of the file, do not.
+
+    Args:
+        file_path: Path relative to the home folder.
+        text: The whole text.
+
+    Returns:
+        True if the file exists and holds this text and nothing else.
+
+    Example:
+        check_file_text(file_path='Documents/note.txt', text='Buy milk')
+    """
+    file = scene.view.file(file_path)
+    return file is not None and file.text is not None and _exact(_whole(file)) == _exact(text)
+
+
+@check("clipboard")
+def check_clipboard_text(scene: Scene, text: str) -> bool:
+    """Checks if the text in the clipboard is exactly this; a part of it is not enough.
+
+    Case counts; line ends, and white space at the end of lines and of the text, do not.
+
+    Args:
+        text: The whole text.
+
+    Returns:
+        True if the clipboard holds this text and nothing else.
+
+    Example:
+        check_clipboard_text(text='Total,1250')
+    """
+    held = scene.view.evidence.clipboard.text
+    return held is not None and _exact(held) == _exact(text)
+
+
+@check("files")
+def get_file_text(scene: Scene, file_path: str, at_start: bool = False) -> str:
+    """Gets the text of a file, now or at the start of the subtask.
+
+    Args:
+        file_path: Path relative to the home folder.
+        at_start: Whether to read it as it was at the start.
+
+    Returns:
+        The text; '' if there is no such file or it holds no text.
+
+    Example:
+        get_file_text(file_path='Documents/note.txt').startswith(get_file_text(file_path='Documents/note.txt', at_start=True))
+    """
+    file = (scene.start if at_start else scene.view).file(file_path)
+    return "" if file is None or file.text is None else _whole(file)
+
+
+@check("files")
+def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> bool:
+    """Checks if the target holds what the source held at the start of the subtask: copied, pasted, moved, attached.
+
+    Args:
+        source: Path of a file relative to the home folder, or 'clipboard'. What it held at the start counts, even if it is
+            gone now.
+        target: Path of a file relative to the home folder, or 'clipboard'. What it holds now counts.
+        whole: Whether the target must hold that and nothing else; False if it may stand among other text.
+
+    Returns:
+        True if the source held something at the start, and the target holds all of it.
+
+    Example:
+        check_copied(source='clipboard', target='Documents/note.txt', whole=False)
+    """
+    first, second = _held(scene.start, source), _held(scene.view, target)
+    if first is None or second is None:
+        return False
+    if isinstance(first, FileState) and isinstance(second, FileState):
+        if first.sha256 == second.sha256:
+            return first.size > 0
+        if first.text is None or second.text is None:
+            return False
+    if isinstance(second, str) and isinstance(first, FileState) and _names(scene.view, source):
+        return True
+    wanted = first if isinstance(first, str) else _whole(first)
+    found = second if isinstance(second, str) else _whole(second)
+    if not wanted.strip():
+        return False
+    return _exact(wanted) == _exact(found) if whole else document_contains(wanted, found)
+
+
+def _names(view: EvidenceView, source: str) -> bool:
+    """Whether the clipboard holds the file itself rather than its text."""
+    name = view.evidence.clipboard.file_name
+    return name is not None and same_content(last_part(source), last_part(name))
+
+
+def _held(view: EvidenceView, place: str) -> str | FileState | None:
+    if place != CLIPBOARD:
+        return view.file(place)
+    held = view.evidence.clipboard
+    return held.text if held.text is not None else "" if held.file_name else None
+
+
+def _whole(file: FileState) -> str:
+    if file.truncated:
+        raise CheckUnavailableError(
+            f"Only the beginning of {file.path} was kept, so its text as a whole cannot be asked for; use"
+            " check_file_contains or check_copied on smaller files."
+        )
+    return text_of_file(file)
+
+
+def _exact(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")

@@ -1,0 +1,236 @@
+"""Declaring a check: what it reads, which arguments it takes, and how a call from generated code reaches it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from evaluators_api.errors import (
+    CheckDeclarationError,
+    CheckMisusedError,
+    CheckOverdueError,
+    CheckUnavailableError,
+)
+from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.evidence.ocr import TextReader
+from taskgraph.records.evidence import FileState
+
+Answer = bool | str | int | float
+"""What a check may answer."""
+AnswerType = Literal["bool", "str", "int", "float"]
+"""Name of the type of an answer."""
+Reads = Literal["inputs", "screen", "files", "clipboard"]
+"""Part of the evidence that a check reads; `inputs` is the route taken, the rest is state."""
+
+LONGEST_TEXT = 262_144
+"""Characters of a file that checks look at. Evidence keeps less; only evidence from elsewhere may hold more."""
+LONGEST_ARGUMENT = 10_000
+"""Characters in one argument of a check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a check is asked about: evidence, and the means to read its picture."""
+
+    view: EvidenceView
+    """The evidence."""
+    reader: TextReader
+    """Reads its picture."""
+    start_view: EvidenceView | None = None
+    """The evidence at the start of the subtask, where it was kept."""
+
+    deadline: float = math.inf
+    """When the answer must be there, by the monotonic clock."""
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Paths and texts of the files, by path.
+
+        Raises:
+            CheckOverdueError: the deadline is over; checks of many files ask for the next one here.
+        """
+        for path, file in self.view.files.items():
+            if time.monotonic() > self.deadline:
+                raise CheckOverdueError("the time that checks may take is over")
+            if file.text is not None:
+                yield path, text_of_file(file)
+
+    @property
+    def start(self) -> EvidenceView:
+        """The evidence at the start.
+
+        Raises:
+            CheckUnavailableError: it was not given.
+        """
+        if self.start_view is None:
+            raise CheckUnavailableError(
+                "The state at the start of the subtask was not given, so nothing can be compared with it."
+            )
+        return self.start_view
+
+
+def text_of_file(file: FileState) -> str:
+    """The text of a file; empty for none.
+
+    Raises:
+        CheckUnavailableError: it is too long to look at in bounded time.
+    """
+    text = file.text or ""
+    if len(text) > LONGEST_TEXT:
+        raise CheckUnavailableError(
+            f"{file.path[:200]} holds {len(text)} characters; checks look at files of at most {LONGEST_TEXT}."
+        )
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check that generated code may call."""
+
+    name: str
+    """Name in generated code."""
+    function: Callable[..., Answer]
+    """Takes the scene, then the arguments."""
+    reads: Reads
+    """Part of the evidence it reads."""
+    in_paper: bool
+    """Whether it is one of the paper's eleven."""
+    parameters: tuple[inspect.Parameter, ...]
+    """Parameters as generated code sees them."""
+    returns: AnswerType
+    """Type of the answer."""
+    empty_allowed: bool = False
+    """Whether its first argument may be the empty text, which then means: anywhere."""
+
+    @property
+    def reads_route(self) -> bool:
+        """Whether it judges the route taken rather than the state reached (App. B.2, method section 4)."""
+        return self.reads == "inputs"
+
+    def ask(
+        self, scene: Scene, positional: tuple[object, ...], named: Mapping[str, object]
+    ) -> tuple[dict[str, str], Answer]:
+        """Bind the arguments of a call, ask, and return the arguments as text with the answer.
+
+        Raises:
+            CheckMisusedError: the arguments do not fit; the message is safe to show to generated code.
+            CheckUnavailableError: the check has no means to answer here.
+        """
+        arguments = self._bind(positional, named)
+        answer = self.function(scene, **arguments)
+        return {name: str(value) for name, value in arguments.items()}, answer
+
+    def _bind(self, positional: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
+        names = [parameter.name for parameter in self.parameters]
+        if len(positional) > len(names):
+            raise CheckMisusedError(
+                f"{self.name} takes {', '.join(names) or 'no arguments'}; {len(positional)} values were given."
+            )
+        given = dict(zip(names, positional, strict=False))
+        for name, value in named.items():
+            if name not in names or name in given:
+                raise CheckMisusedError(
+                    f"{self.name} has no argument {name[:60]!r} left; it takes {', '.join(names) or 'none'}."
+                )
+            given[name] = value
+        for parameter in self.parameters:
+            if parameter.name not in given:
+                if parameter.default is inspect.Parameter.empty:
+                    raise CheckMisusedError(f"{self.name} needs the argument {parameter.name!r}.")
+                continue
+            value, wanted = given[parameter.name], str(parameter.annotation)
+            if not any(_KINDS[kind](value) for kind in wanted.split(" | ")):
+                raise CheckMisusedError(
+                    f"{self.name} takes {wanted} as {parameter.name!r}, not {_described(value)}."
+                )
+            if _length(value) > LONGEST_ARGUMENT:
+                raise CheckMisusedError(
+                    f"{self.name} takes at most {LONGEST_ARGUMENT} characters as {parameter.name!r}."
+                )
+        return given
+
+
+_KINDS: Mapping[str, Callable[[object], bool]] = MappingProxyType(
+    {
+        "str": lambda value: type(value) is str,
+        "bool": lambda value: type(value) is bool,
+        "int": lambda value: type(value) is int,
+        "float": lambda value: type(value) in (int, float),
+        "None": lambda value: value is None,
+        "list[str]": lambda value: type(value) is list and all(type(item) is str for item in value),
+        "dict[str, str]": lambda value: (
+            type(value) is dict and all(type(key) is str and type(item) is str for key, item in value.items())
+        ),
+    }
+)
+"""Types that an argument of a check may have, as its annotation names them."""
+
+
+def _described(value: object) -> str:
+    kind = "None" if value is None else type(value).__name__
+    return f"{kind} with other things than text in it" if kind in ("list", "dict") else kind
+
+
+def _length(value: object) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, list | tuple):
+        return sum(len(item) for item in value)
+    if isinstance(value, dict):
+        return sum(len(key) + len(item) for key, item in value.items())
+    return 0
+
+
+_declared: dict[str, Check] = {}
+
+
+def check(
+    reads: Reads, *, in_paper: bool = False, empty_allowed: bool = False
+) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+    """Declare a function as a check that reads `reads`; its first parameter is the scene.
+
+    Raises:
+        CheckDeclarationError: an argument or the answer has a type that checks cannot have, or the name is taken.
+    """
+
+    def declare(function: Callable[..., Answer]) -> Callable[..., Answer]:
+        signature = inspect.signature(function)
+        name = function.__name__
+        parameters = tuple(signature.parameters.values())[1:]
+        returns = signature.return_annotation
+        if returns not in get_args(AnswerType):
+            raise CheckDeclarationError(
+                f"The check {name} answers with {returns}; it must be one of {', '.join(get_args(AnswerType))}."
+            )
+        for parameter in parameters:
+            unknown = set(str(parameter.annotation).split(" | ")) - set(_KINDS)
+            if unknown:
+                raise CheckDeclarationError(
+                    f"The check {name} takes {parameter.annotation} as {parameter.name!r}; allowed are {', '.join(_KINDS)},"
+                    " and these joined by ' | '."
+                )
+        if name in _declared and _declared[name].function.__module__ != function.__module__:
+            raise CheckDeclarationError(
+                f"There are two checks called {name}: in {_declared[name].function.__module__} and {function.__module__}."
+            )
+        _declared[name] = Check(
+            name=name,
+            function=function,
+            reads=reads,
+            in_paper=in_paper,
+            parameters=parameters,
+            returns=returns,
+            empty_allowed=empty_allowed,
+        )
+        return function
+
+    return declare
+
+
+def declared_in(module: str) -> tuple[Check, ...]:
+    """The checks that the imported `module` declares, in its order."""
+    return tuple(item for item in _declared.values() if item.function.__module__ == module)

@@ -1,0 +1,146 @@
+"""Checks of records: rows of tables and databases, objects of JSON and YAML, elements of XML, HTML and drawings, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluators_api.checks.declaration import Scene, check
+from evaluators_api.errors import CheckUnavailableError
+from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.state.nodes import Node
+from evaluators_api.state.records import holds, parts_of, records_of, same_value, text_of
+
+
+@check("files", empty_allowed=True)
+def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
+    """Checks if one record of the file holds all these values together.
+
+    Records are rows of CSV files and of databases, objects of JSON and YAML, elements of XML, HTML, SVG and draw.io files
+    (attributes are fields, their text is the field 'text'), sections of settings, and a note with its header and 'text'.
+    Values must match as a whole, without regard to case; numbers match as numbers.
+
+    Args:
+        file_path: Path relative to the home folder; '' for any file.
+        fields: Names of fields or columns, and the values they must have.
+        within: Where in the file, such as the name of the database's table; '' for anywhere.
+
+    Returns:
+        True if there is such a record.
+
+    Example:
+        check_record(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
+    """
+    return any(True for _ in _matching(scene.view, file_path, fields, within))
+
+
+@check("files", empty_allowed=True)
+def check_record_count(
+    scene: Scene, file_path: str, fields: dict[str, str], count: int, within: str = ""
+) -> bool:
+    """Checks if exactly so many records of the file hold all these values together; 0 for a record that must be gone.
+
+    Args:
+        file_path: Path relative to the home folder; '' for all files.
+        fields: Names of fields or columns, and the values they must have; {} counts all records.
+        count: How many.
+        within: Where in the file, such as the name of the database's table; '' for anywhere.
+
+    Returns:
+        True if the file exists and there are that many.
+
+    Example:
+        check_record_count(file_path='Documents/sales.csv', fields={'region': 'North'}, count=0)
+    """
+    if file_path and scene.view.file(file_path) is None:
+        return False
+    return sum(1 for _ in _matching(scene.view, file_path, fields, within)) == count
+
+
+@check("files")
+def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
+    """Checks if the field at this address of the file has exactly this value.
+
+    Args:
+        file_path: Path relative to the home folder.
+        field: Names from the outside in, joined by '/', such as 'settings/theme'. An object in a list is named by its id or
+            by its position from 0; a row by its first column, below 'rows'.
+        value: The whole value.
+
+    Returns:
+        True if the file has that field with that value.
+
+    Example:
+        check_field(file_path='Documents/config.json', field='editor/theme', value='dark')
+    """
+    tree = scene.view.tree(file_path)
+    found = None if tree is None else tree.at(parts_of(field))
+    return found is not None and same_value(value, text_of(found))
+
+
+@check("files")
+def check_records_copied(
+    scene: Scene, source: str, target: str, source_within: str = "", target_within: str = ""
+) -> bool:
+    """Checks if every record that the source held at the start is now a record of the target: imported or exported.
+
+    Records are the same if the fields that both files name have the same values; at least one must be named in both.
+
+    Args:
+        source: Path of the file that the records come from, relative to the home folder.
+        target: Path of the file that they should be in.
+        source_within: Where in the source, such as the name of the database's table; '' for anywhere.
+        target_within: Where in the target; '' for anywhere.
+
+    Returns:
+        True if the source had records and all of them are there.
+
+    Example:
+        check_records_copied(source='Documents/sales.csv', target='.applications/sqlite_web/shop.db', target_within='sales')
+    """
+    first, second = scene.start.tree(source), scene.view.tree(target)
+    if first is None or second is None:
+        return False
+    wanted = [_fields(record) for record in records_of(first, _rows(first, source_within))]
+    found = [_fields(record) for record in records_of(second, _rows(second, target_within))]
+    common = {name for fields in wanted for name in fields} & {name for fields in found for name in fields}
+    if not wanted or not common:
+        return False
+    held = {_row(fields, common) for fields in found}
+    return all(_row(fields, common) in held for fields in wanted)
+
+
+def _row(fields: dict[str, str], common: set[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, _canonical(fields[name])) for name in common & fields.keys()))
+
+
+def _canonical(value: str) -> str:
+    folded = " ".join(value.casefold().split())
+    try:
+        return f"{float(folded):.12g}" if len(folded) < 40 else folded
+    except ValueError:
+        return "" if folded == "null" else folded
+
+
+def _rows(tree: Node, within: str) -> str:
+    """The address of the rows where there are any, so that the names of columns are no record."""
+    return f"{within}/rows" if tree.at((*parts_of(within), "rows")) is not None else within
+
+
+def _fields(record: Node) -> dict[str, str]:
+    return {
+        child.name.removeprefix("@").casefold(): child.value
+        for child in record.children
+        if child.value is not None
+    }
+
+
+def _matching(view: EvidenceView, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
+    for path in [file_path] if file_path else sorted(view.files):
+        tree = view.tree(path)
+        if tree is None:
+            continue
+        if file_path and (file := view.file(path)) is not None and file.truncated and not file.text:
+            raise CheckUnavailableError(f"The content of {path} was not kept.")
+        for record in records_of(tree, _rows(tree, within)):
+            if holds(record, fields):
+                yield record

@@ -1,0 +1,72 @@
+"""Checks that nothing else happened: everything but what was asked for is as it was at the start of the subtask."""
+
+from __future__ import annotations
+
+from evaluators_api.checks.declaration import Scene, check
+from evaluators_api.errors import CheckUnavailableError
+from evaluators_api.evidence.sandbox_paths import relative_to_home
+from evaluators_api.state.effects import changed_paths, file_changes
+from evaluators_api.state.records import count_records
+
+_APPLICATIONS = ".applications/"
+
+
+@check("files")
+def check_other_records_unchanged(
+    scene: Scene,
+    file_path: str,
+    added: int | None = 0,
+    removed: int | None = 0,
+    changed: int | None = 0,
+) -> bool:
+    """Checks if all records of the file are as they were at the start, except for exactly so many.
+
+    Records are rows, objects, elements and lines; in settings each field. Times and ids that an application writes by
+    itself do not count. Together with check_record it tells that the right thing happened and nothing beside it.
+
+    Args:
+        file_path: Path relative to the home folder.
+        added: How many records must be new; None for any number.
+        removed: How many must be gone; None for any number.
+        changed: How many must hold another value; None for any number.
+
+    Returns:
+        True if the file was there at the start, is there now, and differs in exactly these numbers.
+
+    Example:
+        check_other_records_unchanged(file_path='Documents/sales.csv', added=1)
+    """
+    before, after = scene.start.file(file_path), scene.view.file(file_path)
+    if before is None or after is None:
+        return False
+    if before.sha256 == after.sha256 and before.text == after.text:
+        return not any((added, removed, changed))
+    if before.text is None or after.text is None or before.truncated or after.truncated:
+        raise CheckUnavailableError(
+            f"The whole content of {file_path} was not kept, so its records cannot be compared; check what must be there."
+        )
+    counts = count_records(file_changes(before, after)[1])
+    return all(
+        wanted is None or wanted == found
+        for wanted, found in ((added, counts.added), (removed, counts.removed), (changed, counts.changed))
+    )
+
+
+@check("files")
+def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
+    """Checks if all files of the user, except for these, are as they were at the start: none made, lost or changed.
+
+    Files in which applications keep their own data are not looked at.
+
+    Args:
+        file_paths: Paths relative to the home folder of the files that the subtask makes, changes or removes; [] for none.
+
+    Returns:
+        True if nothing else changed.
+
+    Example:
+        check_other_files_unchanged(file_paths=['Documents/report.md', 'Downloads/report.md'])
+    """
+    allowed = {relative_to_home(path) for path in file_paths}
+    differing = changed_paths(scene.start.evidence, scene.view.evidence)
+    return all(path in allowed or path.startswith(_APPLICATIONS) for path in differing)

@@ -1,0 +1,139 @@
+"""Records in trees: rows, objects, elements, sections; what they hold, and how many were added, removed or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from evaluators_api.evidence.text_matching import same_content
+from evaluators_api.state.comparison import Change
+from evaluators_api.state.nodes import Node
+from evaluators_api.state.volatility import is_generated
+from taskgraph.text_cutting import is_cut_of
+
+_LONGEST_NUMBER = 40
+
+
+def records_of(tree: Node, within: str = "") -> Iterator[Node]:
+    """Groups that hold values, below the address `within`, whose parts are separated by '/'; all of them by default."""
+    top = tree.at(parts_of(within))
+    for _, node in top.walk() if top is not None else ():
+        if node.naming != "schema" and any(
+            child.naming == "field" and (child.value is not None or _is_text(child))
+            for child in node.children
+        ):
+            yield node
+
+
+def holds(record: Node, fields: Mapping[str, str]) -> bool:
+    """Whether a record has all these fields with exactly these values."""
+    return all(
+        (found := field_of(record, name)) is not None and same_value(value, text_of(found))
+        for name, value in fields.items()
+    )
+
+
+def field_of(record: Node, name: str) -> Node | None:
+    """The field called `name`, or at the address `name` below the record; attributes also without their '@'."""
+    found = record.at((name,)) or record.at((f"@{name}",))
+    if found is None and "/" in name:
+        found = record.at(parts_of(name))
+    if found is None:
+        folded = name.casefold()
+        found = next((child for child in record.children if child.name.casefold() == folded), None)
+    return found
+
+
+def text_of(node: Node) -> str:
+    """What a field holds: the value of a leaf, the lines of a text, JSON for everything else."""
+    if node.value is None and _is_text(node):
+        return "\n".join(child.value or "" for child in node.children)
+    return node.content()
+
+
+def parts_of(address: str) -> tuple[str, ...]:
+    """The segments of an address written with '/'."""
+    return tuple(part for part in address.split("/") if part)
+
+
+def same_value(wanted: str, found: str) -> bool:
+    """Whether two values are the same: as whole texts, or as numbers.
+
+    >>> same_value("120", "120.0"), same_value("Desk", "Desk lamp"), same_value("", " ")
+    (True, False, True)
+    """
+    if not wanted.strip() or not found.strip():
+        return wanted.strip() == found.strip()
+    if same_content(wanted, found) or is_cut_of(found, wanted):
+        return True
+    first, second = _number(wanted), _number(found)
+    return first is not None and first == second
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCounts:
+    """How many records differ between two states of a file."""
+
+    added: int
+    """Records (or lines, or fields that belong to no record) that are new."""
+    removed: int
+    """Records that are gone."""
+    changed: int
+    """Records with another value in them; times and ids that the application writes itself do not count."""
+
+
+def count_records(changes: Sequence[Change]) -> RecordCounts:
+    """Records that `changes` concern."""
+    added = removed = 0
+    changed: set[tuple[str, ...]] = set()
+    for change in changes:
+        if _is_count(change) or _is_noise(change):
+            continue
+        if change.kind == "changed":
+            changed.add(_record_address(change))
+        elif change.parents is None:
+            continue
+        elif _in_record(change):
+            changed.add(_record_address(change))
+        elif change.kind == "added":
+            added += 1
+        else:
+            removed += 1
+    return RecordCounts(added, removed, len(changed))
+
+
+def _record_address(change: Change) -> tuple[str, ...]:
+    depth = max((index + 1 for index, naming in enumerate(change.namings) if naming != "field"), default=None)
+    return change.address if depth is None else change.address[:depth]
+
+
+def _in_record(change: Change) -> bool:
+    """Whether what was added or removed is a field of a record that was there before."""
+    return change.namings[-1] == "field" and any(naming != "field" for naming in change.namings[:-1])
+
+
+def _is_count(change: Change) -> bool:
+    """Whether it is the number of rows of a table, which changes with its rows."""
+    return change.namings[-1] == "schema" and change.address[-1] == "count"
+
+
+def _is_noise(change: Change) -> bool:
+    values = [node.value for node in (change.before, change.after) if node is not None]
+    return bool(values) and all(value is not None and is_generated(value) for value in values)
+
+
+def _is_text(node: Node) -> bool:
+    return bool(node.children) and all(
+        child.naming == "position" and child.value is not None for child in node.children
+    )
+
+
+def _number(text: str) -> Decimal | None:
+    if len(text) > _LONGEST_NUMBER:
+        return None
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None

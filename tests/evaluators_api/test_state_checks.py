@@ -1,0 +1,192 @@
+"""Checks of state tell right from wrong where a text that occurs somewhere would not."""
+
+import pytest
+
+from evaluators_api.checks.declaration import Scene, check
+from evaluators_api.checks.registry import checks
+from evaluators_api.errors import CheckDeclarationError, CheckMisusedError, CheckUnavailableError
+from evaluators_api.evidence.evidence_view import EvidenceView
+from taskgraph.records.evidence import ClipboardState, Evidence
+from tests.evaluators_api.state.evidence import evidence
+
+SALES = "region,amount\nNorth,10\nSouth,20\nWest,30\n"
+SHOP = (
+    'CREATE TABLE "customers"("id", "name", "city"); -- 2 rows\n'
+    "INSERT INTO \"customers\" VALUES(2, 'Grace', 'New York');\n"
+    "INSERT INTO \"customers\" VALUES(1, 'Ada', 'London');\n"
+    'CREATE TABLE "sales"("region", "amount"); -- 3 rows\n'
+    "INSERT INTO \"sales\" VALUES('North', 10);\n"
+    "INSERT INTO \"sales\" VALUES('South', 20);\n"
+    "INSERT INTO \"sales\" VALUES('West', 30.0);\n"
+)
+NOTE = "title: Shopping\ntags: home\n\nBuy milk\nand bread\n"
+DRAWING = '<mxfile><diagram><mxCell id="2" value="Start" vertex="1"/><mxCell id="3" value="End"/></diagram></mxfile>'
+CONFIG = '{"editor": {"theme": "dark"}, "people": [{"id": "p1", "name": "Ada", "city": "London"}]}'
+FILES = {"sales.csv": SALES, "shop.db": SHOP, "note.tid": NOTE, "net.drawio": DRAWING, "config.json": CONFIG}
+END = evidence(FILES, clipboard=ClipboardState(text="Total,1250"))
+
+
+def ask(end: Evidence, name: str, start: Evidence | None = None, **named: object) -> object:
+    scene = Scene(EvidenceView(end), None, None if start is None else EvidenceView(start))  # type: ignore[arg-type]
+    return checks()[name].ask(scene, (), named)[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "within", "expected"),
+    [
+        ("sales.csv", {"region": "North", "amount": "10"}, "", True),
+        ("sales.csv", {"region": "North", "amount": "20"}, "", False),
+        ("sales.csv", {"region": "Nor"}, "", False),
+        ("sales.csv", {"area": "North"}, "", False),
+        ("shop.db", {"name": "Grace", "city": "new york"}, "customers", True),
+        ("shop.db", {"name": "Grace", "city": "London"}, "customers", False),
+        ("shop.db", {"name": "Grace"}, "sales", False),
+        ("shop.db", {"amount": "30"}, "sales", True),
+        ("note.tid", {"title": "Shopping", "text": "Buy milk\nand bread"}, "", True),
+        ("note.tid", {"title": "Shopping", "text": "Buy milk"}, "", False),
+        ("net.drawio", {"value": "Start", "vertex": "1"}, "", True),
+        ("net.drawio", {"value": "End", "vertex": "1"}, "", False),
+        ("config.json", {"name": "Ada", "city": "London"}, "people", True),
+        ("config.json", {"name": "Ada"}, "editor", False),
+        ("", {"name": "Ada", "city": "London"}, "", True),
+        ("missing.csv", {"name": "Ada"}, "", False),
+    ],
+)
+def test_a_record_must_hold_all_values_together(
+    path: str, fields: dict[str, str], within: str, expected: bool
+) -> None:
+    assert ask(END, "check_record", file_path=path, fields=fields, within=within) is expected
+
+
+def test_records_are_counted() -> None:
+    assert ask(END, "check_record_count", file_path="sales.csv", fields={}, count=3)
+    assert ask(END, "check_record_count", file_path="shop.db", fields={}, within="customers", count=2)
+    assert ask(END, "check_record_count", file_path="sales.csv", fields={"region": "East"}, count=0)
+    assert not ask(END, "check_record_count", file_path="sales.csv", fields={"region": "West"}, count=0)
+    assert not ask(END, "check_record_count", file_path="gone.csv", fields={}, count=0)
+
+
+def test_a_field_has_its_whole_value() -> None:
+    assert ask(END, "check_field", file_path="config.json", field="editor/theme", value="dark")
+    assert ask(END, "check_field", file_path="config.json", field="people/p1/city", value="London")
+    assert not ask(END, "check_field", file_path="config.json", field="editor/theme", value="dar")
+    assert not ask(END, "check_field", file_path="config.json", field="theme", value="dark")
+    assert ask(END, "check_field", file_path="sales.csv", field="rows/South/amount", value="20")
+
+
+def test_a_single_word_of_the_whole_text_does_not_pass() -> None:
+    assert ask(END, "check_clipboard_text", text="Total,1250\n")
+    assert not ask(END, "check_clipboard_text", text="Total")
+    assert not ask(END, "check_clipboard_text", text="total,1250")
+    assert ask(END, "check_file_text", file_path="sales.csv", text=SALES.strip().replace("\n", "\r\n"))
+    assert not ask(END, "check_file_text", file_path="sales.csv", text="North,10")
+
+
+def test_a_copy_holds_what_the_source_held_at_the_start() -> None:
+    start = evidence(
+        {"a.txt": "one two three\n", "log.txt": "old\n"}, clipboard=ClipboardState(text="pasted")
+    )
+    end = evidence(
+        {"b.txt": "one two three\n", "log.txt": "old\npasted\n"}, clipboard=ClipboardState(text="x")
+    )
+    assert ask(end, "check_copied", start, source="a.txt", target="b.txt")
+    assert not ask(end, "check_copied", start, source="a.txt", target="log.txt")
+    assert ask(end, "check_copied", start, source="clipboard", target="log.txt", whole=False)
+    assert not ask(end, "check_copied", start, source="clipboard", target="log.txt")
+    assert not ask(end, "check_copied", start, source="clipboard", target="b.txt", whole=False)
+    assert not ask(end, "check_copied", start, source="missing.txt", target="b.txt")
+    copied = end.model_copy(update={"clipboard": ClipboardState(text="one two three")})
+    assert ask(copied, "check_copied", start, source="a.txt", target="clipboard")
+    assert not ask(end, "check_copied", start, source="a.txt", target="clipboard")
+
+
+def test_an_empty_source_is_never_copied() -> None:
+    start, end = evidence({"a.txt": ""}), evidence({"a.txt": "", "b.txt": ""})
+    assert not ask(end, "check_copied", start, source="a.txt", target="b.txt")
+    assert not ask(end, "check_copied", start, source="clipboard", target="b.txt", whole=False)
+
+
+def test_imported_records_are_all_in_the_table() -> None:
+    start = evidence({"sales.csv": SALES, "shop.db": SHOP})
+    assert ask(
+        start, "check_records_copied", start, source="sales.csv", target="shop.db", target_within="sales"
+    )
+    less = evidence({"shop.db": SHOP.replace("('South', 20)", "('South', 21)")})
+    assert not ask(
+        less, "check_records_copied", start, source="sales.csv", target="shop.db", target_within="sales"
+    )
+    assert not ask(
+        start, "check_records_copied", start, source="sales.csv", target="shop.db", target_within="customers"
+    )
+    exported = evidence(
+        {
+            "out.json": '[{"id": 1, "name": "Ada", "city": "London"}, {"id": 2, "name": "Grace", "city": "New York"}]'
+        }
+    )
+    assert ask(
+        exported,
+        "check_records_copied",
+        start,
+        source="shop.db",
+        source_within="customers",
+        target="out.json",
+    )
+
+
+def test_the_rest_is_unchanged_but_for_exactly_so_many_records() -> None:
+    start = evidence(
+        {"sales.csv": SALES, "note.tid": NOTE + "modified: 20261122081519669\n", "shop.db": SHOP}
+    )
+    more = evidence({"sales.csv": SALES + "East,5\n"})
+    assert ask(more, "check_other_records_unchanged", start, file_path="sales.csv", added=1)
+    assert ask(more, "check_other_records_unchanged", start, file_path="sales.csv", added=None)
+    assert not ask(more, "check_other_records_unchanged", start, file_path="sales.csv")
+    lost = evidence({"sales.csv": SALES.replace("North,10\n", "") + "East,5\n"})
+    assert not ask(lost, "check_other_records_unchanged", start, file_path="sales.csv", added=1)
+    assert ask(lost, "check_other_records_unchanged", start, file_path="sales.csv", added=1, removed=1)
+    other = evidence({"sales.csv": SALES.replace("20", "21")})
+    assert ask(other, "check_other_records_unchanged", start, file_path="sales.csv", changed=1)
+    assert not ask(other, "check_other_records_unchanged", start, file_path="sales.csv")
+    row = SHOP.replace("2 rows", "3 rows").replace(
+        'INSERT INTO "customers" VALUES(2',
+        "INSERT INTO \"customers\" VALUES(3, 'X', 'Y');\nINSERT INTO \"customers\" VALUES(2",
+    )
+    assert ask(
+        evidence({"shop.db": row}), "check_other_records_unchanged", start, file_path="shop.db", added=1
+    )
+    assert not ask(evidence({}), "check_other_records_unchanged", start, file_path="sales.csv", removed=None)
+
+
+def test_other_files_are_unchanged() -> None:
+    start = evidence({"a.txt": "1\n", "b.txt": "2\n", ".applications/x/state.json": "{}"})
+    end = evidence({"a.txt": "9\n", "b.txt": "2\n", ".applications/x/state.json": '{"a": 1}'})
+    assert ask(end, "check_other_files_unchanged", start, file_paths=["~/a.txt"])
+    assert not ask(end, "check_other_files_unchanged", start, file_paths=["b.txt"])
+    assert not ask(evidence({"a.txt": "1\n"}), "check_other_files_unchanged", start, file_paths=["a.txt"])
+
+
+def test_comparing_with_the_start_is_refused_where_the_start_is_unknown() -> None:
+    with pytest.raises(CheckUnavailableError, match="at the start"):
+        ask(END, "check_copied", source="sales.csv", target="x.csv")
+
+
+def test_arguments_have_the_declared_types() -> None:
+    with pytest.raises(CheckMisusedError, match=r"dict\[str, str\] as 'fields', not list"):
+        ask(END, "check_record", file_path="sales.csv", fields=["North"])
+    with pytest.raises(CheckMisusedError, match="other things than text"):
+        ask(END, "check_record", file_path="sales.csv", fields={"amount": 10})
+    with pytest.raises(CheckMisusedError, match=r"int \| None as 'added', not bool"):
+        ask(END, "check_other_records_unchanged", END, file_path="sales.csv", added=True)
+
+
+def test_a_check_with_a_type_that_checks_cannot_have_is_refused_when_it_is_declared() -> None:
+    def answers_nothing(scene: Scene, text: "str") -> "None": ...
+    def takes_bytes(scene: Scene, content: "bytes") -> "bool": ...
+    def counts(scene: Scene, text: "str | None" = None) -> "int": ...
+
+    with pytest.raises(CheckDeclarationError, match="answers with None"):
+        check("files")(answers_nothing)  # type: ignore[arg-type]
+    with pytest.raises(CheckDeclarationError, match="takes bytes"):
+        check("files")(takes_bytes)
+    check("files")(counts)
+    assert "counts" not in checks()
