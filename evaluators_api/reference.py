@@ -22,6 +22,8 @@ _UNDECLARED_EXCEPTIONS = {
     "UnicodeEncodeError": "ValueError",
 }
 """Exceptions that the interpreter has and its type checker does not know, with what they derive from."""
+_UNDECLARED_FUNCTIONS = ("filter", "format", "map")
+"""Functions that the interpreter has and its type checker does not know."""
 _RULES = f"""\
 Define `{ENTRY_POINT}` at the top level, with exactly the parameters of the subtask as arguments, each a `str`. Return
 `EvalResult(success, message, progress)`: success is True only if every condition holds, message says which condition failed,
@@ -55,8 +57,12 @@ def type_stubs() -> str:
     from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 
     exceptions = [f"class {name}({parent}): ..." for name, parent in _UNDECLARED_EXCEPTIONS.items()]
+    built_in = [f"def {name}(*values): ..." for name in _UNDECLARED_FUNCTIONS]
     paths = [f"def {name}({function.stub}: ..." for name, function in PATH_FUNCTIONS.items()]
-    return "\n".join([f"{signature(item)}: ..." for item in checks().values()] + exceptions + paths) + "\n"
+    return (
+        "\n".join([f"{signature(item)}: ..." for item in checks().values()] + exceptions + built_in + paths)
+        + "\n"
+    )
 
 
 def signature(item: Check) -> str:

@@ -8,9 +8,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -51,7 +53,7 @@ def read_evidence_folder(folder: Path) -> EvidenceFolder:
             " --save DIR` writes such a folder from a dataset."
         )
     subtask_file = folder / _SUBTASK
-    subtask = Subtask.model_validate_json(_text(subtask_file)) if subtask_file.is_file() else None
+    subtask = _read(subtask_file, Subtask, "subtask") if subtask_file.is_file() else None
     names = sorted(
         path for path in folder.glob("*.json") if path.name not in (_POSITIVE, _SUBTASK) and path.is_file()
     )
@@ -86,12 +88,7 @@ def write_evidence_folder(
 
 
 def _recording(path: Path) -> Trajectory:
-    try:
-        trajectory = Trajectory.model_validate_json(_text(path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise CommandError(f"{path} is no recording: {where}: {first['msg']}.") from None
+    trajectory = _read(path, Trajectory, "recording")
     pictures = path.parent / _PICTURES
     return trajectory.model_copy(
         update={
@@ -102,6 +99,31 @@ def _recording(path: Path) -> Trajectory:
             ),
         }
     )
+
+
+_R = TypeVar("_R", bound=Record)
+
+
+def _read(path: Path, record: type[_R], what: str) -> _R:
+    """The record in a file; a key that stands twice in one object is refused, because one of the two would be lost."""
+    text = _text(path)
+    try:
+        json.loads(text, object_pairs_hook=_unique_keys)
+        return record.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise CommandError(f"{path} is no {what}: {where + ': ' if where else ''}{first['msg']}.") from None
+    except (ValueError, RecursionError) as error:
+        raise CommandError(f"{path} is no {what}: {str(error)[:300]}.") from None
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> None:
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise ValueError(f"the key {key[:80]!r} stands twice in one object")
+        seen.add(key)
 
 
 def _with_picture(evidence: Evidence, pictures: Path) -> Evidence:
