@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import cli.commands
 import environments.platforms
 import evaluators_api.checks
+import evaluators_api.state.formats
 import model_clients.providers
 import warehouse.exports
 import warehouse.imports
@@ -123,23 +124,39 @@ def test_a_provider_with_its_own_protocol_is_one_file(add: Add):
 
 
 def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add, monkeypatch: pytest.MonkeyPatch):
-    from evaluators_api.checks import registry
+    from evaluators_api.checks import declaration, registry
     from evaluators_api.reference import checks_reference
 
-    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(declaration, "_declared", dict(declaration._declared))
     add(
         evaluators_api.checks,
         "novel.py",
-        "from __future__ import annotations\nfrom evaluators_api.checks.registry import check\n\n"
+        "from __future__ import annotations\nfrom evaluators_api.checks.declaration import check\n\n"
         '@check(reads="screen")\ndef check_novelty(scene, text: str) -> bool:\n    """Whether it is new."""\n'
         "    return True\n",
     )
     registry.checks.cache_clear()
+    checks_reference.cache_clear()
     try:
         assert "check_novelty" in registry.checks()
         assert "Whether it is new." in checks_reference()
     finally:
         registry.checks.cache_clear()
+        checks_reference.cache_clear()
+
+
+def test_a_format_of_state_is_one_file(add: Add):
+    from evaluators_api.state import reading
+
+    lines = (ROOT / "evaluators_api/state/formats/lines.py").read_text(encoding="utf-8")
+    suffixes = re.compile(r"^SUFFIXES.*$", re.MULTILINE)
+    add(evaluators_api.state.formats, "novel.py", suffixes.sub('SUFFIXES = frozenset([".novel"])', lines))
+    reading.all_formats.cache_clear()
+    try:
+        assert reading.read("a.novel", "one\ntwo\n")[0] == "novel"
+    finally:
+        reading.all_formats.cache_clear()
+        reading.read.cache_clear()
 
 
 def test_a_prompt_is_a_folder_an_input_and_a_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -286,6 +303,7 @@ def test_every_row_is_tried():
         "a provider that speaks a known protocol",
         "a provider with a protocol of its own",
         "a check",
+        "a format of state",
         "a prompt",
         "a complexity dimension",
         "a column",
