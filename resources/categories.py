@@ -39,6 +39,10 @@ _SCOPES = {
 }
 
 
+TRANSIENT_KINDS = frozenset({ResourceKind.CLIPBOARD, ResourceKind.SELECTION})
+"""Kinds that are a means and never an end: what was copied or selected is worth nothing until something reads it."""
+
+
 class ResourceCategory(Record):
     """One category such as `csv_path` or `text_in_clipboard`."""
 

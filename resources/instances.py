@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resources.categories import ResourceCategory, ResourceKind, ResourceScope
+from resources.categories import TRANSIENT_KINDS, ResourceCategory, ResourceKind, ResourceScope
 from resources.record import Record
 
 
@@ -27,6 +27,11 @@ class Resource(Record):
         if self.kind in (ResourceKind.FILE, ResourceKind.RECORD):
             return None
         return (self.kind.value, self.application)
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether it is a means and never an end, such as the clipboard's content."""
+        return self.kind in TRANSIENT_KINDS
 
 
 def bind_resource(category: ResourceCategory, application: str, value: str) -> Resource:

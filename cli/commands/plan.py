@@ -47,7 +47,7 @@ def plan(
     ] = None,
     count: Annotated[int, typer.Option(help="Tasks wanted (per capability).", min=1)] = 1000,
     maximum_size: Annotated[int, typer.Option(help="Most subtasks of a task.", min=1, max=30)] = 9,
-    maximum_components: Annotated[int, typer.Option(help="Most components of a task.", min=1, max=30)] = 3,
+    maximum_components: Annotated[int, typer.Option(help="Most components of a task.", min=1, max=30)] = 1,
     seed: Annotated[int, typer.Option(help="Seed of all choices.")] = 0,
     unify: Annotated[
         bool,

@@ -67,6 +67,8 @@ class CompiledPool:
     """For every instance, the instances that it feeds."""
     siblings: list[int] = field(default_factory=list)
     """For every template, its instances."""
+    readers: list[tuple[int, ...]] = field(default_factory=list)
+    """For every instance, per output that is a means and no end, the instances that read it."""
     rivals: list[tuple[int, int, int]] = field(default_factory=list)
     """Who can spoil a resource, all who change or consume it, and all who read it."""
 
@@ -74,6 +76,10 @@ class CompiledPool:
         """The member that writes what is needed, or None when the fixture serves."""
         found = need.producers & members
         return found.bit_length() - 1 if found else None
+
+    def has_waste(self, members: int) -> bool:
+        """Whether a member copies or selects something that no member reads."""
+        return any(not mask & members for number in bits(members) for mask in self.readers[number])
 
     def may_interfere(self, members: int) -> bool:
         """Whether a slot has two writers and a reader, or a consumer stands beside another reader, among the members."""
@@ -143,11 +149,28 @@ def compile_pool(pool: Sequence[BoundSubtask], fixtures: Fixtures) -> CompiledPo
     for instance in instances:
         for source in bits(instance.sources):
             compiled.feeds[source] |= 1 << instance.number
+    compiled.readers = [_readers(instance, instances, compiled.feeds) for instance in instances]
     compiled.siblings = [0] * len(templates)
     for instance in instances:
         compiled.siblings[instance.template] |= 1 << instance.number
     compiled.rivals = _rivals(nodes)
     return compiled
+
+
+def _readers(instance: Instance, instances: Sequence[Instance], feeds: Sequence[int]) -> tuple[int, ...]:
+    """For each output of an instance that is a means and no end, the instances that read it."""
+    means = {resource for resource in instance.node.outputs if resource.is_transient}
+    found = []
+    for resource in sorted(means, key=str):
+        mask = 0
+        for number in bits(feeds[instance.number]):
+            if any(
+                need.resource == resource and need.producers >> instance.number & 1
+                for need in instances[number].needs
+            ):
+                mask |= 1 << number
+        found.append(mask)
+    return tuple(found)
 
 
 def _rivals(nodes: Sequence[BoundSubtask]) -> list[tuple[int, int, int]]:

@@ -73,7 +73,9 @@ class Composer:
         if task.complexity.depth == task.complexity.nodes:
             return
         chain = self._twins.twin_of(
-            selection.members, self._supply.found, lambda members: bool(self._builder.clash(members))
+            selection.members,
+            self._supply.found,
+            lambda chain: self._pool.has_waste(chain) or bool(self._builder.clash(chain)),
         )
         built = (
             self._builder.build(chain, selection.intent, twin_of=task.task_id) if chain is not None else None

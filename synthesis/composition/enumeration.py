@@ -1,7 +1,9 @@
 """All closed sets of a group of instances, each found once and measured on the way.
 
 A set of instances is *closed* when every input of every member is a fixture or has exactly one producer in the set, and
-no two members exclude each other. Its dependencies follow from it. In any topological order its prefixes are closed too,
+no two members exclude each other. Its dependencies follow from it. Of closed sets those are kept in which nothing is
+copied or selected that no member reads: with the last outputs as end products they are what working backwards from end
+products brings. In any topological order its prefixes are closed too,
 so with the members numbered topologically every closed set is reached exactly once by adding higher numbers. All five
 dimensions only grow on the way, which prunes, and the width is kept up to date by one augmenting path per step.
 """
@@ -100,6 +102,8 @@ class Enumeration:
         self._sources = [localised(instance.sources) for instance in chosen]
         self._clashes = [localised(instance.clashes) | local[instance.number] for instance in chosen]
         self._feeds = [localised(pool.feeds[number]) for number in order]
+        self._readers = [tuple(map(localised, pool.readers[number])) for number in order]
+        self._means = sum(1 << position for position, masks in enumerate(self._readers) if masks)
         self._category = [1 << instance.application_category for instance in chosen]
         self._template = [instance.template for instance in chosen]
         self._repeats = len(set(self._template)) < len(self._template)
@@ -142,6 +146,7 @@ class Enumeration:
         most_edges, _, most_categories, most_depth, most_width = self._bounds
         least_edges, _, least_categories, least_depth, least_width = self._least
         wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
+        means, wasteful = self._means, self._wasteful
         depths, above = [0] * size_of_group, [0] * size_of_group
         visited: set[int] = set()
         examined = 0
@@ -219,6 +224,7 @@ class Enumeration:
                         and spread >= least_categories
                         and new_depth >= least_depth
                         and new_width >= least_width
+                        and not (grown & means and wasteful(grown))
                     ):
                         code = (
                             _CODE[0][new_edges if new_edges < 5 else 5]
@@ -251,6 +257,14 @@ class Enumeration:
 
         grow(0, 0, 0, 0, 0, 0, 0, 0, [-1] * size_of_group, ())
         return examined
+
+    def _wasteful(self, members: int) -> bool:
+        """Whether a member copies or selects something that no member reads."""
+        for position in bits(members & self._means):
+            for readers in self._readers[position]:
+                if not readers & members:
+                    return True
+        return False
 
     def _repetition(self, members: int) -> int:
         """Penalty for instances of one subtask template."""

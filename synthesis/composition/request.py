@@ -49,8 +49,8 @@ class CompositionRequest(Record):
     """Fewest subtasks of a task."""
     maximum_size: int = Field(default=9, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task; depth and width are both hard from nine subtasks."""
-    maximum_components: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most weakly connected components: a task is to be one goal."""
+    maximum_components: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
+    """Most weakly connected components; with one, everything in a task serves one end."""
     minimum_intents: int = Field(default=1, ge=0)
     """Fewest different intents that the tasks are to serve."""
     known_task_ids: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from resources.categories import ResourceKind
 from taskgraph.errors import GraphInvalidError
 from taskgraph.records.task import Intent
 from tests.synthesis.compositions import composed
@@ -56,13 +57,15 @@ def performable(graph, present):
 
 
 def closed(chosen, present):
-    """Whether everybody finds what it reads, and nothing is written or taken away twice."""
+    """Whether everybody finds what it reads, nothing is written or taken away twice, and what is copied is read."""
     written = [made for item in chosen for made in item.outputs]
     taken = [
         gone for item in chosen for gone in item.consumed if gone.slot is None and gone not in item.outputs
     ]
+    copied = [made for made in written if made.kind is ResourceKind.CLIPBOARD]
     return (
         len(written) == len(set(written))
+        and all(any(made in item.inputs for item in chosen) for made in copied)
         and len(taken) == len(set(taken))
         and all(
             needed in present or any(needed in other.outputs for other in chosen if other is not item)

@@ -62,7 +62,11 @@ def test_a_store_serves_its_intents_in_turn():
 def test_every_subtask_of_a_pool_of_equals_is_used_about_as_often():
     nodes = pool_of_pairs(8)
     intent = Intent(intent_id="i", text="", subtask_ids=tuple(item.subtask_id for item in nodes))
-    tasks = list(compose(nodes, [intent], CompositionRequest(count=80, maximum_size=6), fixtures={}))
+    tasks = list(
+        compose(
+            nodes, [intent], CompositionRequest(count=80, maximum_size=6, maximum_components=3), fixtures={}
+        )
+    )
     used = Counter(item.subtask_id for task in tasks for item in task.graph.nodes)
     assert len(used) == len(nodes)
     assert max(used.values()) <= 2 * min(used.values())
@@ -77,7 +81,7 @@ def test_finds_every_set_of_a_pool_without_intents():
         if writers + pairs <= 3
     ]
     wanted = sum(2 <= size <= 6 for size in sizes)
-    request = CompositionRequest(count=wanted + 5, maximum_size=6)
+    request = CompositionRequest(count=wanted + 5, maximum_size=6, maximum_components=3)
     result = compose(pool_of_pairs(5), [], request, fixtures={})
     assert len({task.task_id for task in result}) == wanted
     (shortfall,) = result.account.shortfalls
