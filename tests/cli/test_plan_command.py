@@ -157,7 +157,18 @@ def test_plan_names_the_line_and_field_of_a_bad_pool(run: Run, pool: object) -> 
 
 def test_no_dependencies_at_all_can_be_wanted(run: Run, pool: object) -> None:
     account = json.loads(
-        run("plan", "--pool", pool, "--want", "dependency=0,instruction=2", "--count", 1, "--json")[1]
+        run(
+            "plan",
+            "--pool",
+            pool,
+            "--want",
+            "dependency=0,instruction=2",
+            "--maximum-components",
+            2,
+            "--count",
+            1,
+            "--json",
+        )[1]
     )
     assert account["composed"] == 1
     assert all(cell.startswith("easy/") for cell in account["per_cell"])
@@ -176,8 +187,9 @@ def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run: Run
 
 
 def test_a_small_pool_is_counted_exactly(run: Run, pool: object) -> None:
-    """Two chains of four: every pair of beginnings, of two subtasks or more."""
-    account = json.loads(run("plan", "--pool", pool, "--json")[1])
+    """Two chains of four: every beginning of two subtasks or more, and with two components every pair of beginnings."""
+    assert json.loads(run("plan", "--pool", pool, "--json")[1])["composed"] == 2 * 3
+    account = json.loads(run("plan", "--pool", pool, "--maximum-components", 2, "--json")[1])
     assert account["composed"] == 5 * 5 - 3
     assert account["shortfalls"][0]["bottleneck"] == "text_path"
 
