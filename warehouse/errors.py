@@ -13,12 +13,18 @@ WarehouseError
 ├── SelectionInvalidError      a selection that names unknown things or asks for the impossible
 ├── ExportRefusedError         an export that cannot be made as asked
 ├── UnknownFormatError         no export or import of that name (names the known ones)
-└── ImportRefusedError         a file that does not have the structure of its format: file, field and reason
+└── ImportRefusedError         data that break their format: every fault with file, field and reason
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
 from resources.errors import TaskloomError
+
+_FAULTS_SHOWN: Final = 50
 
 
 class WarehouseError(TaskloomError):
@@ -75,12 +81,55 @@ class UnknownFormatError(WarehouseError):
     """No export or import of that name."""
 
 
-class ImportRefusedError(WarehouseError):
-    """A file to import breaks its format; nothing was imported."""
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One place at which foreign data break their format."""
 
-    def __init__(self, file: str, field: str, reason: str) -> None:
-        """Keep the place and the reason, and say them in one line."""
-        super().__init__(f"{file}: {field}: {reason}" if field else f"{file}: {reason}")
-        self.file = file
-        self.field = field
-        self.reason = reason
+    file: str
+    """File, relative to what is imported."""
+    field: str
+    """Field in the file, such as `line 3.tool_nodes[0].task`; empty for the whole file."""
+    reason: str
+    """What is wrong with it."""
+
+    def __str__(self) -> str:
+        """The fault in one line."""
+        return f"{self.file}: {self.field}: {self.reason}" if self.field else f"{self.file}: {self.reason}"
+
+
+class ImportRefusedError(WarehouseError):
+    """Data to import break their format; nothing was imported. The message lists every fault that was found."""
+
+    def __init__(self, file: str, field: str, reason: str, *, code: str = "format_broken") -> None:
+        """Describe one fault; `code` groups rejections of this kind."""
+        self.faults: tuple[Fault, ...] = (Fault(file, field, reason),)
+        self.code = code
+        super().__init__(str(self.faults[0]))
+
+    @classmethod
+    def listing(cls, faults: Sequence[Fault], hint: str = "", code: str = "format_broken") -> Self:
+        """The refusal for several faults, of which the message shows the first fifty."""
+        first = faults[0]
+        error = cls(first.file, first.field, first.reason, code=code)
+        error.faults = tuple(faults)
+        error.hint = hint
+        lines = [str(fault) for fault in faults[:_FAULTS_SHOWN]]
+        if len(faults) > len(lines):
+            lines.append(f"… and {len(faults) - len(lines)} more faults")
+        error.args = ("\n".join(lines),)
+        return error
+
+    @property
+    def file(self) -> str:
+        """File of the first fault."""
+        return self.faults[0].file
+
+    @property
+    def field(self) -> str:
+        """Field of the first fault."""
+        return self.faults[0].field
+
+    @property
+    def reason(self) -> str:
+        """What is wrong with the first fault."""
+        return self.faults[0].reason

@@ -119,8 +119,8 @@ class ImportedItem(Record):
     """Id of the task or subtask here."""
     format: str
     """Format it came in."""
-    item_kind: Literal["task", "subtask", "file"]
-    """What it became."""
+    item_kind: Literal["task", "subtask", "trajectory", "file", "rejected"]
+    """What it became; `rejected` items became a row of `rejections`, which names this one."""
     place: str
     """File and position it came from."""
     infeasible: bool = False

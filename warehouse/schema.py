@@ -177,7 +177,7 @@ TABLES: tuple[Table, ...] = (
             ExtraColumn(
                 "applications",
                 pa.list_(pa.string()),
-                "Applications of its subtasks, sorted, each once: the quick way to ask for tasks of an application.",
+                "Applications that it needs, sorted, each once: the quick way to ask for tasks of an application.",
             ),
         ),
     ),

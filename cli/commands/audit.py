@@ -43,12 +43,12 @@ def audit(
         raise CommandError("--format says how to read the files.")
     from cli.answer_printing import print_json, print_table
     from flows.settings import load_settings
-    from warehouse.importing.audit import audit_records, audit_warehouse
-    from warehouse.importing.importing import read_import
+    from warehouse.importing.audit import audit_reading, audit_warehouse
+    from warehouse.importing.importing import survey_import
     from warehouse.store import Warehouse
 
     if path is not None:
-        findings = audit_records(read_import(format_name, path))
+        findings = audit_reading(survey_import(format_name, path))
     else:
         location = load_settings(warehouse=warehouse).warehouse_location
         with Warehouse(location, read_only=True, version=version) as opened:

@@ -23,11 +23,18 @@ def import_data(
     ] = "",
     path: Annotated[Path | None, typer.Argument(help="File or folder to import.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
+    skip_broken: Annotated[
+        bool, typer.Option("--skip-broken", help="Import what is in order; record the rest as rejections.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
     warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Import tasks. A file that breaks its format is refused with file, field and reason, and nothing is stored."""
+    """Import tasks, all or none.
+
+    Broken items are refused with every fault, its file, field and reason. With --skip-broken the others are imported,
+    and the broken ones become rejections that keep the original.
+    """
     if show_list:
         _list_formats(as_json)
         return
@@ -39,9 +46,9 @@ def import_data(
     from warehouse.importing.importing import read_import, store_import
     from warehouse.store import Warehouse
 
-    records = read_import(format_name, path)
+    records = read_import(format_name, path, skip_broken=skip_broken)
     if dry_run:
-        kinds = Counter(type(record).__name__ for record in records)
+        kinds: Counter[str] = Counter(type(record).__name__ for record in records)
         if as_json:
             typer.echo(json.dumps({"records": dict(sorted(kinds.items())), "stored": False}, indent=2))
         else:

@@ -110,6 +110,8 @@ class Task(Record):
     """Id of the task whose chain twin this is (Figure 7)."""
     permuted_instructions: tuple[str, ...] = ()
     """The instruction in other orders (Table 8), where asked for."""
+    other_applications: tuple[str, ...] = ()
+    """Applications that its subtasks need beside their own; only imported tasks name any."""
     simulated: bool = False
     """Whether any subtask runs on a simulated platform."""
     status: TaskStatus = "composed"

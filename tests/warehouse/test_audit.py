@@ -5,8 +5,8 @@ from pathlib import Path
 from taskgraph.records.task import Task
 from tests.warehouse import foreign
 from tests.warehouse.samples import records
-from warehouse.importing.audit import Finding, audit_records, audit_warehouse
-from warehouse.importing.importing import read_import
+from warehouse.importing.audit import Finding, audit_reading, audit_records, audit_warehouse
+from warehouse.importing.importing import read_import, survey_import
 from warehouse.store import Warehouse
 
 
@@ -76,6 +76,21 @@ def test_unknown_metrics_and_missing_configuration_of_osworld_are_found(tmp_path
 
 
 def test_cyclic_links_of_taskbench_are_found(tmp_path: Path) -> None:
-    found = audit_records(read_import("taskbench", foreign.taskbench(tmp_path)))
+    found = audit_reading(survey_import("taskbench", foreign.taskbench(tmp_path)))
 
     assert "links_unclear" in checks(found)
+
+
+def test_broken_items_are_findings_and_the_others_are_looked_at(tmp_path: Path) -> None:
+    foreign.write(tmp_path, "chrome/a.json", {"id": "a", "instruction": "", "evaluator": "x"})
+    foreign.write(
+        tmp_path, "chrome/b.json", {**foreign.OSWORLD, "id": "b", "evaluator": {"func": "compare_pfds"}}
+    )
+
+    found = audit_reading(survey_import("osworld", tmp_path))
+
+    assert [(item.item_id, item.field) for item in found if item.check == "format_broken"] == [
+        ("osworld:chrome/a", "evaluator"),
+        ("osworld:chrome/a", "instruction"),
+    ]
+    assert "unknown_metric" in checks(item for item in found if item.item_id == "osworld:chrome/b")

@@ -83,7 +83,7 @@ def test_the_funnel_counts_what_was_written(sampled: Warehouse) -> None:
 
 
 def test_imported_tasks_are_not_counted_as_composed(warehouse: Warehouse, tmp_path: Path) -> None:
-    run_import(warehouse, "taskbench", foreign.taskbench(tmp_path))
+    run_import(warehouse, "taskbench", foreign.taskbench(tmp_path), skip_broken=True)
 
     rows = warehouse.query("SELECT step, items FROM funnel").as_dicts()
     found = {row["step"]: row["items"] for row in rows}

@@ -129,7 +129,7 @@ def test_taskbench_tasks_come_back_or_are_rejected_with_a_reason(
     with tempfile.TemporaryDirectory() as place:
         lines = "\n".join(json.dumps(item) for item in given_tasks)
         foreign.write(Path(place) / "in", f"{domain}/data.json", lines)
-        run_import(pool, "taskbench", Path(place) / "in")
+        run_import(pool, "taskbench", Path(place) / "in", skip_broken=True)
         export(
             pool,
             "taskbench",

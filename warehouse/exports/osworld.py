@@ -1,4 +1,7 @@
-"""OSWorld: `examples/<domain>/<id>.json` per task, and `test_all.json` with the ids of every domain.
+"""OSWorld: `examples/<domain>/<id>.json` per task, and `test_all.json` with the names of every domain's files.
+
+Where sets were asked for, `test_train.json`, `test_validation.json` and `test_test.json` list each, as OSWorld's
+`--test_all_meta_path` reads them.
 
 A task goes out when every subtask's evaluation function can be said with OSWorld's getters and metrics; the others are
 refused with the reason. Tasks that were imported from OSWorld go out as they came in.
@@ -8,7 +11,8 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 
 import networkx
 
@@ -16,7 +20,6 @@ from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
 from warehouse.errors import ExportRefusedError
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
-from warehouse.exporting.file_names import safe_name
 from warehouse.exporting.osworld_conditions import Condition, InexpressibleError, conditions_of
 from warehouse.exporting.osworld_setup import HOME, setup
 
@@ -25,34 +28,45 @@ _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Write every task that can be expressed."""
-    listed: dict[str, list[str]] = defaultdict(list)
+    listed: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     refused: list[Refused] = []
     for task in source.tasks():
         original = source.imported.get(task.task_id)
         if original is not None and original.format == "osworld" and isinstance(original.content, dict):
-            domain = Path(original.place).parent.name
+            domain, stem = PurePosixPath(original.place).parent.as_posix(), PurePosixPath(original.place).stem
             fields: dict[str, object] = {**original.content}
         else:
             try:
                 domain, fields = _domain(task), _fields(task, source)
+                stem = str(fields["id"])
             except InexpressibleError as error:
                 refused.append(Refused(item_id=task.task_id, reason=str(error)))
                 continue
-        write_json(folder / "examples" / domain / f"{safe_name(str(fields['id']))}.json", fields)
-        listed[domain].append(str(fields["id"]))
+        write_json(folder / "examples" / domain / f"{stem}.json", fields)
+        listed[source.split_of(task.task_id)][domain].append(stem)
     if not listed:
         raise ExportRefusedError(
             f"OSWorld can express none of the {len(refused)} selected tasks; the first: {refused[0].item_id}:"
             f" {refused[0].reason}."
         )
-    write_json(folder / "test_all.json", {domain: sorted(ids) for domain, ids in sorted(listed.items())})
+    everything: dict[str, list[str]] = defaultdict(list)
+    for name, domains in listed.items():
+        for domain, stems in domains.items():
+            everything[domain] += stems
+        if source.splits:
+            write_json(folder / f"test_{name}.json", _sorted(domains))
+    write_json(folder / "test_all.json", _sorted(everything))
     return ExportOutcome(
-        counts={"tasks": sum(len(ids) for ids in listed.values())},
+        counts={"tasks": sum(len(stems) for stems in everything.values())},
         refused=tuple(refused),
         notes=(
             f"Own tasks assume a machine image on which each application is installed under {HOME}/applications.",
         ),
     )
+
+
+def _sorted(domains: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    return {domain: sorted(stems) for domain, stems in sorted(domains.items())}
 
 
 def _fields(task: Task, source: ExportSource) -> dict[str, object]:

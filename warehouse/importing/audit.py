@@ -14,6 +14,7 @@ from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Rejection, Task
 from taskgraph.text_folding import fold_text
 from warehouse.exporting.osworld_metrics import METRICS
+from warehouse.importing.importing import ImportReading
 from warehouse.records import ImportedItem
 from warehouse.store import Warehouse
 
@@ -50,6 +51,23 @@ def audit_warehouse(warehouse: Warehouse, where: str = "") -> list[Finding]:
         warehouse.read(ImportedItem),
         warehouse.read(Rejection, "stage = 'import'"),
     )
+
+
+def audit_reading(reading: ImportReading) -> list[Finding]:
+    """Findings in a collection that is not stored: faults of its broken items, and what is wrong with the others."""
+    broken = [
+        Finding(
+            file=fault.file,
+            item_id=item.item_id,
+            field=fault.field,
+            severity="error",
+            check=item.code,
+            message=fault.reason,
+        )
+        for item in reading.broken
+        for fault in item.faults
+    ]
+    return sorted([*broken, *audit_records(reading.records)], key=_place)
 
 
 def audit_records(records: Iterable[Record]) -> list[Finding]:
@@ -108,18 +126,20 @@ def audit(
                 )
     findings.extend(
         Finding(
-            file=item.message.split(":")[0],
+            file=item.details.get("place", ""),
             item_id=item.item_id,
-            field="links",
+            field="",
             severity="error",
             check=item.reason,
             message=item.message,
         )
         for item in rejections
     )
-    return sorted(
-        findings, key=lambda found: (found.file, found.item_id, found.field, found.check, found.message)
-    )
+    return sorted(findings, key=_place)
+
+
+def _place(found: Finding) -> tuple[str, ...]:
+    return (found.file, found.item_id, found.field, found.check, found.message)
 
 
 Problem = tuple[str, Severity, str, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import ValidationError
 
@@ -13,7 +13,7 @@ from resources.scenarios import scenario_of
 from taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskgraph.measures.capabilities import capabilities_met
 from taskgraph.measures.coherency import maximum_coherency_of
-from taskgraph.measures.complexity import cell_of, complexity_of
+from taskgraph.measures.complexity import cell_of, complexity_of, level
 from taskgraph.measures.interference import interference, orders_of
 from taskgraph.records.graph import Dependency, TaskGraph
 from taskgraph.records.provenance import Provenance
@@ -32,8 +32,12 @@ def build_task(
     instruction: str,
     refused: Callable[[str], ImportRefusedError],
     intent: str = "",
+    other_applications: Mapping[str, str] | None = None,
 ) -> Task:
     """The task of an imported graph.
+
+    `other_applications` are those that its subtasks need beside their own, with their categories; they count for the
+    knowledge that the task takes.
 
     Raises:
         ImportRefusedError: the graph is cyclic, names unknown nodes, or is too large for exact metrics.
@@ -46,7 +50,14 @@ def build_task(
         raise refused(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
     except (GraphInvalidError, GraphTooLargeError) as error:
         raise refused(str(error)) from None
-    categories = {node.application_category for node in graph.nodes}
+    others = other_applications or {}
+    categories = {*(node.application_category for node in graph.nodes), *others.values()}
+    complexity = complexity.model_copy(
+        update={
+            "application_categories": len(categories),
+            "knowledge_level": level("knowledge", len(categories)),
+        }
+    )
     by_id = {node.instance_id: node for node in graph.nodes}
     names = list(by_id)
     listed = tuple(tuple(names[position] for position in order) for order in orders.successful)
@@ -66,6 +77,7 @@ def build_task(
         successful_orders=listed,
         interferences=tuple(interference(graph, threat) for threat in orders.threats),
         maximum_coherency=maximum_coherency_of(graph) or 0,
+        other_applications=tuple(sorted(others)),
         provenance=IMPORTED,
     )
 

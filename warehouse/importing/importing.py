@@ -1,17 +1,19 @@
 """Takes other people's data into the warehouse: everything of an import in one commit, or nothing.
 
-A format is a module in `imports/` with one function, `read(path) -> Iterator[Record]`.
+A format is a module in `imports/` with one function, `read(path) -> Iterator[Record | BrokenItem]`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from resources.record import Record
 from taskgraph.records.task import Rejection, Task
 from warehouse.errors import ImportRefusedError
+from warehouse.importing.items import BrokenItem
 from warehouse.lookup import import_module_of
 from warehouse.records import ImportedItem
 from warehouse.schema import TABLE_OF_RECORD
@@ -28,31 +30,72 @@ class ImportSummary(Record):
     infeasible: int
     """Tasks that their makers declare impossible."""
     rejected: tuple[Rejection, ...] = ()
-    """Tasks that could not be understood, with the reason."""
+    """Broken items that were skipped, with the reason."""
 
 
-def read_import(format_name: str, path: Path) -> list[Record]:
-    """All records of `path`, checked, without storing any.
+@dataclass(frozen=True, slots=True)
+class ImportReading:
+    """What a collection holds."""
+
+    records: tuple[Record, ...]
+    """Records of the items that are in order."""
+    broken: tuple[BrokenItem, ...]
+    """The other items."""
+
+
+def survey_import(format_name: str, path: Path) -> ImportReading:
+    """Everything of `path`, in order or broken, without storing any.
 
     Raises:
-        ImportRefusedError: something breaks the format; file, field and reason are named.
+        ImportRefusedError: nothing is there that the format describes.
         UnknownFormatError: no such format.
     """
-    records: list[Record] = list(import_module_of(format_name).read(path))
-    if not records:
+    records: list[Record] = []
+    broken: list[BrokenItem] = []
+    for item in import_module_of(format_name).read(path):
+        if isinstance(item, BrokenItem):
+            broken.append(item)
+        else:
+            records.append(item)
+    if not records and not broken:
         raise ImportRefusedError(str(path), "", f"holds nothing that {format_name} describes")
-    return records
+    return ImportReading(tuple(records), tuple(broken))
 
 
-def run_import(warehouse: Warehouse, format_name: str, path: Path) -> ImportSummary:
+def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> list[Record]:
+    """All records of `path`, checked, without storing any; with `skip_broken`, rejections stand for broken items.
+
+    Raises:
+        ImportRefusedError: items break the format; every fault is named.
+        UnknownFormatError: no such format.
+    """
+    reading = survey_import(format_name, path)
+    if not reading.broken:
+        return list(reading.records)
+    if not skip_broken:
+        faults = [fault for item in reading.broken for fault in item.faults]
+        good = sum(isinstance(item, Task) for item in reading.records)
+        raise ImportRefusedError.listing(
+            faults,
+            hint=f"{len(reading.broken)} items are broken. `--skip-broken` imports the {good} tasks that are in order"
+            " and records the others as rejections.",
+            code=reading.broken[0].code,
+        )
+    rejected = [record for item in reading.broken for record in item.records(format_name)]
+    return [*reading.records, *rejected]
+
+
+def run_import(
+    warehouse: Warehouse, format_name: str, path: Path, *, skip_broken: bool = False
+) -> ImportSummary:
     """Store everything of `path`; importing it again changes nothing.
 
     Raises:
-        ImportRefusedError: something breaks the format; nothing was stored.
+        ImportRefusedError: items break the format, and `skip_broken` is not set; nothing was stored.
         UnknownFormatError: no such format.
         WarehouseUnavailableError: the warehouse cannot be written; nothing was stored.
     """
-    return store_import(warehouse, format_name, read_import(format_name, path))
+    return store_import(warehouse, format_name, read_import(format_name, path, skip_broken=skip_broken))
 
 
 def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Record]) -> ImportSummary:

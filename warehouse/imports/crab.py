@@ -10,49 +10,77 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import JsonValue
+from pydantic import JsonValue, field_validator
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from resources.record import Record
 from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask
-from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
-from warehouse.importing.import_fields import Fields, json_files, kind_of, read_object
 from warehouse.importing.imported_tasks import build_task
+from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
+from warehouse.importing.json_reading import json_files, kind_of
 from warehouse.records import ImportedItem
 
 
-def read(path: Path) -> Iterator[Record]:
-    """The records of a file or of a folder with its subfolders.
+class _Subtask(ForeignModel):
+    task: Text
+    attribute: dict[str, JsonValue]
+    output: JsonValue = None
+
+    @field_validator("output")
+    @classmethod
+    def _single(cls, value: JsonValue) -> JsonValue:
+        if isinstance(value, (dict, list)):
+            raise ValueError(f"must be a value or null, not {kind_of(value)}")
+        return value
+
+
+class _Task(ForeignModel):
+    id: Identifier
+    description: Text
+    tasks: list[_Subtask]
+    adjlist: Text
+
+    @field_validator("tasks")
+    @classmethod
+    def _some(cls, value: list[_Subtask]) -> list[_Subtask]:
+        if not value:
+            raise ValueError("must name at least one subtask")
+        return value
+
+
+class _Named(ForeignModel):
+    id: Identifier
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The tasks of a file or of a folder with its subfolders.
 
     Raises:
-        ImportRefusedError: a file that breaks the format; nothing of it may be stored.
+        ImportRefusedError: nothing is there.
     """
     root = path if path.is_dir() else path.parent
-    seen: dict[str, str] = {}
-    for file in json_files(path):
-        if file.name == "manifest.json":
-            continue
-        shown = file.relative_to(root).as_posix()
-        fields = read_object(file, shown)
-        task_id = f"crab:{fields.text('id')}"
-        if task_id in seen:
-            raise fields.refused("id", f"stands in {seen[task_id]} too")
-        seen[task_id] = shown
-        yield from _records(fields, task_id, f"{file.parent.name}/{file.name}", file.parent.name)
+    files = [file for file in json_files(path) if file.name != "manifest.json"]
+    folders = {file.relative_to(root).as_posix(): file.absolute().parent.name for file in files}
+
+    def name(item: Item) -> str:
+        return f"crab:{item.parsed(_Named).id}"
+
+    def build(item: Item) -> Iterator[Record]:
+        return _records(item, name(item), folders[item.file])
+
+    yield from checked(file_items((file, file.relative_to(root).as_posix()) for file in files), build, name)
 
 
-def _records(fields: Fields, task_id: str, place: str, environment: str) -> Iterator[Record]:
-    instruction = fields.text("description")
-    nodes: list[BoundSubtask] = []
-    for position, item in enumerate(fields.each("tasks")):
-        nodes.append(_node(item, f"{task_id}#{position}", environment))
-    if not nodes:
-        raise fields.refused("tasks", "must name at least one subtask")
+def _records(item: Item, task_id: str, environment: str) -> Iterator[Record]:
+    task = item.parsed(_Task)
+    nodes = [
+        _node(subtask, f"{task_id}#{position}", environment) for position, subtask in enumerate(task.tasks)
+    ]
     edges: list[Dependency] = []
-    for producer, consumer in _adjacency(fields, len(nodes)):
+    for producer, consumer in _adjacency(item, task.adjlist, len(nodes)):
         outputs = nodes[producer].outputs
         resource = outputs[0] if outputs else Resource(category="completion", kind=ResourceKind.RECORD)
         edges.append(
@@ -61,58 +89,54 @@ def _records(fields: Fields, task_id: str, place: str, environment: str) -> Iter
             )
         )
         nodes[consumer] = nodes[consumer].model_copy(update={"inputs": (*nodes[consumer].inputs, resource)})
-
-    def refused(reason: str) -> ImportRefusedError:
-        return fields.refused("adjlist", reason)
-
-    yield build_task(task_id, nodes, edges, instruction, refused)
+    yield build_task(task_id, nodes, edges, task.description, lambda reason: item.refused("adjlist", reason))
     yield ImportedItem(
-        item_id=task_id, format="crab", item_kind="task", place=place, content=dict(fields.values)
+        item_id=task_id,
+        format="crab",
+        item_kind="task",
+        place=f"{environment}/{Path(item.file).name}",
+        content=item.value,
     )
 
 
-def _node(item: Fields, instance: str, environment: str) -> BoundSubtask:
-    program = item.text("task")
-    attributes = {name: _as_text(value) for name, value in item.fields("attribute").values.items()}
-    output = item.values.get("output")
-    if output is not None and isinstance(output, (dict, list)):
-        raise item.refused("output", f"must be a value or null, not {kind_of(output)}")
+def _node(subtask: _Subtask, instance: str, environment: str) -> BoundSubtask:
+    attributes = {name: _as_text(value) for name, value in subtask.attribute.items()}
     made = (
-        (Resource(category="crab_output", kind=ResourceKind.RECORD, value=_as_text(output)),)
-        if output is not None
+        (Resource(category="crab_output", kind=ResourceKind.RECORD, value=_as_text(subtask.output)),)
+        if subtask.output is not None
         else ()
     )
     given = ", ".join(f"{name} = {value!r}" for name, value in attributes.items())
     return BoundSubtask(
         instance_id=instance,
-        subtask_id=f"crab:{program}",
+        subtask_id=f"crab:{subtask.task}",
         application=environment or "crab",
         application_category=UNKNOWN_CATEGORY,
-        instruction=f"Do CRAB subtask {program}" + (f" with {given}." if given else "."),
+        instruction=f"Do CRAB subtask {subtask.task}" + (f" with {given}." if given else "."),
         parameters=attributes,
         outputs=made,
     )
 
 
-def _adjacency(fields: Fields, count: int) -> Iterator[tuple[int, int]]:
+def _adjacency(item: Item, text: str, count: int) -> Iterator[tuple[int, int]]:
     seen: set[int] = set()
-    for number, line in enumerate(fields.text("adjlist").splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         words = line.split("#")[0].split()
         if not words:
             continue
         try:
             node, *successors = (int(word) for word in words)
         except ValueError:
-            raise fields.refused(
+            raise item.refused(
                 "adjlist", f"line {number} holds something else than numbers: {line!r}"
             ) from None
         for name in (node, *successors):
             if not 0 <= name < count:
-                raise fields.refused(
+                raise item.refused(
                     "adjlist", f"line {number} names node {name}, but there are {count} subtasks"
                 )
         if node in seen:
-            raise fields.refused("adjlist", f"node {node} has two lines")
+            raise item.refused("adjlist", f"node {node} has two lines")
         seen.add(node)
         for successor in dict.fromkeys(successors):
             yield node, successor

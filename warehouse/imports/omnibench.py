@@ -29,61 +29,77 @@ from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import canonical_application
 from warehouse.exporting.file_names import id_of_name
 from warehouse.exporting.paper_format import EVALUATION_HEADER, node_names, subtask_fields, task_fields
-from warehouse.importing.import_fields import Fields, kind_of, read_json, read_lines, read_object
+from warehouse.importing.import_fields import Fields, read_lines
 from warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
 from warehouse.importing.imported_trajectories import read_task_trajectory, read_trajectory
+from warehouse.importing.items import BrokenItem, Item, checked, file_items, line_items
+from warehouse.importing.json_reading import kind_of, read_text
 
 R = TypeVar("R", bound=Record)
 
 
-def read(path: Path) -> Iterator[Record]:
-    """The records of a folder.
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The records of a folder. What names a broken subtask or task is broken itself.
 
     Raises:
-        ImportRefusedError: a file that breaks the format; nothing may be stored.
+        ImportRefusedError: nothing is there, or `templates.jsonl` or `bindings.jsonl` is broken.
     """
     if not path.is_dir():
         raise ImportRefusedError(str(path), "", "is no folder with subtasks and tasks")
-    subtasks = _subtasks(path)
-    yield from subtasks.values()
-    for name, fields in _each(path, "trajectories"):
-        yield read_trajectory(fields, path, subtasks, f"trajectory-{name}")
-    yield from _functions(path, subtasks)
-    tasks = _tasks(path, subtasks)
-    yield from tasks.values()
-    for _, fields in _each(path, "task_trajectories"):
-        yield from read_task_trajectory(fields, path, tasks, _by_name)
+    templates = _sidecar(path, "templates.jsonl", Subtask, lambda item: item.subtask_id)
+    bindings = _sidecar(path, "bindings.jsonl", Task, lambda item: item.task_id)
+    subtasks: dict[str, Subtask] = {}
+    tasks: dict[str, Task] = {}
 
-
-def _each(root: Path, kind: str) -> Iterator[tuple[str, Fields]]:
-    """The items of a kind with their ids by file name; list entries are numbered."""
-    if (root / f"{kind}.json").is_file():
-        shown = f"{kind}.json"
-        value = read_json(root / shown, shown)
-        if not isinstance(value, list):
-            raise ImportRefusedError(shown, "", f"must hold a list, not {kind_of(value)}")
-        for position, item in enumerate(value):
-            if not isinstance(item, dict):
-                raise ImportRefusedError(shown, f"[{position}]", f"must be an object, not {kind_of(item)}")
-            yield str(position), Fields(item, shown, f"[{position}]")
-        return
-    if (root / kind).is_dir():
-        for file in sorted((root / kind).glob("*.json")):
-            yield id_of_name(file.stem), read_object(file, f"{kind}/{file.name}")
-
-
-def _subtasks(root: Path) -> dict[str, Subtask]:
-    known = _sidecar(root, "templates.jsonl", Subtask, lambda item: item.subtask_id)
-    found: dict[str, Subtask] = {}
-    for _, fields in _each(root, "subtasks"):
-        subtask = _subtask(fields)
-        if subtask.subtask_id in found:
-            raise fields.refused("id", "stands twice")
-        whole = known.get(subtask.subtask_id)
+    def subtask(item: Item) -> Iterator[Record]:
+        fields = _fields(item)
+        read = _subtask(fields)
+        whole = templates.get(read.subtask_id)
         if whole is not None and subtask_fields(whole) != dict(fields.values):
             raise fields.refused("", "says otherwise than templates.jsonl")
-        found[subtask.subtask_id] = whole or subtask
-    return found
+        if read.subtask_id not in subtasks:
+            subtasks[read.subtask_id] = whole or read
+        yield subtasks[read.subtask_id]
+
+    def task(item: Item) -> Iterator[Record]:
+        fields = _fields(item)
+        task_id = _name(item)
+        whole = bindings.get(task_id)
+        if whole is not None and task_fields(whole) != dict(fields.values):
+            raise fields.refused("", "says otherwise than bindings.jsonl")
+        tasks[task_id] = whole or _task(task_id, fields, subtasks)
+        yield tasks[task_id]
+
+    def trajectory(item: Item) -> Iterator[Record]:
+        yield read_trajectory(_fields(item), path, subtasks, f"trajectory-{_name(item)}")
+
+    def task_trajectory(item: Item) -> Iterator[Record]:
+        yield from read_task_trajectory(_fields(item), path, tasks, _by_name)
+
+    yield from checked(_items(path, "subtasks"), subtask, lambda item: _fields(item).text("id"), "subtask")
+    yield from checked(_items(path, "trajectories"), trajectory, _name, "trajectory")
+    yield from _functions(path, subtasks)
+    yield from checked(_items(path, "tasks"), task, _name)
+    yield from checked(_items(path, "task_trajectories"), task_trajectory, _name, "trajectory")
+
+
+def _items(root: Path, kind: str) -> Iterator[Item | BrokenItem]:
+    """The items of a kind: files of a folder, or entries of a list."""
+    if (root / f"{kind}.json").is_file():
+        yield from line_items(root / f"{kind}.json", f"{kind}.json")
+    elif (root / kind).is_dir():
+        yield from file_items((file, f"{kind}/{file.name}") for file in sorted((root / kind).glob("*.json")))
+
+
+def _name(item: Item) -> str:
+    """Id by the name of the file; entries of a list are numbered."""
+    return item.place.strip("[]") if item.place else id_of_name(Path(item.file).stem)
+
+
+def _fields(item: Item) -> Fields:
+    if not isinstance(item.value, dict):
+        raise item.refused("", f"must be an object, not {kind_of(item.value)}")
+    return Fields(item.value, item.file, item.place)
 
 
 def _subtask(fields: Fields) -> Subtask:
@@ -123,44 +139,37 @@ def _declared(categories: list[str], names: set[str]) -> tuple[ResourceDeclarati
     )
 
 
-def _functions(root: Path, subtasks: dict[str, Subtask]) -> Iterator[EvaluationFunction]:
+def _functions(root: Path, subtasks: dict[str, Subtask]) -> Iterator[Record | BrokenItem]:
     for file in sorted((root / "evaluations").glob("*.py")) if (root / "evaluations").is_dir() else []:
         shown = f"evaluations/{file.name}"
-        subtask_id = id_of_name(file.stem)
-        if subtask_id not in subtasks:
-            raise ImportRefusedError(
-                shown, "file name", f"names the subtask {subtask_id!r}, which is not there"
-            )
         try:
-            source = file.read_text(encoding="utf-8").removeprefix(EVALUATION_HEADER)
-            module = ast.parse(source)
-        except (SyntaxError, ValueError, OSError) as error:
-            raise ImportRefusedError(shown, "", f"is no Python: {error}") from None
-        entry = next(
-            (item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT),
-            None,
-        )
-        if entry is None:
-            raise ImportRefusedError(shown, "", f"does not define {ENTRY_POINT}")
-        digest = hashlib.sha256(source.encode()).hexdigest()[:12]
-        yield EvaluationFunction(
-            function_id=f"{subtask_id}:{digest}",
-            subtask_id=subtask_id,
-            source=source,
-            parameter_names=tuple(argument.arg for argument in entry.args.args),
-            provenance=IMPORTED,
-        )
+            yield _function(file, shown, subtasks)
+        except ImportRefusedError as error:
+            yield BrokenItem(shown, "evaluation_function", shown, error.faults, error.code, None)
 
 
-def _tasks(root: Path, subtasks: dict[str, Subtask]) -> dict[str, Task]:
-    known = _sidecar(root, "bindings.jsonl", Task, lambda item: item.task_id)
-    found: dict[str, Task] = {}
-    for task_id, fields in _each(root, "tasks"):
-        whole = known.get(task_id)
-        if whole is not None and task_fields(whole) != dict(fields.values):
-            raise fields.refused("", "says otherwise than bindings.jsonl")
-        found[task_id] = whole or _task(task_id, fields, subtasks)
-    return found
+def _function(file: Path, shown: str, subtasks: dict[str, Subtask]) -> EvaluationFunction:
+    subtask_id = id_of_name(file.stem)
+    if subtask_id not in subtasks:
+        raise ImportRefusedError(shown, "file name", f"names the subtask {subtask_id!r}, which is not there")
+    source = read_text(file, shown).removeprefix(EVALUATION_HEADER)
+    try:
+        module = ast.parse(source)
+    except (SyntaxError, ValueError) as error:
+        raise ImportRefusedError(shown, "", f"is no Python: {error}") from None
+    entry = next(
+        (item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT),
+        None,
+    )
+    if entry is None:
+        raise ImportRefusedError(shown, "", f"does not define {ENTRY_POINT}")
+    return EvaluationFunction(
+        function_id=f"{subtask_id}:{hashlib.sha256(source.encode()).hexdigest()[:12]}",
+        subtask_id=subtask_id,
+        source=source,
+        parameter_names=tuple(argument.arg for argument in entry.args.args),
+        provenance=IMPORTED,
+    )
 
 
 def _task(task_id: str, fields: Fields, subtasks: dict[str, Subtask]) -> Task:

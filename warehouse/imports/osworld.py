@@ -1,117 +1,159 @@
 """OSWorld: `examples/<domain>/<id>.json`. A task is one subtask: OSWorld knows no graph.
 
-Ids repeat between domains, so a task's id here is `osworld:<domain>/<id>`. `evaluator.func` may be one metric or a
-list with parallel lists of results and expectations. A task whose metric is `infeasible` is kept and marked so in
-`imported_items`. Unknown fields are kept there too.
+What OSWorld's own loader does without may be absent: `config`, `related_apps` and everything beside `id`,
+`instruction` and `evaluator`. Ids repeat between domains, so a task's id here is `osworld:<domain>/<id>`, where a
+domain may be several folders deep (`Windows/word`). `evaluator.func` may be one metric or a list with parallel lists
+of results and expectations. A task whose metric is `infeasible` is kept and marked so in `imported_items`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
 
 from resources.record import Record
 from taskgraph.records.subtask import BoundSubtask
-from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import canonical_application
-from warehouse.importing.import_fields import Fields, json_files, kind_of, read_object
 from warehouse.importing.imported_tasks import build_task
+from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
+from warehouse.importing.json_reading import json_files, kind_of
 from warehouse.records import ImportedItem
 
-_INDEX_FILES = frozenset(
-    {"manifest.json", "test_all.json", "test_small.json", "test_infeasible.json", "test_nogdrive.json"}
-)
+_NO_TASKS = frozenset({"manifest.json", "template.json"})
+_INDEX_FILES = "test_*.json"
 
 
-def read(path: Path) -> Iterator[Record]:
-    """The records of a file, of a domain's folder, or of the whole collection.
+class _Step(ForeignModel):
+    type: Text
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class _Evaluator(ForeignModel):
+    func: JsonValue
+    conj: Literal["and", "or"] = "and"
+    result: JsonValue = None
+    expected: JsonValue = None
+    options: JsonValue = None
+
+    @model_validator(mode="after")
+    def _lists_agree(self) -> Self:
+        listed = isinstance(self.func, list)
+        names = self.func if isinstance(self.func, list) else [self.func]
+        if not names or not all(isinstance(name, str) and name.strip() for name in names):
+            raise ValueError(f"func must name a metric or list metrics; it is {self.func!r}")
+        if self.func == "infeasible":
+            return self
+        wrong = [
+            text
+            for name in ("result", "expected", "options")
+            if (text := _disagreement(name, getattr(self, name), len(names) if listed else None))
+        ]
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return self
+
+
+class _Task(ForeignModel):
+    id: Identifier
+    instruction: Text
+    evaluator: _Evaluator
+    config: list[_Step] | None = None
+    related_apps: list[str] | None = None
+    proxy: bool | None = None
+    fixed_ip: bool | None = None
+    possibility_of_env_change: Literal["low", "medium", "high"] | None = None
+
+
+class _Named(ForeignModel):
+    id: Identifier
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The tasks of a file, of a domain's folder, or of the whole collection.
 
     Raises:
-        ImportRefusedError: a file that breaks the format; nothing of it may be stored.
+        ImportRefusedError: nothing is there.
     """
     root = path if path.is_dir() else path.parent
-    seen: dict[str, str] = {}
-    for file in json_files(path):
-        if file.name in _INDEX_FILES:
-            continue
-        shown = file.relative_to(root).as_posix()
-        fields = read_object(file, shown)
-        domain = file.parent.name
-        task_id = f"osworld:{domain}/{fields.text('id')}"
-        if task_id in seen:
-            raise fields.refused("id", f"stands in {seen[task_id]} too")
-        seen[task_id] = shown
-        yield from _records(fields, task_id, f"{domain}/{file.name}")
+    files = [
+        file
+        for file in json_files(_examples(path))
+        if file.name not in _NO_TASKS and not (file.match(_INDEX_FILES) and file.parent == root)
+    ]
+    places = {file.relative_to(root).as_posix(): _place(file, root) for file in files}
+
+    def name(item: Item) -> str:
+        domain = PurePosixPath(places[item.file]).parent.as_posix()
+        return f"osworld:{domain}/{item.parsed(_Named).id}"
+
+    def build(item: Item) -> Iterator[Record]:
+        return _records(item, name(item), places[item.file])
+
+    yield from checked(file_items((file, file.relative_to(root).as_posix()) for file in files), build, name)
 
 
-def _records(fields: Fields, task_id: str, place: str) -> Iterator[Record]:
-    instruction = fields.text("instruction")
-    applications = fields.texts("related_apps")
-    for position, step in enumerate(fields.each("config")):
-        step.text("type")
-        if "parameters" in step.values and not isinstance(step.values["parameters"], dict):
-            raise fields.refused(f"config[{position}].parameters", "must be an object")
-    infeasible = _check_evaluator(fields.fields("evaluator"))
-    for name in ("proxy", "fixed_ip"):
-        value = fields.values.get(name)
-        if value is not None and not isinstance(value, bool):
-            raise fields.refused(name, f"must be true or false, not {kind_of(value)}")
-    change = fields.optional_text("possibility_of_env_change", "low")
-    if change not in ("low", "medium", "high"):
-        raise fields.refused("possibility_of_env_change", f"must be low, medium or high, not {change!r}")
-    name, category = canonical_application(applications[0]) if applications else ("os", "System Management")
+def _examples(path: Path) -> Path:
+    """The folder of the tasks, where `path` holds the whole repository or collection."""
+    for inside in ("evaluation_examples/examples", "examples"):
+        if (path / inside).is_dir():
+            return path / inside
+    return path
+
+
+def _place(file: Path, root: Path) -> str:
+    """Domain and file: the folders below `examples`, else below the imported folder."""
+    parts = file.absolute().parts
+    if "examples" in parts[:-2]:
+        return "/".join(parts[len(parts) - parts[::-1].index("examples") :])
+    below = file.relative_to(root).parts
+    return "/".join(below if len(below) > 1 else (root.absolute().name, *below))
+
+
+def _records(item: Item, task_id: str, place: str) -> Iterator[Record]:
+    task = item.parsed(_Task)
+    applications = dict(map(canonical_application, task.related_apps or ())) or {"os": "System Management"}
+    (name, category), *others = applications.items()
     node = BoundSubtask(
         instance_id=task_id,
         subtask_id=task_id,
         application=name,
         application_category=category,
-        instruction=instruction,
+        instruction=task.instruction,
     )
-
-    def refused(reason: str) -> ImportRefusedError:
-        return fields.refused("instruction", reason)
-
-    yield build_task(task_id, [node], [], instruction, refused)
+    yield build_task(
+        task_id,
+        [node],
+        [],
+        task.instruction,
+        lambda reason: item.refused("instruction", reason),
+        other_applications=dict(others),
+    )
     yield ImportedItem(
         item_id=task_id,
         format="osworld",
         item_kind="task",
         place=place,
-        infeasible=infeasible,
-        content=dict(fields.values),
+        infeasible=task.evaluator.func in ("infeasible", ["infeasible"]),
+        content=item.value,
     )
 
 
-def _check_evaluator(evaluator: Fields) -> bool:
-    """Check the structure; whether the task is infeasible."""
-    func = evaluator.values.get("func")
-    if isinstance(func, str):
-        if not func:
-            raise evaluator.refused("func", "must not be empty")
-        if func == "infeasible":
-            return True
-        for name in ("result", "expected"):
-            value = evaluator.values.get(name)
-            if isinstance(value, list) and value:
-                raise evaluator.refused(name, "is a list, but func names one metric")
-            if value is not None and value != [] and not isinstance(value, dict):
-                raise evaluator.refused(name, f"must be an object, not {kind_of(value)}")
-        return False
-    names = evaluator.texts("func")
-    if not names:
-        raise evaluator.refused("func", "must name a metric")
-    conj = evaluator.optional_text("conj", "and")
-    if conj not in ("and", "or"):
-        raise evaluator.refused("conj", f"must be and or or, not {conj!r}")
-    for name in ("result", "expected", "options"):
-        value = evaluator.values.get(name)
-        if value is None or value in ({}, []):
-            continue
-        if not isinstance(value, list):
-            raise evaluator.refused(name, f"must be a list like func, not {kind_of(value)}")
-        if len(value) != len(names):
-            raise evaluator.refused(name, f"has {len(value)} entries, but func names {len(names)} metrics")
-        for position, item in enumerate(value):
-            if item is not None and not isinstance(item, dict):
-                raise evaluator.refused(f"{name}[{position}]", f"must be an object, not {kind_of(item)}")
-    return names == ["infeasible"]
+def _disagreement(name: str, value: JsonValue, metrics: int | None) -> str:
+    """How a field contradicts the number of metrics that read it, None for one alone; empty where it does not."""
+    if value is None or value in ({}, []):
+        return ""
+    if metrics is None:
+        if isinstance(value, list):
+            return f"{name} is a list, but func names one metric"
+        return "" if isinstance(value, dict) else f"{name} must be an object, not {kind_of(value)}"
+    if not isinstance(value, list):
+        return f"{name} must be a list like func, not {kind_of(value)}"
+    if len(value) != metrics:
+        return f"{name} has {len(value)} entries, but func names {metrics} metrics"
+    odd = next(
+        (at for at, entry in enumerate(value) if entry is not None and not isinstance(entry, dict)), None
+    )
+    return "" if odd is None else f"{name}[{odd}] must be an object, not {kind_of(value[odd])}"

@@ -1,8 +1,8 @@
 """TaskBench: `data.json` with one task per line, beside `graph_desc.json` with the tools and what they exchange.
 
 Nodes and links may be JSON or text that holds JSON. Links name tools, and tools repeat within a task, so a link by
-name can mean several pairs: the argument references `<node-k>` say which. Where neither the references nor the order
-of the nodes make the links clear and acyclic, the task is kept as a rejection with the reason, and the others go in.
+name can mean several pairs: the argument references `<node-k>` say which. A task of which neither the references nor
+the order of the nodes make the links clear and acyclic is broken, with the reason `links_unclear`.
 """
 
 from __future__ import annotations
@@ -12,146 +12,166 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from resources.record import Record
 from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Rejection
 from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
-from warehouse.importing.import_fields import Fields, json_files, kind_of, parse_json, read_lines, read_object
-from warehouse.importing.imported_tasks import IMPORTED, build_task
+from warehouse.importing.imported_tasks import build_task
+from warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    file_items,
+    line_items,
+)
+from warehouse.importing.json_reading import json_files, parse_json
+from warehouse.importing.tool_graphs import ToolGraph
 from warehouse.records import ImportedItem
 
 _REFERENCE = re.compile(r"<node-(\d+)>")
+_UNCLEAR = "links_unclear"
+_SPELLINGS = {
+    "user_request": "instruction",
+    "task_nodes": "tool_nodes",
+    "task_links": "tool_links",
+    "task_steps": "tool_steps",
+}
+"""Names of fields in files that use the older ones, and the present names."""
 
 
-def read(path: Path) -> Iterator[Record]:
-    """The records of a `data.json`, of a domain's folder, or of several domains.
+def _json_text(value: object) -> object:
+    """What a text of JSON holds; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return parse_json(value, "")
+    except ImportRefusedError as error:
+        raise ValueError(error.reason) from None
+
+
+class _Node(ForeignModel):
+    task: Text
+    arguments: list[JsonValue] = Field(default_factory=list)
+
+
+class _Link(ForeignModel):
+    source: Text
+    target: Text
+
+
+class _Task(ForeignModel):
+    id: Identifier
+    instruction: Text
+    tool_nodes: Annotated[list[_Node], BeforeValidator(_json_text)]
+    tool_links: Annotated[list[_Link], BeforeValidator(_json_text)]
+    tool_steps: Annotated[list[JsonValue], BeforeValidator(_json_text)] = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_spelling(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return value
+        return {
+            (_SPELLINGS[name] if _SPELLINGS.get(name, name) not in value else name): item
+            for name, item in value.items()
+        }
+
+
+class _Named(ForeignModel):
+    id: Identifier
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The tasks of a `data.json`, of a domain's folder, or of several domains.
 
     Raises:
-        ImportRefusedError: a file that breaks the format; nothing of it may be stored.
+        ImportRefusedError: nothing is there.
     """
     root = path if path.is_dir() else path.parent
     data = [file for file in json_files(path) if file.name == "data.json" or file == path]
     if not data:
         raise ImportRefusedError(str(path), "", "holds no data.json")
     for file in data:
-        domain = file.parent.name
-        tools: dict[str, tuple[str, str]] = {}
-        description = file.parent / "graph_desc.json"
-        if description.is_file():
-            fields = read_object(description, description.relative_to(root).as_posix())
-            tools = _tools(fields)
-            yield ImportedItem(
-                item_id=f"taskbench:{domain}/graph_desc",
-                format="taskbench",
-                item_kind="file",
-                place=f"{domain}/graph_desc.json",
-                content=dict(fields.values),
-            )
-        seen: set[str] = set()
-        for number, fields in read_lines(file, file.relative_to(root).as_posix()):
-            task_id = f"taskbench:{domain}/{fields.text('id')}"
-            if task_id in seen:
-                raise fields.refused("id", "stands twice in this file")
-            seen.add(task_id)
-            yield from _records(fields, task_id, f"{domain}/{file.name}:{number}", tools)
+        yield from _domain(file, root)
 
 
-def _tools(fields: Fields) -> dict[str, tuple[str, str]]:
-    """Input and output type of every tool; empty where its description gives parameters instead."""
-    found: dict[str, tuple[str, str]] = {}
-    for node in fields.each("nodes"):
-        types = [node.texts(name) if name in node.values else [] for name in ("input-type", "output-type")]
-        found[node.text("id")] = (types[0][0] if types[0] else "", types[1][0] if types[1] else "")
-    for link in fields.each("links"):
-        for end in ("source", "target"):
-            if link.text(end) not in found:
-                raise link.refused(end, f"names the tool {link.text(end)!r}, which nodes do not")
-    return found
-
-
-def _records(fields: Fields, task_id: str, place: str, tools: dict[str, tuple[str, str]]) -> Iterator[Record]:
-    instruction = fields.text("instruction" if "instruction" in fields.values else "user_request")
-    nodes_name = "tool_nodes" if "tool_nodes" in fields.values else "task_nodes"
-    links_name = "tool_links" if "tool_links" in fields.values else "task_links"
-    steps_name = "tool_steps" if "tool_steps" in fields.values else "task_steps"
-    steps = [str(item) for item in _listed(fields, steps_name)] if steps_name in fields.values else []
-    names: list[str] = []
-    arguments: list[dict[str, str]] = []
-    for position, item in enumerate(_listed(fields, nodes_name)):
-        if not isinstance(item, dict):
-            raise fields.refused(f"{nodes_name}[{position}]", f"must be an object, not {kind_of(item)}")
-        node = Fields(item, fields.file, f"{fields.place}.{nodes_name}[{position}]")
-        names.append(node.text("task"))
-        arguments.append(_arguments(node))
-    if not names:
-        raise fields.refused(nodes_name, "must name at least one tool")
-    links: list[tuple[str, str]] = []
-    for position, item in enumerate(_listed(fields, links_name)):
-        if not isinstance(item, dict):
-            raise fields.refused(f"{links_name}[{position}]", f"must be an object, not {kind_of(item)}")
-        link = Fields(item, fields.file, f"{fields.place}.{links_name}[{position}]")
-        for end in ("source", "target"):
-            if link.text(end) not in names:
-                raise link.refused(end, f"names {link.text(end)!r}, which is no node of the task")
-        links.append((link.text("source"), link.text("target")))
-    original = ImportedItem(
-        item_id=task_id, format="taskbench", item_kind="task", place=place, content=dict(fields.values)
+def _domain(file: Path, root: Path) -> Iterator[Record | BrokenItem]:
+    domain = file.absolute().parent.name
+    tools: dict[str, tuple[str, str]] = {}
+    description = file.parent / "graph_desc.json"
+    found = file_items(
+        [(description, description.relative_to(root).as_posix())] if description.is_file() else []
     )
-    try:
-        pairs = _pairs(names, arguments, links)
-        if isinstance(pairs, str):
-            raise fields.refused(links_name, pairs)
-        nodes, edges = _graph(task_id, names, arguments, steps, pairs, tools)
-        task = build_task(
-            task_id, nodes, edges, instruction, lambda reason: fields.refused(links_name, reason)
+
+    def tool_records(item: Item) -> Iterator[Record]:
+        tools.update(item.parsed(ToolGraph).types())
+        yield ImportedItem(
+            item_id=f"taskbench:{domain}/graph_desc",
+            format="taskbench",
+            item_kind="file",
+            place=f"{domain}/graph_desc.json",
+            content=item.value,
         )
-    except ImportRefusedError as error:
-        yield Rejection(
-            item_kind="task",
-            item_id=task_id,
-            stage="import",
-            reason="links_unclear",
-            message=str(error),
-            provenance=IMPORTED,
-        )
-        return
-    yield task
-    yield original
+
+    yield from checked(found, tool_records, lambda item: f"taskbench:{domain}/graph_desc")
+
+    def name(item: Item) -> str:
+        return f"taskbench:{domain}/{item.parsed(_Named).id}"
+
+    def build(item: Item) -> Iterator[Record]:
+        return _records(item, name(item), f"{domain}/{file.name}", tools)
+
+    yield from checked(line_items(file, file.relative_to(root).as_posix()), build, name)
 
 
-def _listed(fields: Fields, name: str) -> list[JsonValue]:
-    value = fields.values.get(name)
-    if isinstance(value, str):
-        value = parse_json(value, fields.file, f"{fields.place}.{name}")
-    if not isinstance(value, list):
-        reason = "is missing" if name not in fields.values else f"must be a list, not {kind_of(value)}"
-        raise fields.refused(name, reason)
-    return value
+def _records(item: Item, task_id: str, file: str, tools: dict[str, tuple[str, str]]) -> Iterator[Record]:
+    task = item.parsed(_Task)
+    if not task.tool_nodes:
+        raise item.refused("tool_nodes", "must name at least one tool")
+    names = [node.task for node in task.tool_nodes]
+    for position, link in enumerate(task.tool_links):
+        for end in (link.source, link.target):
+            if end not in names:
+                raise item.refused(f"tool_links[{position}]", f"names {end!r}, which is no node of the task")
+    arguments = [_arguments(node) for node in task.tool_nodes]
+    pairs = _pairs(names, arguments, [(link.source, link.target) for link in task.tool_links])
+    if isinstance(pairs, str):
+        raise item.refused("tool_links", pairs, _UNCLEAR)
+    nodes, edges = _graph(task_id, names, arguments, [str(step) for step in task.tool_steps], pairs, tools)
+    yield build_task(
+        task_id,
+        nodes,
+        edges,
+        task.instruction,
+        lambda reason: item.refused("tool_links", reason, _UNCLEAR),
+    )
+    yield ImportedItem(
+        item_id=task_id,
+        format="taskbench",
+        item_kind="task",
+        place=f"{file}:{item.place.strip('[]').removeprefix('line ')}",
+        content=item.value,
+    )
 
 
-def _arguments(node: Fields) -> dict[str, str]:
+def _arguments(node: _Node) -> dict[str, str]:
     """Arguments by name; arguments without names are numbered."""
-    value = node.values.get("arguments", [])
-    if not isinstance(value, list):
-        raise node.refused("arguments", f"must be a list, not {kind_of(value)}")
     found: dict[str, str] = {}
-    for position, item in enumerate(value):
-        if isinstance(item, dict) and "name" in item:
-            given = item.get("value")
-            found[str(item["name"])] = (
-                given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-            )
-        else:
-            found[f"argument_{position}"] = (
-                item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
-            )
+    for position, item in enumerate(node.arguments):
+        named = isinstance(item, dict) and "name" in item
+        name = str(item["name"]) if isinstance(item, dict) and named else f"argument_{position}"
+        value = item.get("value") if isinstance(item, dict) and named else item
+        found[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return found
 
 

@@ -21,6 +21,9 @@ from warehouse.store import Warehouse
 _ROWS: Final = 50_000
 _TASKS: Final = TABLE_NAMED["tasks"]
 _LEVELS: Final = ", ".join(f"'{level}'" for level in LEVELS)
+_NEEDED: Final = (
+    f"list_sort(list_distinct(list_concat({APPLICATIONS_SQL}, coalesce(other_applications, []))))"
+)
 _CHECKS: Final = {
     "task_id is empty": "task_id IS NULL OR task_id = ''",
     "node_count is not the number of nodes": "node_count IS DISTINCT FROM len(nodes)",
@@ -92,12 +95,10 @@ def _fitted(batch: pa.RecordBatch | pa.Table) -> pa.Table:
 
 
 def _with_applications(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> pa.Table:
-    """The rows with the column that follows from their nodes, whatever it held."""
+    """The rows with the column that follows from their other columns, whatever it held."""
     connection.register("given_rows", table)
     try:
-        found = connection.execute(
-            f"SELECT {APPLICATIONS_SQL} AS applications FROM given_rows"
-        ).to_arrow_table()
+        found = connection.execute(f"SELECT {_NEEDED} AS applications FROM given_rows").to_arrow_table()
     finally:
         connection.unregister("given_rows")
     place = table.schema.get_field_index("applications")

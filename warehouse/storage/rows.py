@@ -92,7 +92,9 @@ def encode_record(table: Table, record: Record, shared: Shared) -> dict[str, Any
     if isinstance(record, Trajectory):
         row["step_count"] = len(record.steps)
     if isinstance(record, Task):
-        row["applications"] = sorted({node.application for node in record.graph.nodes})
+        row["applications"] = sorted(
+            {*(node.application for node in record.graph.nodes), *record.other_applications}
+        )
     if table.name == "rejections":
         row["rejection_id"] = _content_id(row)
     return row

@@ -1,0 +1,234 @@
+"""Items of foreign collections: checked one by one, so that all faults of all of them are known at once.
+
+One rule holds for every importer: an item that breaks its format is broken, whatever its file; without leave to skip
+broken items, nothing of the collection is stored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue, ValidationError
+from pydantic_core import ErrorDetails
+
+from resources.record import Record
+from taskgraph.records.task import Rejection
+from warehouse.errors import Fault, ImportRefusedError
+from warehouse.importing.imported_tasks import IMPORTED
+from warehouse.importing.json_reading import kind_of, parse_json, read_text
+from warehouse.records import ImportedItem
+
+
+class ForeignModel(BaseModel):
+    """The fields of a foreign record that are read here; all others are kept in the original and not looked at."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", protected_namespaces=())
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
+def _number_as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Text = Annotated[str, AfterValidator(_not_blank)]
+"""A text with something in it."""
+Identifier = Annotated[Text, BeforeValidator(_number_as_text)]
+"""An id: a text, or a whole number, which is read as text."""
+M = TypeVar("M", bound=BaseModel)
+Kind = Literal["task", "subtask", "trajectory", "evaluation_function"]
+"""What an item would have become."""
+_WANTED: Final = {
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item as it stands in its collection."""
+
+    file: str
+    """File, relative to what is imported."""
+    value: JsonValue
+    """The item."""
+    place: str = ""
+    """Place in the file; empty where the item is the whole file."""
+
+    @property
+    def where(self) -> str:
+        """File and place in one text."""
+        return f"{self.file}:{self.place}" if self.place else self.file
+
+    def refused(self, field: str, reason: str, code: str = "format_broken") -> ImportRefusedError:
+        """The refusal of a field."""
+        named = ".".join(part for part in (self.place, field) if part)
+        return ImportRefusedError(self.file, named, reason, code=code)
+
+    def parsed(self, model: type[M]) -> M:
+        """The item as a model.
+
+        Raises:
+            ImportRefusedError: with every fault.
+        """
+        return parsed(model, self.value, self.file, self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenItem:
+    """An item that breaks its format, or that cannot be understood."""
+
+    item_id: str
+    """Id it would have had, or its place."""
+    kind: Kind
+    """What it would have become."""
+    place: str
+    """File and place."""
+    faults: tuple[Fault, ...]
+    """What is wrong with it."""
+    code: str
+    """Short code of the reason."""
+    content: JsonValue
+    """The item itself; its text where it is no JSON."""
+
+    def records(self, format_name: str) -> tuple[Rejection, ImportedItem]:
+        """The rejection, and the original under an id of its own, so that a mended item can be imported later."""
+        digest = hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:12]
+        original = ImportedItem(
+            item_id=f"rejected:{self.item_id}:{digest}",
+            format=format_name,
+            item_kind="rejected",
+            place=self.place,
+            content=self.content,
+        )
+        rejection = Rejection(
+            item_kind=self.kind,
+            item_id=self.item_id,
+            stage="import",
+            reason=self.code,
+            message="; ".join(map(str, self.faults)),
+            details={"original": original.item_id, "place": self.place, "format": format_name},
+            provenance=IMPORTED,
+        )
+        return rejection, original
+
+
+def parsed(model: type[M], value: JsonValue, file: str, place: str = "") -> M:
+    """A foreign value as a model.
+
+    Raises:
+        ImportRefusedError: with every fault.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        faults = [
+            Fault(file, ".".join(part for part in (place, _field(item)) if part), _reason(item))
+            for item in error.errors(include_url=False)
+        ]
+        raise ImportRefusedError.listing(faults) from None
+
+
+def file_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]:
+    """One item for each JSON file, given with the name by which it is shown."""
+    for path, shown in files:
+        yield from _read_item(path, shown)
+
+
+def line_items(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
+    """One item for each line of a file, or for each entry where the file is one list."""
+    try:
+        text = read_text(path, shown)
+        if text.lstrip().startswith("["):
+            whole = parse_json(text, shown)
+            for number, value in enumerate(whole if isinstance(whole, list) else []):
+                yield Item(shown, value, f"[{number}]")
+            return
+    except ImportRefusedError as error:
+        yield _unreadable(error, shown, None)
+        return
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            place = f"line {number}"
+            try:
+                yield Item(shown, parse_json(line, shown, place), place)
+            except ImportRefusedError as error:
+                yield _unreadable(error, f"{shown}:{place}", line)
+
+
+def checked(
+    items: Iterable[Item | BrokenItem],
+    build: Callable[[Item], Iterable[Record]],
+    name: Callable[[Item], str],
+    kind: Kind = "task",
+) -> Iterator[Record | BrokenItem]:
+    """The records of all items, and those items of which there are none because they are broken.
+
+    Args:
+        items: the items.
+        build: makes the records of one; raises `ImportRefusedError` where it is broken.
+        name: id of one, unique in the collection; may raise as `build` does.
+        kind: what an item becomes.
+    """
+    seen: dict[str, str] = {}
+    for item in items:
+        if isinstance(item, BrokenItem):
+            yield item
+            continue
+        item_id = item.where
+        try:
+            item_id = name(item)
+            records = list(build(item))
+            if item_id in seen:
+                raise item.refused("id", f"stands in {seen[item_id]} too")
+        except ImportRefusedError as error:
+            yield BrokenItem(item_id, kind, item.where, error.faults, error.code, item.value)
+            continue
+        seen[item_id] = item.where
+        yield from records
+
+
+def _read_item(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
+    text: str | None = None
+    try:
+        text = read_text(path, shown)
+        yield Item(shown, parse_json(text, shown))
+    except ImportRefusedError as error:
+        yield _unreadable(error, shown, text)
+
+
+def _unreadable(error: ImportRefusedError, place: str, text: str | None) -> BrokenItem:
+    return BrokenItem(place, "task", place, error.faults, error.code, text)
+
+
+def _field(item: ErrorDetails) -> str:
+    field = ""
+    for part in item["loc"]:
+        field += f"[{part}]" if isinstance(part, int) else f"{'.' if field else ''}{part}"
+    return field
+
+
+def _reason(item: ErrorDetails) -> str:
+    kind = item["type"]
+    if kind == "missing":
+        return "is missing"
+    if kind in _WANTED:
+        return f"{_WANTED[kind]}, not {kind_of(item['input'])}"
+    if kind == "literal_error":
+        return f"must be {item.get('ctx', {}).get('expected', '')}, not {item['input']!r}"
+    message = item["msg"].removeprefix("Value error, ")
+    return message[:1].lower() + message[1:] if kind != "value_error" else message
