@@ -49,6 +49,7 @@ def describe_present(connection: duckdb.DuckDBPyConnection, publication: Publica
         )
     counts = {table.name: _number(connection, f"SELECT count(*) FROM {table.name}") for table in TABLES}
     counts.pop("dataset_versions")
+    counts.pop("version_tags")
     funnel = {
         f"{step}: {reason}" if reason else str(step): int(items)
         for step, reason, items in connection.execute("SELECT step, reason, items FROM funnel").fetchall()

@@ -112,6 +112,15 @@ class DatasetVersion(Record):
     """Settings of the run that published it."""
 
 
+class VersionTag(Record):
+    """A further name of a dataset version, which can be moved to another one."""
+
+    tag: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    """Name, such as `stable`."""
+    version: str
+    """The version it stands for."""
+
+
 class ImportedItem(Record):
     """What an imported task or subtask looked like in its own format, whole, unknown fields included."""
 

@@ -24,7 +24,7 @@ from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord
+from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord, VersionTag
 from warehouse.storage.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
 
 SCHEMA_VERSION = 3
@@ -219,6 +219,7 @@ TABLES: tuple[Table, ...] = (
         "A published dataset version: a named, immutable state of the whole warehouse.",
         DatasetVersion,
     ),
+    Table("version_tags", ("tag",), "A further name of a dataset version.", VersionTag),
     Table(
         "imported_items",
         ("item_id",),

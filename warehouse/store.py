@@ -25,7 +25,7 @@ from warehouse.errors import (
 from warehouse.publication import Publication, describe_present
 from warehouse.querying.guard import admit
 from warehouse.querying.query_result import QueryResult
-from warehouse.records import DatasetVersion
+from warehouse.records import DatasetVersion, VersionTag
 from warehouse.schema import Table
 from warehouse.storage.database import LAKE, connect_reader, connect_writer, retried
 from warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
@@ -154,6 +154,13 @@ class Warehouse:
                 self.compact()
             return answer
 
+    def maintain(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
+        """Run `action`, which looks after files, outside of a transaction and alone among all writers."""
+        with self._guard:
+            writer = self._writing()
+            with WriterLock(self.location):
+                return retried(lambda: action(writer), self.location)
+
     def publish(
         self,
         name: str = "",
@@ -183,7 +190,7 @@ class Warehouse:
         return list(self.read(DatasetVersion, order_by="snapshot_id, name"))
 
     def snapshot_of(self, version: str) -> int:
-        """The catalogue's snapshot of a published version.
+        """The catalogue's snapshot of a published version, named by its own name or a tag.
 
         Raises:
             VersionError: no such version; the published ones are named.
@@ -192,6 +199,8 @@ class Warehouse:
             "SELECT name, snapshot_id FROM dataset_versions ORDER BY snapshot_id, name"
         ).as_dicts()
         known = {str(row["name"]): int(str(row["snapshot_id"])) for row in rows}
+        if version not in known:
+            version = next((item.version for item in self.read(VersionTag, "tag = ?", [version])), version)
         if version not in known:
             raise VersionError(
                 f"There is no dataset version {version!r}; published: {', '.join(known) or 'none yet'}."

@@ -22,6 +22,7 @@ def report(
     ] = None,
     sample: Annotated[int, typer.Option(help="Tasks shown in full.", min=0, max=200)] = 8,
     seed: Annotated[int, typer.Option(help="Seed of their choice.")] = 0,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
 ) -> None:
     """Write a report: funnel, complexity, scenarios, and sampled tasks with graph, subtasks and screenshots."""
@@ -29,7 +30,7 @@ def report(
     from warehouse.store import Warehouse
     from warehouse.viewer.reports.report import write_report
 
-    settings = load_settings(data=data)
+    settings = load_settings(data=data, warehouse=warehouse)
     if out.is_dir():
         raise CommandError(f"{out} is a folder; name a file, such as {out / 'report.html'}.")
     with Warehouse(settings.warehouse_location, read_only=True, version=version) as store:

@@ -12,28 +12,121 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("versions")(versions)
+    group = typer.Typer(invoke_without_command=True)
+    group.callback()(versions)
+    group.command("tag")(tag)
+    group.command("clean")(clean)
+    app.add_typer(group, name="versions")
+    app.command("publish")(publish)
     app.command("diff")(diff)
 
 
-def versions(warehouse: WarehouseOption = None, as_json: JsonOption = False) -> None:
-    """List the published dataset versions, oldest first."""
+def publish(
+    name: Annotated[str, typer.Argument(help="Name; the next v<number> by default.")] = "",
+    description: Annotated[str, typer.Option(help="What it is, for people.")] = "",
+    warehouse: WarehouseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Publish the present state, such as imported or composed tasks, as an immutable dataset version."""
+    from flows.settings import load_settings
+    from warehouse.store import Warehouse
+
+    place = load_settings(warehouse=warehouse).warehouse_location
+    Warehouse(place, read_only=True).close()
+    with Warehouse(place) as opened:
+        version = opened.publish(name, description=description)
+    if as_json:
+        typer.echo(version.model_dump_json(indent=2))
+        return
+    held = ", ".join(f"{count} {table}" for table, count in version.counts.items() if count)
+    typer.echo(f"published {version.name}: {held or 'nothing is stored yet'}")
+
+
+def tag(
+    name: Annotated[str, typer.Argument(help="The tag, such as stable.")],
+    version: Annotated[str, typer.Argument(help="A published version.")],
+    warehouse: WarehouseOption = None,
+) -> None:
+    """Give a version a further name; the tag moves if another version has it. `--version` takes tags too."""
+    from flows.settings import load_settings
+    from warehouse.maintenance import tag as put
+    from warehouse.store import Warehouse
+
+    place = load_settings(warehouse=warehouse).warehouse_location
+    Warehouse(place, read_only=True).close()
+    with Warehouse(place) as opened:
+        made = put(opened, name, version)
+    typer.echo(f"{made.tag} is {made.version}")
+
+
+def clean(
+    keep: Annotated[
+        int | None,
+        typer.Option(min=1, help="Versions to keep, the newest and the tagged ones; all by default."),
+    ] = None,
+    hours: Annotated[float, typer.Option(min=0, help="Unpublished states younger than this stay.")] = 24.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    warehouse: WarehouseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove files of commits that never ended, old states that no version names, and versions beyond --keep."""
+    from flows.settings import load_settings
+    from warehouse.maintenance import clean as sweep
+    from warehouse.store import Warehouse
+
+    place = load_settings(warehouse=warehouse).warehouse_location
+    Warehouse(place, read_only=True).close()
+    with Warehouse(place) as opened:
+        cleaning = sweep(opened, keep=keep, hours=hours, dry_run=dry_run)
+    if as_json:
+        typer.echo(cleaning.model_dump_json(indent=2))
+        return
+    verb = "would remove" if dry_run else "removed"
+    typer.echo(f"{verb} {len(cleaning.orphan_files)} orphan files, {cleaning.states} old states", nl=False)
+    typer.echo(f", versions: {', '.join(cleaning.versions) or 'none'}")
+
+
+def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json: JsonOption = False) -> None:
+    """List the published dataset versions, oldest first, with their tags."""
+    if context.invoked_subcommand is not None:
+        return
     from cli.answer_printing import print_json, print_table
     from flows.settings import load_settings
+    from warehouse.records import VersionTag
     from warehouse.store import Warehouse
 
     with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = opened.versions()
+        tags = list(opened.read(VersionTag))
     if as_json:
-        print_json([version.model_dump(mode="json") for version in found])
+        print_json(
+            [
+                {
+                    **version.model_dump(mode="json"),
+                    "tags": [item.tag for item in tags if item.version == version.name],
+                }
+                for version in found
+            ]
+        )
         return
     if not found:
         typer.echo("no version is published yet; a completed `taskloom build` publishes one.", err=True)
         return
-    columns = ("name", "published", "parent", "tasks", "subtasks", "models", "cost_usd", "description")
+    columns = (
+        "name",
+        "tags",
+        "published",
+        "parent",
+        "tasks",
+        "subtasks",
+        "models",
+        "cost_usd",
+        "description",
+    )
     rows = [
         (
             version.name,
+            ", ".join(item.tag for item in tags if item.version == version.name),
             version.created_at[:19].replace("T", " "),
             version.parent,
             version.counts.get("tasks", 0),

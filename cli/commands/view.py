@@ -23,6 +23,7 @@ def view(
         str | None, typer.Option(help="Dataset version; the present state by default.")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = False,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
 ) -> None:
     """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and SQL."""
@@ -30,7 +31,7 @@ def view(
     from warehouse.store import Warehouse
     from warehouse.viewer.server import LOOPBACK, listen, serve
 
-    settings = load_settings(data=data)
+    settings = load_settings(data=data, warehouse=warehouse)
     with Warehouse(settings.warehouse_location, read_only=True, version=version) as store:
         try:
             opened = listen(port)

@@ -131,7 +131,7 @@ def test_an_export_says_what_was_left_out_and_what_was_compared(run: Run, tmp_pa
 
     assert "short of train: wanted 4, found 1" in result.stdout
     assert "sets: train 1, validation 0, test 0" in result.stdout
-    assert "leaks: 0 (compared 1 instructions, 1 intents, 1 resources, 2 subtasks)" in result.stdout
+    assert "leaks: 0 (compared 1 instructions, 1 intents, 2 templates, 1 values)" in result.stdout
     assert result.exit_code == 1
 
 
@@ -162,3 +162,30 @@ def test_an_error_in_the_shell_does_not_end_it(
     answer_line(sampled, "DELETE FROM tasks;")
 
     assert "can only be asked" in capsys.readouterr().err
+
+
+def test_a_version_is_published_tagged_and_cleaned(run: Run) -> None:
+    assert "published imported" in run("publish", "imported", "--description", "by hand").stdout
+    assert run("publish", "imported").exit_code != 0
+    assert run("versions", "tag", "stable", "imported").exit_code == 0
+    (first, second) = json.loads(run("versions", "--json").stdout)
+    assert (first["name"], second["name"], second["tags"]) == ("v1", "imported", ["stable"])
+    assert run("sql", "SELECT count(*) AS n FROM tasks", "--version", "stable", "--json").exit_code == 0
+    assert "versions: v1" in run("versions", "clean", "--keep", "1").stdout
+
+
+@pytest.mark.parametrize("capability", ["parallel_planning", "long_range_planning", "all_capabilities"])
+def test_an_export_by_capability_answers_in_words(run: Run, tmp_path: Path, capability: str) -> None:
+    result = run("export", "omnibench", "--out", str(tmp_path / "out"), "--capability", capability)
+
+    assert result.exit_code != 0
+    message = str(result.exception)
+    assert "No task meets the selection" in message or "Unknown capability" in message
+
+
+def test_a_report_is_about_the_warehouse_that_is_named(run: Run, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+
+    assert run("report", "--out", str(page), "--warehouse", str(tmp_path / "warehouse")).exit_code == 0
+    assert "task-1" in page.read_text() or "Prepare the report" in page.read_text()
+    assert run("report", "--out", str(page), "--warehouse", str(tmp_path / "nowhere")).exit_code != 0
