@@ -13,7 +13,6 @@ from resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from warehouse.exporting.exporting import Manifest
-    from warehouse.sets.dividing import SplitName
     from warehouse.sets.selection import Shortfall
     from warehouse.sets.splits import LeakageReport
 
@@ -47,6 +46,13 @@ def export(
     split: Annotated[
         str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
     ] = "",
+    leak: Annotated[
+        str, typer.Option(help="What sets may share, of template, value, intent, instruction; with commas.")
+    ] = "",
+    hold_out: Annotated[
+        list[str] | None,
+        typer.Option(help="Test set: application=NAME or scenario=NAME; --split then divides the rest."),
+    ] = None,
     against: Annotated[
         list[Path] | None,
         typer.Option(help="Text file, one instruction per line: tasks that resemble one are left out."),
@@ -54,6 +60,10 @@ def export(
     coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
     granularity: Annotated[str, typer.Option(help="step or trajectory.")] = "step",
     instructions: Annotated[str, typer.Option(help="low (subtasks) or high (whole tasks).")] = "low",
+    image_urls: Annotated[
+        str,
+        typer.Option(help="Pictures of openai_chat: data, or the address under which you serve the folder."),
+    ] = "data",
     licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
     version: Annotated[
         str | None, typer.Option(help="Dataset version; the present state by default.")
@@ -63,8 +73,16 @@ def export(
 ) -> None:
     """Export tasks with everything that belongs to them. The folder is complete or absent.
 
-    With --split, sets share no subtask template, resource value, intent or instruction; tasks that would connect two
-    are left out. Ends with exit code 1 when fewer tasks were found than wanted; what was found is exported.
+    With --split, sets share no subtask template, resource value, intent or instruction, but for what --leak names;
+    tasks that would connect two are left out, and left_out.jsonl names each. Ends with exit code 1 when fewer tasks
+    were found than wanted, or a set has less than its share by more than two points; what was found is exported.
+
+    Examples:
+      taskloom export openai_chat --out sets --split train=0.8,validation=0.1,test=0.1
+
+      taskloom export osworld --out unseen --hold-out application=zotero --leak value
+
+      taskloom export omnibench --out planning --capability long_range_planning --size 100
     """
     if show_list:
         _list_formats(as_json)
@@ -78,6 +96,7 @@ def export(
     from flows.settings import describe_problems, load_settings
     from warehouse.exporting.exporting import ExportOptions
     from warehouse.exporting.exporting import export as run_export
+    from warehouse.sets.requests import parse_request
     from warehouse.sets.selection import Selection, parse_levels, parse_quota
     from warehouse.store import Warehouse
 
@@ -100,6 +119,7 @@ def export(
                 "coordinates": coordinates,
                 "granularity": granularity,
                 "instruction_level": instructions,
+                "image_urls": image_urls,
                 "licence": licence,
             }
         )
@@ -113,31 +133,12 @@ def export(
             out,
             selection,
             options,
-            shares=_shares(split) if split else None,
+            sets=parse_request(split, leak, hold_out or []),
             named_lists=_named_lists(against or []),
         )
     _print(manifest, out, as_json)
     if manifest.shortfalls:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
-
-
-def _shares(text: str) -> dict[SplitName, float]:
-    from warehouse.sets.dividing import SPLITS
-
-    shares: dict[SplitName, float] = {}
-    for part in text.split(","):
-        name, _, value = part.partition("=")
-        known = next((item for item in SPLITS if item == name.strip()), None)
-        try:
-            share = float(value)
-        except ValueError:
-            raise CommandError(f"--split takes NAME=SHARE, not {part!r}.") from None
-        if known is None:
-            raise CommandError(f"there is no set {name!r}; known: {', '.join(SPLITS)}.")
-        if known in shares:
-            raise CommandError(f"--split names the set {known!r} twice.")
-        shares[known] = share
-    return shares
 
 
 def _named_lists(files: list[Path]) -> dict[str, list[str]]:
@@ -178,8 +179,13 @@ def _shortfall(shortfall: Shortfall) -> str:
 
 def _print_leakage(report: LeakageReport) -> None:
     typer.echo(f"sets: {', '.join(f'{name} {size}' for name, size in report.sizes.items())}")
-    if report.left_out:
-        typer.echo(f"left out {report.left_out} that would connect two sets")
+    if report.asked and sum(report.sizes.values()):
+        given = ", ".join(f"{name} {share:.1%}" for name, share in report.given.items())
+        typer.echo(f"shares given: {given}")
+    for reason, count in report.left_out_reasons.items():
+        typer.echo(f"left out {count}: {reason}")
+    for sentence in report.advice:
+        typer.echo(f"note: {sentence}")
     for leak in report.removed[:_SHOWN]:
         typer.echo(f"left out {leak.value}: it resembles {leak.found_in[1]}")
     if len(report.removed) > _SHOWN:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,8 +10,11 @@ from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
 from warehouse.errors import SelectionInvalidError
-from warehouse.sets.dividing import SPLITS, apportion, divide
-from warehouse.sets.splits import leakage, resembling
+from warehouse.sets.dividing import TOLERANCE, apportion, divide
+from warehouse.sets.names import SPLITS, SplitName
+from warehouse.sets.requests import parse_request
+from warehouse.sets.splits import Compared, leakage, resembling
+from warehouse.sets.wording import NEAR, InstructionIndex, wording_of
 
 KEYS = st.dictionaries(
     st.integers(0, 200).map(lambda number: f"task-{number}"),
@@ -17,25 +22,25 @@ KEYS = st.dictionaries(
     min_size=1,
     max_size=60,
 )
-SHARES = {"train": 0.8, "validation": 0.1, "test": 0.1}
+SHARES: dict[SplitName, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
 
 
 @settings(max_examples=150)
 @given(KEYS, st.integers(0, 3))
 def test_no_key_stands_in_two_sets_and_no_task_is_lost(keys: dict[str, frozenset[str]], seed: int) -> None:
-    division = divide(keys, SHARES, seed)  # type: ignore[arg-type]
+    division = divide(keys, SHARES, seed)
 
     held = [{key for task in division.tasks[name] for key in keys[task]} for name in SPLITS]
     assert not held[0] & held[1] and not held[0] & held[2] and not held[1] & held[2]
     everything = [*division.left_out, *(task for members in division.tasks.values() for task in members)]
     assert sorted(everything) == sorted(keys)
-    assert division == divide(keys, SHARES, seed)  # type: ignore[arg-type]
+    assert division == divide(keys, SHARES, seed)
 
 
 def test_separate_groups_are_dealt_out_without_loss() -> None:
     keys = {f"task-{number}": frozenset({f"subtask {number}"}) for number in range(100)}
 
-    division = divide(keys, SHARES)  # type: ignore[arg-type]
+    division = divide(keys, SHARES)
 
     assert [len(division.tasks[name]) for name in SPLITS] == [80, 10, 10]
     assert not division.left_out
@@ -47,7 +52,7 @@ def test_a_connected_pool_still_gives_a_test_set() -> None:
         for number in range(400)
     }
 
-    division = divide(keys, SHARES)  # type: ignore[arg-type]
+    division = divide(keys, SHARES)
 
     assert len(division.tasks["test"]) > 0
     assert len(division.tasks["train"]) > 100
@@ -63,7 +68,7 @@ def test_no_set_is_starved_for_another_in_a_connected_pool() -> None:
         for number, name in enumerate(names)
     }
 
-    division = divide(keys, SHARES)  # type: ignore[arg-type]
+    division = divide(keys, SHARES)
 
     assert all(division.tasks[name] for name in SPLITS)
     assert len(division.tasks["train"]) > len(division.tasks["test"])
@@ -73,7 +78,7 @@ def test_no_set_is_starved_for_another_in_a_connected_pool() -> None:
 def test_a_number_is_apportioned_without_rest(total: int, first: int, second: int) -> None:
     shares = {"train": (20 - first - second) / 20, "validation": first / 20, "test": second / 20}
 
-    counts = apportion(total, shares)  # type: ignore[arg-type]
+    counts = apportion(total, shares)
 
     assert sum(counts.values()) == total
     assert all(abs(counts[name] - total * shares[name]) < 1 for name in SPLITS)
@@ -84,24 +89,29 @@ def test_shares_must_add_up() -> None:
         divide({"a": frozenset({"x"})}, {"train": 0.5})
 
 
+def compared(**sets: list[Task]) -> dict[SplitName, list[Compared]]:
+    return {name: [Compared.of(task) for task in sets[name]] for name in SPLITS if name in sets}
+
+
 def test_the_report_finds_what_leaks() -> None:
     task = next(item for item in records() if isinstance(item, Task))
     twin = task.model_copy(update={"task_id": "twin"})
 
     report = leakage(
-        {"train": [task], "validation": [], "test": [twin]}, named_lists={"list": [task.instruction.upper()]}
+        compared(train=[task], validation=[], test=[twin]), named_lists={"list": [task.instruction.upper()]}
     )
 
     kinds = {leak.kind for leak in report.leaks}
-    assert kinds == {"subtask", "resource", "intent", "instruction"}
-    assert report.checked["subtask"] == 2
+    assert kinds == {"template", "value", "intent", "instruction"}
+    assert report.checked["template"] == 2
 
 
 def test_an_unrelated_list_is_no_leak() -> None:
     task = next(item for item in records() if isinstance(item, Task))
 
     report = leakage(
-        {"train": [task]}, named_lists={"list": ["Open the browser and look up the weather in Oslo today"]}
+        compared(train=[task]),
+        named_lists={"list": ["Open the browser and look up the weather in Oslo today"]},
     )
 
     assert report.leaks == ()
@@ -121,7 +131,7 @@ def altered(task: Task, name: str, **fields: object) -> Task:
 @pytest.mark.parametrize(
     ("field", "value", "kind"),
     [
-        ("graph", None, "subtask"),
+        ("graph", None, "template"),
         ("intent_id", "intent-1", "intent"),
         ("intent", " prepare THE report", "intent"),
         ("instruction", "In notes, create 'a.csv', then in sheets, chart 'a.csv'!", "instruction"),
@@ -138,8 +148,8 @@ def test_every_way_to_leak_is_found(field: str, value: str | None, kind: str) ->
     same_template = task.graph.model_copy(update={"nodes": tuple(values), "edges": ()})
     leaking = other.model_copy(update={field: same_template if value is None else value})
 
-    assert not leakage({"train": [task], "validation": [], "test": [other]}).leaks
-    report = leakage({"train": [task], "validation": [], "test": [leaking]})
+    assert not leakage(compared(train=[task], validation=[], test=[other])).leaks
+    report = leakage(compared(train=[task], validation=[], test=[leaking]))
 
     assert {leak.kind for leak in report.leaks} == {kind}
 
@@ -150,15 +160,111 @@ def test_one_value_in_resources_of_two_categories_is_a_leak() -> None:
     node = other.graph.nodes[0].model_copy(update={"outputs": (file_resource("a.csv", "sheet_path"),)})
     other = other.model_copy(update={"graph": other.graph.model_copy(update={"nodes": (node,)})})
 
-    report = leakage({"train": [task], "test": [other]})
+    report = leakage(compared(train=[task], test=[other]))
 
-    assert [(leak.kind, leak.value) for leak in report.leaks] == [("resource", "a.csv")]
+    assert [(leak.kind, leak.value) for leak in report.leaks] == [("value", "a.csv")]
 
 
 def test_of_two_near_copies_the_one_in_the_larger_set_is_named() -> None:
     task = next(item for item in records() if isinstance(item, Task))
     copy, further = altered(task, "copy", instruction=f"{task.instruction} Well."), altered(task, "further")
 
-    (found,) = resembling({"train": [copy, further], "validation": [], "test": [task]})
+    (found,) = resembling(compared(train=[copy, further], validation=[], test=[task]))
 
     assert (found.value, found.found_in) == ("copy", ("train", "test: task-1"))
+
+
+GROUPED = st.lists(st.integers(1, 6), min_size=40, max_size=120)
+"""Sizes of groups of tasks that share something."""
+
+
+@settings(max_examples=60)
+@given(
+    GROUPED,
+    st.sampled_from([(0.8, 0.1, 0.1), (0.5, 0.25, 0.25), (0.9, 0.0, 0.1), (0.34, 0.33, 0.33)]),
+    st.integers(0, 3),
+)
+def test_shares_are_given_within_two_points_where_groups_allow_it(
+    sizes: list[int], shares: tuple[float, ...], seed: int
+) -> None:
+    keys = {
+        f"{group}-{member}": frozenset({f"subtask {group}"})
+        for group, size in enumerate(sizes)
+        for member in range(size)
+    }
+    asked = dict(zip(SPLITS, shares, strict=True))
+
+    division = divide(keys, asked, seed)
+
+    slack = max(TOLERANCE * len(keys), max(sizes) / 2)
+    for name in SPLITS:
+        assert abs(len(division.tasks[name]) - asked[name] * len(keys)) <= slack
+    assert not division.left_out
+
+
+def test_every_set_gets_its_share_of_every_stratum() -> None:
+    keys = {f"task-{number:04}": frozenset({f"subtask {number}"}) for number in range(1000)}
+    strata = {
+        task: (f"branch={'hard' if number % 10 == 0 else 'easy'}", f"application={number % 7}")
+        for number, task in enumerate(sorted(keys))
+    }
+
+    division = divide(keys, SHARES, 3, strata)
+
+    assert [len(division.tasks[name]) for name in SPLITS] == [800, 100, 100]
+    for label, total in (("branch=hard", 100), *((f"application={number}", 143) for number in range(7))):
+        for name, share in SHARES.items():
+            held = sum(label in strata[task] for task in division.tasks[name])
+            assert abs(held - share * total) <= 0.02 * total + 1, (label, name)
+
+
+def test_what_a_knot_leaves_out_is_named_with_what_would_connect() -> None:
+    keys = {
+        f"task-{number}": frozenset(
+            f"template {(number * step + number // 7) % (12 + 5 * step)} {step}" for step in (1, 2, 3)
+        )
+        for number in range(400)
+    }
+
+    division = divide(keys, SHARES)
+
+    held = {key: name for name in SPLITS for task in division.tasks[name] for key in keys[task]}
+    assert division.left_out
+    for task, reason in division.left_out.items():
+        owners = {held[key] for key in keys[task] if key in held}
+        assert len(owners) > 1
+        assert all(f"{name} (template " in reason for name in owners)
+
+
+def test_a_request_that_cannot_be_meant_is_refused() -> None:
+    for split, leak, held in (
+        ("train=1,test=x", "", []),
+        ("training=1", "", []),
+        ("train=0.5,train=0.5", "", []),
+        ("train=1", "subtasks", []),
+        ("", "value", []),
+        ("train=0.8,test=0.2", "", ["application=notes"]),
+        ("", "", ["app=notes"]),
+        ("", "", ["scenario="]),
+    ):
+        with pytest.raises(SelectionInvalidError):
+            parse_request(split, leak, held)
+    assert parse_request("", "", []) is None
+
+
+@settings(max_examples=80)
+@given(st.lists(st.text("ab ", max_size=60), max_size=8), st.text("ab ", max_size=60))
+def test_the_nearest_instruction_is_the_one_with_most_wording_in_common(texts: list[str], text: str) -> None:
+    wordings = [wording_of(item) for item in texts]
+    own = set(wording_of(text))
+
+    def likeness(wording: Sequence[int]) -> float:
+        return len(own & set(wording)) / len(own | set(wording)) if own and wording else 0.0
+
+    found = InstructionIndex((str(at), wording) for at, wording in enumerate(wordings)).resembled_by(
+        wording_of(text)
+    )
+
+    best = max(map(likeness, wordings), default=0.0)
+    assert (found is None) == (best < NEAR)
+    assert found is None or likeness(wordings[int(found)]) == best

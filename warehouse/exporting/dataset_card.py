@@ -13,7 +13,7 @@ from resources.dimensions import DIMENSIONS, LEVELS, TABLE
 from taskgraph.records.task import Task
 from warehouse.exporting.exporting import ExportOptions, ExportSource
 from warehouse.schema import TABLE_NAMED
-from warehouse.sets.dividing import SPLITS
+from warehouse.sets.names import SPLITS
 
 STEPS: Final = "trajectory_steps"
 """The configuration whose rows are single steps."""
@@ -154,7 +154,7 @@ def _about(source: ExportSource, tasks: Sequence[Task], applications: Sequence[s
     ).as_dicts()
     writers = [f"{row['provider']}/{row['model']}" for row in called]
     simulated = sum(task.simulated for task in tasks)
-    replayed = len({replay.task_id for replay in source.replays()})
+    replayed = sum(bool(replays) for _, replays in source.replayed())
     return [
         f"# {_TITLE}",
         "",

@@ -86,11 +86,11 @@ def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue
 def recordings(source: ExportSource, options: ExportOptions) -> Iterator[tuple[Trajectory, str, str]]:
     """Recordings with the instruction they follow and the set they belong to."""
     if options.instruction_level == "high":
-        tasks = {task.task_id: task for task in source.tasks()}
-        for replay in source.replays():
-            trajectory = source.trajectory(replay.trajectory_id)
-            if trajectory is not None:
-                yield trajectory, tasks[replay.task_id].instruction, source.split_of(replay.task_id)
+        for task, replays in source.replayed():
+            for replay in replays:
+                trajectory = source.trajectory(replay.trajectory_id)
+                if trajectory is not None:
+                    yield trajectory, task.instruction, source.split_of(task.task_id)
         return
     set_of = {
         node.subtask_id: source.split_of(task.task_id) for task in source.tasks() for node in task.graph.nodes

@@ -28,8 +28,9 @@ from taskgraph.records.trajectory import Trajectory
 from warehouse.errors import ExportRefusedError
 from warehouse.lookup import export_module
 from warehouse.records import ImportedItem
-from warehouse.sets.dividing import SplitName
 from warehouse.sets.drawing import draw_tasks
+from warehouse.sets.names import SplitName
+from warehouse.sets.requests import SetRequest
 from warehouse.sets.selection import Selection, Shortfall
 from warehouse.sets.splits import LeakageReport
 from warehouse.store import Warehouse
@@ -37,6 +38,10 @@ from warehouse.store import Warehouse
 R = TypeVar("R", bound=Record)
 MANIFEST = "manifest.json"
 """Name of the manifest in every export."""
+SETS = "sets.json"
+"""Name of the file with the task ids of every set."""
+LEFT_OUT = "left_out.jsonl"
+"""Name of the file with the tasks that are in no set."""
 
 
 class ExportOptions(Record):
@@ -48,6 +53,8 @@ class ExportOptions(Record):
     """Fine-tuning records per step or per trajectory."""
     instruction_level: Literal["high", "low"] = "low"
     """Instruction given in fine-tuning records: the task's or the subtask's."""
+    image_urls: str = Field(default="data", pattern="^(data|https?://.+)$")
+    """Addresses of pictures in OpenAI's records: `data`, or the prefix under which you serve the export's folder."""
     licence: str = "apache-2.0"
     """Licence named on the dataset card."""
 
@@ -140,10 +147,13 @@ class ExportSource:
         """Applications by name."""
         return {item.name: item for item in self.warehouse.read(Application)}
 
-    @cached_property
-    def imported(self) -> dict[str, ImportedItem]:
-        """What imported tasks looked like in their own format, by task id."""
-        return {item.item_id: item for item in self.of(ImportedItem, "item_id", self.task_ids)}
+    def with_originals(self) -> Iterator[tuple[Task, ImportedItem | None]]:
+        """The tasks, by id, with what they looked like in their own format where they were imported."""
+        for start in range(0, len(self.task_ids), 1000):
+            part = self.task_ids[start : start + 1000]
+            originals = {item.item_id: item for item in self.of(ImportedItem, "item_id", part)}
+            for task in self.of(Task, "task_id", part):
+                yield task, originals.get(task.task_id)
 
     def trajectories(self, pictures: bool = True) -> Iterator[Trajectory]:
         """Trajectories of the subtasks that cross-verification accepted, or that were imported, by id."""
@@ -159,11 +169,16 @@ class ExportSource:
             if found is not None:
                 yield found
 
-    def replays(self, successful: bool = True) -> Iterator[Replay]:
-        """Replays of the tasks, by id."""
-        for replay in self.of(Replay, "task_id", self.task_ids):
-            if replay.success or not successful:
-                yield replay
+    def replayed(self) -> Iterator[tuple[Task, list[Replay]]]:
+        """The tasks with their successful replays, by id."""
+        for start in range(0, len(self.task_ids), 1000):
+            part = self.task_ids[start : start + 1000]
+            found: dict[str, list[Replay]] = {name: [] for name in part}
+            for replay in self.of(Replay, "task_id", part):
+                if replay.success:
+                    found[replay.task_id].append(replay)
+            for task in self.of(Task, "task_id", part):
+                yield task, found[task.task_id]
 
     def trajectory(self, trajectory_id: str, pictures: bool = True) -> Trajectory | None:
         """One trajectory, or None."""
@@ -191,13 +206,14 @@ def export(
     selection: Selection | None = None,
     options: ExportOptions | None = None,
     *,
-    shares: Mapping[SplitName, float] | None = None,
+    sets: SetRequest | None = None,
     named_lists: Mapping[str, Sequence[str]] | None = None,
 ) -> Manifest:
     """Export the selected tasks to `folder`, which must not exist yet.
 
-    With `shares` the tasks are divided into sets that share no subtask template, resource value, intent or instruction;
-    tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The manifest carries the leakage report.
+    With `sets` the tasks are divided into sets that share no subtask template, resource value, intent or instruction,
+    but for what they may share; `sets.json` says which task is in which, `left_out.jsonl` which is in none and why.
+    Tasks whose instruction, or a subtask's, `named_lists` hold are taken out. The manifest carries the leakage report.
 
     Raises:
         ExportRefusedError: the folder exists, nothing is selected, the format can express nothing of it, a set would be empty, or the folder cannot be written;
@@ -207,9 +223,11 @@ def export(
     """
     module = export_module(format_name)
     selection, options = selection or Selection(), options or ExportOptions()
+    if options.instruction_level == "high" and getattr(module, "RECORDINGS", False):
+        selection = selection.model_copy(update={"replayed": True})
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ExportRefusedError(f"{folder} exists already; an export never overwrites. Name another folder.")
-    drawn = draw_tasks(warehouse, selection, shares, named_lists)
+    drawn = draw_tasks(warehouse, selection, sets, named_lists)
     source = ExportSource(
         warehouse, drawn.task_ids, {name: frozenset(ids) for name, ids in drawn.splits.items()}
     )
@@ -220,6 +238,13 @@ def export(
         outcome: ExportOutcome = module.write(source, aside, options)
         if not any(outcome.counts.values()):
             raise ExportRefusedError(_nothing(format_name, len(drawn.task_ids), outcome.refused))
+        if drawn.splits:
+            write_json(aside / SETS, drawn.splits)
+        if drawn.left_out:
+            write_lines(
+                aside / LEFT_OUT,
+                ({"task_id": name, "reason": reason} for name, reason in sorted(drawn.left_out.items())),
+            )
         manifest = Manifest(
             format=format_name,
             version=warehouse.version or "",
@@ -276,9 +301,14 @@ def _quality(function: EvaluationFunction) -> tuple[float, float, str]:
     return (killed / total if total else 0.0, function.quality.mutation_score or 0.0, function.function_id)
 
 
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def _hashes(folder: Path) -> dict[str, str]:
     return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        path.relative_to(folder).as_posix(): _hash(path)
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }

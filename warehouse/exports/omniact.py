@@ -17,6 +17,9 @@ from warehouse.exporting.exported_actions import pyautogui_statements
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
 from warehouse.exporting.file_names import safe_name
 
+RECORDINGS = True
+"""Whether the format is made of recordings."""
+
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Write the examples of all recordings that belong to the selected tasks."""

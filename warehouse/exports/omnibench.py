@@ -4,12 +4,14 @@
 `task_trajectories/<id>.json` (C.5), `images/<hash>.png`. The nodes of a graph are subtask ids; a subtask that stands
 twice in one task, with different parameters, has its instance id there instead. What the paper's fields cannot hold
 (which parameters a node is bound to, which resource an edge carries) stands in `bindings.jsonl`, one task per line,
-and in `templates.jsonl`, one subtask per line; the import reads both where they are present.
+and in `templates.jsonl`, one subtask per line; the import reads both where they are present. `task_dag/` holds the tasks
+as the authors' own evaluator loads them: `tasks/`, `subtasks.json` and `evaluations/<node>.txt`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from warehouse.exporting.exporting import (
@@ -28,6 +30,7 @@ from warehouse.exporting.paper_format import (
     task_trajectory_fields,
     trajectory_fields,
 )
+from warehouse.exporting.task_dag import RESULT, dag_fields, missing_function, node_fields, node_name
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
@@ -48,26 +51,51 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         target.parent.mkdir(exist_ok=True)
         target.write_text(evaluation_source(function.source), encoding="utf-8")
         counts["evaluations"] += 1
-    tasks = {task.task_id: task for task in source.tasks()}
-    for task in tasks.values():
+    cut = 0
+    for task, replays in source.replayed():
         write_json(folder / "tasks" / f"{safe_name(task.task_id)}.json", task_fields(task))
         counts["tasks"] += 1
-    for replay in source.replays():
-        recording = source.trajectory(replay.trajectory_id)
-        if recording is None:
-            refused.append(Refused(item_id=replay.replay_id, reason="its recording is not stored"))
-            continue
-        write_json(
-            folder / "task_trajectories" / f"{safe_name(replay.replay_id)}.json",
-            task_trajectory_fields(tasks[replay.task_id], replay, recording, folder),
-        )
-        counts["task_trajectories"] += 1
-    write_lines(folder / "bindings.jsonl", (task.model_dump(mode="json") for task in tasks.values()))
+        cut += task.successful_order_count > len(task.successful_orders)
+        for replay in replays:
+            recording = source.trajectory(replay.trajectory_id)
+            if recording is None:
+                refused.append(Refused(item_id=replay.replay_id, reason="its recording is not stored"))
+                continue
+            write_json(
+                folder / "task_trajectories" / f"{safe_name(replay.replay_id)}.json",
+                task_trajectory_fields(task, replay, recording, folder),
+            )
+            counts["task_trajectories"] += 1
+    refused += _write_task_dags(source, folder, counts)
+    write_lines(folder / "bindings.jsonl", (task.model_dump(mode="json") for task in source.tasks()))
     write_lines(
         folder / "templates.jsonl", (item.model_dump(mode="json") for item in source.subtasks.values())
     )
-    cut = sum(task.successful_order_count > len(task.successful_orders) for task in tasks.values())
     notes = [f"`successful_topo` lists only the stored orders of {cut} tasks that have more."] if cut else []
     if options.coordinates != "absolute":
         notes.append("`rect` is always in pixels, as in the paper.")
     return ExportOutcome(counts=dict(counts), refused=tuple(refused), notes=tuple(notes))
+
+
+def _write_task_dags(source: ExportSource, folder: Path, counts: Counter[str]) -> Iterator[Refused]:
+    """Write what the authors' evaluator loads; tasks of which a node has no function are refused there."""
+    place = folder / "task_dag"
+    nodes: dict[str, dict[str, object]] = {}
+    for task in source.tasks():
+        missing = missing_function(task, source.functions)
+        if missing:
+            yield Refused(
+                item_id=task.task_id, reason=f"not in task_dag: {missing} has no evaluation function"
+            )
+            continue
+        write_json(place / "tasks" / f"{safe_name(task.task_id)}.json", dag_fields(task))
+        counts["task_dag"] += 1
+        for node in task.graph.nodes:
+            name = node_name(node)
+            if name not in nodes:
+                nodes[name] = node_fields(node)
+                target = place / "evaluations" / f"{name}.txt"
+                target.parent.mkdir(exist_ok=True)
+                target.write_text(RESULT + source.functions[node.subtask_id].source, encoding="utf-8")
+    if nodes:
+        write_json(place / "subtasks.json", list(nodes.values()))

@@ -1,37 +1,103 @@
-"""Fine-tuning records in the chat format of OpenAI: `<set>.jsonl` with messages, and `images/`."""
+"""Fine-tuning records in the chat format of OpenAI: `<set>.jsonl` with messages.
+
+Pictures stand in the records as `data:` URLs, or as addresses under a prefix of yours with the files in `images/`.
+The records keep OpenAI's published rules for fine-tuning with pictures: `system`, `user` and `assistant` messages, the last
+one from the assistant, pictures only from the user, at most ten of them and 10 MB each, RGB or RGBA, PNG; at most
+50,000 records and 512 MB a file, beyond which further files begin. `index.jsonl` says which recording each record is
+from, because records may have no other fields than `messages`.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+import base64
+import io
+import json
 from pathlib import Path
+from typing import Final
 
+from PIL import Image
+
+from taskgraph.records.interaction import Screenshot
 from warehouse.exporting.dialogues import Dialogue, dialogues, system_text
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_lines
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
 from warehouse.exporting.pictures import write_picture
+from warehouse.exporting.record_files import RecordFiles
+
+RECORDINGS = True
+"""Whether the format is made of recordings."""
+_MOST_PICTURES: Final = 10
+_MOST_PICTURE_BYTES: Final = 10_000_000
+_MOST_RECORDS: Final = 50_000
+_MOST_FILE_BYTES: Final = 512_000_000
+_LEAST_RECORDS: Final = 10
+_COLOUR_TYPES: Final = (2, 6)
+"""Byte 25 of a PNG with RGB or RGBA pixels."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write one file per set that has records."""
-    counts: Counter[str] = Counter()
-    by_set: dict[str, list[dict[str, object]]] = {}
-    for dialogue in dialogues(source, options):
-        by_set.setdefault(dialogue.split, []).append(_record(dialogue, folder, options))
-    for name, records in by_set.items():
-        counts[name] = write_lines(folder / f"{name}.jsonl", iter(records))
+    """Write the files of every set that has records."""
+    refused: list[Refused] = []
+    with (
+        RecordFiles(folder, lines=True, most_bytes=_MOST_FILE_BYTES, most_records=_MOST_RECORDS) as records,
+        (folder / "index.jsonl").open("w", encoding="utf-8") as index,
+    ):
+        for dialogue in dialogues(source, options):
+            reason = _broken_rule(dialogue)
+            if reason:
+                refused.append(Refused(item_id=dialogue.dialogue_id, reason=reason))
+                continue
+            records.add(dialogue.split, _record(dialogue, folder, options))
+            line = {
+                "id": dialogue.dialogue_id,
+                "set": dialogue.split,
+                "record": records.counts[dialogue.split] - 1,
+            }
+            index.write(json.dumps(line, ensure_ascii=False) + "\n")
+    notes = [
+        f"{name} has {count} records; OpenAI asks for at least {_LEAST_RECORDS}."
+        for name, count in sorted(records.counts.items())
+        if count < _LEAST_RECORDS
+    ]
+    if options.image_urls != "data":
+        notes.append(f"Upload images/ so that the addresses under {options.image_urls} lead to its files.")
     return ExportOutcome(
-        counts=dict(sorted(counts.items())),
-        notes=("Image addresses are paths relative to this folder.",),
+        counts=dict(sorted(records.counts.items())), refused=tuple(refused), notes=tuple(notes)
     )
+
+
+def _broken_rule(dialogue: Dialogue) -> str:
+    """Which of OpenAI's rules a record would break; empty where none."""
+    if len(dialogue.turns) > _MOST_PICTURES:
+        return f"more than {_MOST_PICTURES} pictures in one record"
+    if any(len(turn.screenshot.png) > _MOST_PICTURE_BYTES for turn in dialogue.turns):
+        return f"a picture larger than {_MOST_PICTURE_BYTES // 1_000_000} MB"
+    return ""
 
 
 def _record(dialogue: Dialogue, folder: Path, options: ExportOptions) -> dict[str, object]:
     messages: list[dict[str, object]] = [{"role": "system", "content": system_text(options)}]
     for turn in dialogue.turns:
         content: list[dict[str, object]] = [
-            {"type": "image_url", "image_url": {"url": write_picture(folder, turn.screenshot)}}
+            {"type": "image_url", "image_url": {"url": _address(turn.screenshot, folder, options)}}
         ]
         if turn.question:
             content.append({"type": "text", "text": turn.question})
         messages.append({"role": "user", "content": content})
         messages.append({"role": "assistant", "content": turn.answer})
-    return {"id": dialogue.dialogue_id, "messages": messages}
+    return {"messages": messages}
+
+
+def _address(screenshot: Screenshot, folder: Path, options: ExportOptions) -> str:
+    picture = screenshot.model_copy(update={"png": _in_true_colours(screenshot.png)})
+    if options.image_urls == "data":
+        return f"data:image/png;base64,{base64.b64encode(picture.png).decode()}"
+    return f"{options.image_urls.rstrip('/')}/{write_picture(folder, picture)}"
+
+
+def _in_true_colours(png: bytes) -> bytes:
+    if len(png) < 26 or png[25] in _COLOUR_TYPES:
+        return png
+    out = io.BytesIO()
+    with Image.open(io.BytesIO(png)) as picture:
+        picture.convert("RGBA").save(out, "PNG")
+    return out.getvalue()

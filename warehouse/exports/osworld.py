@@ -30,8 +30,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """Write every task that can be expressed."""
     listed: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     refused: list[Refused] = []
-    for task in source.tasks():
-        original = source.imported.get(task.task_id)
+    for task, original in source.with_originals():
         if original is not None and original.format == "osworld" and isinstance(original.content, dict):
             domain, stem = PurePosixPath(original.place).parent.as_posix(), PurePosixPath(original.place).stem
             fields: dict[str, object] = {**original.content}

@@ -1,4 +1,8 @@
-"""Fine-tuning records in the ShareGPT format as LLaVA reads it: `<set>.json` with conversations, and `images/`."""
+"""Fine-tuning records in the ShareGPT format: `<set>.json` with conversations, `images/`, and `dataset_info.json`.
+
+LLaMA-Factory reads the folder as it is (`dataset_dir`), with the datasets `taskloom_<set>`; `image` is always a list, in
+the order of the `<image>` marks.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,35 @@ from pathlib import Path
 from warehouse.exporting.dialogues import Dialogue, dialogues, system_text, without_marks
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
 from warehouse.exporting.pictures import write_picture
+from warehouse.exporting.record_files import RecordFiles
+
+RECORDINGS = True
+"""Whether the format is made of recordings."""
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
     """Write one file per set that has records."""
-    by_set: dict[str, list[dict[str, object]]] = {}
-    for dialogue in dialogues(source, options):
-        by_set.setdefault(dialogue.split, []).append(_record(dialogue, folder, options))
-    for name, records in by_set.items():
-        write_json(folder / f"{name}.json", records)
-    return ExportOutcome(
-        counts={name: len(records) for name, records in sorted(by_set.items())},
-        notes=("`image` is one path, or a list in the order of the <image> marks.",),
+    with RecordFiles(folder, lines=False) as records:
+        for dialogue in dialogues(source, options):
+            records.add(dialogue.split, _record(dialogue, folder, options))
+    write_json(
+        folder / "dataset_info.json",
+        {
+            f"taskloom_{name}": {
+                "file_name": files[0],
+                "formatting": "sharegpt",
+                "columns": {"messages": "conversations", "images": "image"},
+                "tags": {
+                    "role_tag": "from",
+                    "content_tag": "value",
+                    "user_tag": "human",
+                    "assistant_tag": "gpt",
+                },
+            }
+            for name, files in sorted(records.files.items())
+        },
     )
+    return ExportOutcome(counts=dict(sorted(records.counts.items())))
 
 
 def _record(dialogue: Dialogue, folder: Path, options: ExportOptions) -> dict[str, object]:
@@ -29,8 +49,4 @@ def _record(dialogue: Dialogue, folder: Path, options: ExportOptions) -> dict[st
         parts = ["<image>", system_text(options) if position == 0 else "", without_marks(turn.question)]
         conversations.append({"from": "human", "value": "\n".join(part for part in parts if part)})
         conversations.append({"from": "gpt", "value": without_marks(turn.answer)})
-    return {
-        "id": dialogue.dialogue_id,
-        "image": pictures[0] if len(pictures) == 1 else pictures,
-        "conversations": conversations,
-    }
+    return {"id": dialogue.dialogue_id, "image": pictures, "conversations": conversations}

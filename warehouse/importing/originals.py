@@ -12,12 +12,11 @@ def originals(source: ExportSource, format_name: str) -> tuple[list[ImportedItem
     """The selected tasks that were imported from `format_name`, and the others with the reason."""
     found: list[ImportedItem] = []
     refused: list[Refused] = []
-    for task_id in source.task_ids:
-        item = source.imported.get(task_id)
+    for task, item in source.with_originals():
         if item is not None and item.format == format_name:
             found.append(item)
         else:
-            refused.append(Refused(item_id=task_id, reason=f"not imported from {format_name}"))
+            refused.append(Refused(item_id=task.task_id, reason=f"not imported from {format_name}"))
     return found, refused
 
 

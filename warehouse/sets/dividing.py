@@ -1,29 +1,26 @@
 """Divides tasks into train, validation and test sets that share no key.
 
-Tasks that share a key belong together. Where that leaves enough separate groups, groups are dealt out. Where one group
-holds too much, as in a pool whose subtasks are used everywhere, the smaller sets are grown content by content, each
-time taking what brings in the fewest new things, and tasks that would connect two sets are left out. How far the
-smaller sets may grow is tried out: the division in which the worst-off set gets most of its share is taken.
+Tasks that share a key belong together. Groups that fit are dealt out so that every set gets its share, of each stratum
+(levels, applications) as of the whole. A group too large for that, as in a pool whose subtasks are used everywhere, is a
+knot: the smaller sets are grown inside it content by content, each time taking what brings in the fewest new things,
+and tasks that would connect two sets are left out. How far the smaller sets may grow is tried out.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, field
+from typing import Final
 
 from warehouse.errors import SelectionInvalidError
+from warehouse.sets.growing import grow
+from warehouse.sets.key_table import KeyTable
+from warehouse.sets.names import SPLITS, SplitName
 from warehouse.sets.selection import draw_key
 
-SplitName = Literal["train", "validation", "test"]
-"""A set."""
-SPLITS: Final[tuple[SplitName, ...]] = ("train", "validation", "test")
-"""The sets, in order."""
-_SCALES: Final = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
-"""Parts of their share up to which the smaller sets are grown, of which the best is taken."""
-_TRIED: Final = 1_000
-"""Most contents that the growing looks at; further ones follow where their keys are."""
+TOLERANCE: Final = 0.02
+"""How far the share of a set may be from what was asked for, as a part of all divided tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +29,12 @@ class Division:
 
     tasks: dict[SplitName, tuple[str, ...]]
     """Ids of the tasks of every set, sorted."""
-    left_out: tuple[str, ...]
-    """Tasks that would connect two sets."""
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Tasks that would connect two sets, with what connects them."""
 
 
-def divide(keys: Mapping[str, frozenset[str]], shares: Mapping[SplitName, float], seed: int = 0) -> Division:
-    """Deal tasks out into sets that share no key; the same outcome for the same input and seed.
+def check_shares(shares: Mapping[SplitName, float]) -> None:
+    """Refuse shares that cannot be meant.
 
     Raises:
         SelectionInvalidError: shares that are negative or do not add up to 1.
@@ -46,23 +43,48 @@ def divide(keys: Mapping[str, frozenset[str]], shares: Mapping[SplitName, float]
         raise SelectionInvalidError(
             f"The shares of the sets must add up to 1; these add up to {_sum(shares)}."
         )
-    wanted = {name: shares.get(name, 0.0) * len(keys) for name in SPLITS}
-    chosen: dict[str, SplitName] = {}
-    left: set[str] = set()
-    groups = sorted(_groups(keys), key=lambda group: (-len(group), draw_key(group[0], seed)))
-    for group in groups:
-        room = {name: wanted[name] - sum(1 for split in chosen.values() if split == name) for name in SPLITS}
-        best = max(SPLITS, key=lambda name: room[name])
-        if len(group) <= room[best] + 0.5 or len(group) == 1 or len([s for s in shares.values() if s]) == 1:
-            chosen.update(dict.fromkeys(group, best))
-        else:
-            dealt = _grow({task: keys[task] for task in group}, room, seed)
-            chosen.update(dealt)
-            left |= set(group) - set(dealt)
+
+
+def divide(
+    keys: Mapping[str, frozenset[str]] | KeyTable,
+    shares: Mapping[SplitName, float],
+    seed: int = 0,
+    strata: Mapping[str, Sequence[str]] | None = None,
+) -> Division:
+    """Deal tasks out into sets that share no key; the same outcome for the same input and seed.
+
+    Args:
+        keys: what no two sets may share, by task.
+        shares: part of the tasks that each set gets.
+        seed: settles what is equal otherwise.
+        strata: labels of each task, such as its levels; every set gets its share of each label where that can be.
+
+    Raises:
+        SelectionInvalidError: shares that are negative or do not add up to 1.
+    """
+    check_shares(shares)
+    table = keys if isinstance(keys, KeyTable) else KeyTable.from_mapping(keys)
+    dealer = _Dealer(table, shares, strata or {})
+    order = [draw_key(task, seed) for task in table.tasks]
+    # Large groups first; among equal ones rare strata, while every set has room for them.
+    groups = sorted(
+        table.groups(),
+        key=lambda group: (-len(group), dealer.rarest(group), order[min(group, key=order.__getitem__)]),
+    )
+    knots = [group for group in groups if dealer.is_knot(len(group))]
+    for group in knots:
+        room = {name: dealer.room[name] * len(group) / max(dealer.open, 1) for name in SPLITS}
+        ordered = sorted(group, key=order.__getitem__)
+        for task, name in grow(table, ordered, room).items():
+            dealer.put([task], name)
+        dealer.open -= len(group)
+    for group in groups[len(knots) :]:
+        dealer.put(group, dealer.best(group))
+        dealer.open -= len(group)
     tasks: dict[SplitName, tuple[str, ...]] = {
-        name: tuple(sorted(task for task, split in chosen.items() if split == name)) for name in SPLITS
+        name: tuple(sorted(table.tasks[task] for task in dealer.chosen[name])) for name in SPLITS
     }
-    return Division(tasks, tuple(sorted(left)))
+    return Division(tasks, _reasons(table, dealer))
 
 
 def apportion(total: int, shares: Mapping[SplitName, float]) -> dict[SplitName, int]:
@@ -78,88 +100,78 @@ def apportion(total: int, shares: Mapping[SplitName, float]) -> dict[SplitName, 
     return counts
 
 
+class _Dealer:
+    """Puts groups of tasks where they are needed most."""
+
+    def __init__(
+        self, table: KeyTable, shares: Mapping[SplitName, float], strata: Mapping[str, Sequence[str]]
+    ) -> None:
+        self._total = len(table.tasks)
+        self._shares = {name: shares.get(name, 0.0) for name in SPLITS}
+        self._names = [name for name in SPLITS if self._shares[name]]
+        numbers: dict[str, int] = {}
+        self._labels = [
+            tuple(numbers.setdefault(label, len(numbers)) for label in strata.get(task, ()))
+            for task in table.tasks
+        ]
+        self._sizes = Counter(label for labels in self._labels for label in labels)
+        self._held: dict[SplitName, Counter[int]] = {name: Counter() for name in SPLITS}
+        self.room = {name: self._shares[name] * self._total for name in SPLITS}
+        self.chosen: dict[SplitName, list[int]] = {name: [] for name in SPLITS}
+        self.open = self._total
+
+    def rarest(self, group: Sequence[int]) -> int:
+        """Size of the rarest stratum in a group: rare ones are dealt first, while every set has room."""
+        return min((self._sizes[label] for task in group for label in self._labels[task]), default=0)
+
+    def is_knot(self, size: int) -> bool:
+        """Whether no set can take a group of this size and stay near its share."""
+        largest = max(self.room.values())
+        return size > 1 and len(self._names) > 1 and size > largest + max(0.5, TOLERANCE / 2 * self._total)
+
+    def best(self, group: Sequence[int]) -> SplitName:
+        """The set that needs a group most: by its room, and by what it lacks of the group's strata."""
+        slack = 0.5 if len(group) == 1 else max(0.5, TOLERANCE / 4 * self._total)
+        fitting = [name for name in self._names if self.room[name] + slack >= len(group)]
+        labels = Counter(label for task in group for label in self._labels[task])
+
+        def need(name: SplitName) -> float:
+            share = self._shares[name]
+            lacking = self.room[name] / (share * self._total)
+            for label, count in labels.items():
+                wanted = share * self._sizes[label]
+                lacking += count / len(group) * (wanted - self._held[name][label]) / wanted
+            return lacking
+
+        return max(fitting or [max(self._names, key=lambda name: self.room[name])], key=need)
+
+    def put(self, group: Sequence[int], name: SplitName) -> None:
+        """Give a group to a set."""
+        self.chosen[name] += group
+        self.room[name] -= len(group)
+        for task in group:
+            self._held[name].update(self._labels[task])
+
+
+def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
+    """Why each task that no set has was left out."""
+    owner: dict[int, SplitName] = {}
+    dealt = bytearray(len(table.tasks))
+    for name in SPLITS:
+        for task in dealer.chosen[name]:
+            dealt[task] = 1
+            owner.update(dict.fromkeys(table.content(task), name))
+    found: dict[str, str] = {}
+    for task, done in enumerate(dealt):
+        if not done:
+            through: dict[SplitName, str] = {}
+            for key in table.content(task):
+                if key in owner:
+                    through.setdefault(owner[key], table.keys[key])
+            ends = [f"{name} ({through[name]})" for name in SPLITS if name in through]
+            found[table.tasks[task]] = f"would connect {' and '.join(ends)}"
+    return found
+
+
 def _sum(shares: Mapping[SplitName, float]) -> str:
     return f"{' + '.join(f'{value:g}' for value in shares.values())} = {sum(shares.values()):g}"
-
-
-def _groups(keys: Mapping[str, frozenset[str]]) -> list[list[str]]:
-    """Tasks connected through shared keys, directly or not."""
-    parent: dict[str, str] = {}
-
-    def root(item: str) -> str:
-        while parent.setdefault(item, item) != item:
-            parent[item] = parent[parent[item]]
-            item = parent[item]
-        return item
-
-    for task, own in keys.items():
-        for key in own:
-            parent[root(f"key {key}")] = root(f"task {task}")
-    groups: dict[str, list[str]] = defaultdict(list)
-    for task in sorted(keys):
-        groups[root(f"task {task}")].append(task)
-    return list(groups.values())
-
-
-def _grow(
-    keys: Mapping[str, frozenset[str]], room: Mapping[SplitName, float], seed: int
-) -> dict[str, SplitName]:
-    """The sets of one connected group's tasks; tasks that would connect two sets have none."""
-    by_content: dict[frozenset[str], list[str]] = defaultdict(list)
-    for task, own in keys.items():
-        by_content[own].append(task)
-    order = sorted(by_content, key=lambda own: draw_key(by_content[own][0], seed))
-    sizes = {own: len(by_content[own]) for own in order}
-    best: dict[frozenset[str], SplitName] = {}
-    best_rank = (-1.0, -1)
-    for scale in _SCALES:
-        dealt = _grown(order, sizes, room, scale)
-        got: Counter[SplitName] = Counter()
-        for own, name in dealt.items():
-            got[name] += sizes[own]
-        rank = (min(min(got[name] / room[name], 1.0) for name in SPLITS if room[name] >= 1), got.total())
-        if rank > best_rank:
-            best, best_rank = dealt, rank
-    return {task: name for own, name in best.items() for task in by_content[own]}
-
-
-def _grown(
-    order: Sequence[frozenset[str]],
-    sizes: Mapping[frozenset[str], int],
-    room: Mapping[SplitName, float],
-    scale: float,
-) -> dict[frozenset[str], SplitName]:
-    """Grow the smaller sets up to `scale` of their room, and give the largest what remains unconnected."""
-    tried = order[:_TRIED]
-    seen = sum(sizes[own] for own in tried)
-    users: Counter[str] = Counter()
-    for own in tried:
-        users.update(dict.fromkeys(own, sizes[own]))
-    dealt: dict[frozenset[str], SplitName] = {}
-    owner: dict[str, SplitName] = {}
-    names = sorted(SPLITS, key=lambda name: room[name])
-    part = scale * seen / sum(sizes.values())
-    for name in names[:-1]:
-        target = min(room[name] * part, seen / 3)
-        free = [own for own in tried if own not in dealt and not own & owner.keys()]
-        held: set[str] = set()
-        size = 0
-        while free and size < target - 0.5:
-            nearest = min(free, key=lambda own: (sum(users[key] for key in own - held), len(own - held)))
-            held |= nearest
-            inside = [own for own in free if own <= held]
-            dealt.update(dict.fromkeys(inside, name))
-            size += sum(sizes[own] for own in inside)
-            taken = set(inside)
-            free = [own for own in free if own not in taken]
-        owner.update(dict.fromkeys(held, name))
-    rest = [own for own in order if own not in dealt]
-    free = [own for own in rest if not own & owner.keys()]
-    dealt.update(dict.fromkeys(free, names[-1]))
-    owner.update({key: names[-1] for own in free for key in own})
-    for own in rest:
-        owners = {owner[key] for key in own if key in owner}
-        if own not in dealt and len(owners) == 1:
-            dealt[own] = owners.pop()
-            owner.update(dict.fromkeys(own, dealt[own]))
-    return dealt

@@ -42,6 +42,8 @@ class Selection(Record):
     """Scenario of App. A.5 that every task must belong to."""
     applications: tuple[str, ...] = ()
     """Applications of which every task uses at least one."""
+    replayed: bool = False
+    """Whether every task must have a successful replay, whose recording leads through the whole task."""
     cells: tuple[CellQuota, ...] = ()
     """Quotas; without any, all tasks that meet the conditions are candidates."""
     size: int | None = Field(default=None, ge=1)
@@ -191,6 +193,10 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
     parameters: dict[str, object] = dict(values)
     if not selection.unvalidated:
         conditions.append("status IN ('validated', 'imported')")
+    if selection.replayed:
+        conditions.append(
+            "task_id IN (SELECT r.task_id FROM replays AS r WHERE r.success AND r.trajectory_id <> '')"
+        )
     if selection.where:
         _try_condition(warehouse, selection.where)
         conditions.append(f"({selection.where})")

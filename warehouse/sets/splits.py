@@ -1,36 +1,37 @@
 """What must not stand in two sets, and the report that proves that nothing does.
 
-Sets share no subtask template, no resource value, no intent, and no instruction or a near copy of one; nor does any
-set hold an instruction of the lists that a user names. The report is computed from the outcome, not from the
-construction.
+Sets share no subtask template, no resource value, no intent, and no instruction or a near copy of one, except for what
+may be shared on request; nor does any set hold an instruction of the lists that a user names. The report is computed
+from the outcome, not from the construction.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, Literal
-from zlib import crc32
+from typing import Final, Literal, Self
+
+from pydantic import Field
 
 from resources.record import Record
 from taskgraph.records.task import Task
 from taskgraph.text_folding import fold_text
-from warehouse.sets.dividing import SPLITS, SplitName
+from warehouse.sets.names import SPLITS, SplitName
+from warehouse.sets.wording import InstructionIndex, wording_of
 
-KeyKind = Literal["subtask", "resource", "intent"]
-"""What must not be shared."""
-KEY_KINDS: Final[tuple[KeyKind, ...]] = ("subtask", "resource", "intent")
+LeakKind = Literal["template", "value", "intent", "instruction"]
+"""What two sets must not share: subtask templates, resource values, intents, instructions."""
+LEAK_KINDS: Final[tuple[LeakKind, ...]] = ("template", "value", "intent", "instruction")
 """All kinds of shared things that count as a leak."""
-_SHINGLE: Final = 5
-NEAR: Final = 0.5
-"""Share of common five-word sequences from which two instructions count as nearly the same."""
 
 
 class Leak(Record):
     """Something that stands in two sets, or in a set and a named instruction list."""
 
-    kind: Literal["subtask", "resource", "intent", "instruction"]
+    kind: LeakKind
     """What it is."""
     value: str
     """The thing itself; for an instruction the task's id."""
@@ -39,12 +40,22 @@ class Leak(Record):
 
 
 class LeakageReport(Record):
-    """What was checked and what was found."""
+    """What was asked for, what was checked and what was found."""
 
     sizes: dict[str, int]
     """Tasks per set."""
+    asked: dict[str, float] = Field(default_factory=dict)
+    """Shares of the sets that were asked for."""
+    given: dict[str, float] = Field(default_factory=dict)
+    """Shares of the sets among all tasks that are in one, before any were drawn."""
+    may_share: tuple[LeakKind, ...] = ()
+    """What the sets were allowed to share."""
     left_out: int
-    """Tasks in no set, because they would connect two."""
+    """Tasks in no set; `left_out.jsonl` names each with the reason."""
+    left_out_reasons: dict[str, int] = Field(default_factory=dict)
+    """Their number by reason."""
+    advice: tuple[str, ...] = ()
+    """Where the sets are not what was asked for: what holds the tasks together, and what would part them."""
     removed: tuple[Leak, ...] = ()
     """Tasks taken out of their set, because their instruction stands, or nearly stands, elsewhere."""
     checked: dict[str, int]
@@ -53,78 +64,95 @@ class LeakageReport(Record):
     """What leaks; empty when nothing does."""
 
 
-class InstructionIndex:
-    """Finds which of many instructions one resembles: equal but for case and spacing, or half of its wording."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is compared of a task."""
 
-    def __init__(self, texts: Iterable[tuple[str, str]]) -> None:
-        """Index `texts`, pairs of a name and an instruction; empty instructions are passed over."""
-        self._names: list[str] = []
-        self._sizes: list[int] = []
-        self._holders: dict[int, list[int]] = defaultdict(list)
-        for name, text in texts:
-            shingles = _shingles(text)
-            for shingle in shingles:
-                self._holders[shingle].append(len(self._names))
-            if shingles:
-                self._names.append(name)
-                self._sizes.append(len(shingles))
+    task_id: str
+    """The task."""
+    keys: tuple[str, ...]
+    """What no other set may hold, each with its kind in front."""
+    wording: array[int]
+    """Its instruction."""
+    parts: tuple[array[int], ...] = ()
+    """The instructions of its subtasks, where lists are compared."""
 
-    def resembled_by(self, text: str) -> str | None:
-        """The name of the instruction that `text` resembles most, or None."""
-        own = _shingles(text)
-        common: Counter[int] = Counter(number for shingle in own for number in self._holders.get(shingle, ()))
-        nearest = max(
-            ((count / (len(own) + self._sizes[number] - count), -number) for number, count in common.items()),
-            default=(0.0, 0),
+    @classmethod
+    def of(cls, task: Task, kinds: Collection[LeakKind] = LEAK_KINDS) -> Self:
+        """What is compared of a task record."""
+        return cls(
+            task.task_id,
+            keys_of(task, kinds),
+            wording_of(task.instruction),
+            tuple(wording_of(node.instruction) for node in task.graph.nodes),
         )
-        return self._names[-nearest[1]] if nearest[0] >= NEAR else None
 
 
-def keys_of(task: Task, kinds: Iterable[KeyKind] = KEY_KINDS) -> frozenset[str]:
-    """The things of a task that no other set may hold."""
+def keys_of(task: Task, kinds: Collection[LeakKind] = LEAK_KINDS) -> tuple[str, ...]:
+    """The things of a task that no other set may hold, sorted."""
+    values = (item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs))
+    return named_keys(
+        (node.subtask_id for node in task.graph.nodes),
+        values,
+        task.intent_id,
+        task.intent,
+        task.instruction,
+        kinds,
+    )
+
+
+def named_keys(
+    templates: Iterable[str],
+    values: Iterable[str],
+    intent_id: str,
+    intent: str,
+    instruction: str,
+    kinds: Collection[LeakKind] = LEAK_KINDS,
+) -> tuple[str, ...]:
+    """The same from single fields of a task."""
     keys: set[str] = set()
-    chosen = set(kinds)
-    for node in task.graph.nodes:
-        if "subtask" in chosen:
-            keys.add(f"subtask {node.subtask_id}")
-        if "resource" in chosen:
-            keys.update(f"resource {item.value}" for item in (*node.inputs, *node.outputs) if item.value)
-    if "intent" in chosen:
-        if task.intent_id:
-            keys.add(f"intent {task.intent_id}")
-        if task.intent:
-            keys.add(f"intent {fold_text(task.intent)}")
-    return frozenset(keys)
+    if "template" in kinds:
+        keys.update(f"template {name}" for name in templates)
+    if "value" in kinds:
+        keys.update(f"value {value}" for value in values if value)
+    if "intent" in kinds:
+        keys.update(f"intent {text}" for text in (intent_id, fold_text(intent)) if text)
+    if "instruction" in kinds and instruction:
+        keys.add(f"instruction {fold_text(instruction)}")
+    return tuple(sorted(keys))
 
 
 def resembling(
-    tasks: Mapping[SplitName, Sequence[Task]], named_lists: Mapping[str, Sequence[str]] | None = None
+    tasks: Mapping[SplitName, Sequence[Compared]],
+    named_lists: Mapping[str, Sequence[str]] | None = None,
+    *,
+    between_sets: bool = True,
 ) -> list[Leak]:
     """Tasks whose instruction, or a subtask's, stands in a named list, or whose instruction stands in another set.
 
     Of two tasks in two sets the one in the larger set is named. Lines of a list are numbered from 1.
     """
     found: list[Leak] = []
-    named = InstructionIndex(
-        (f"{source}:{number}", text)
-        for source, texts in (named_lists or {}).items()
-        for number, text in enumerate(texts, start=1)
-    )
-    for name, members in tasks.items():
-        for task in members if named_lists else ():
-            texts = (task.instruction, *(node.instruction for node in task.graph.nodes))
-            place = next(filter(None, map(named.resembled_by, texts)), None)
-            if place:
-                found.append(Leak(kind="instruction", value=task.task_id, found_in=(name, place)))
+    if named_lists:
+        named = InstructionIndex(
+            (f"{source}:{number}", wording_of(text))
+            for source, texts in named_lists.items()
+            for number, text in enumerate(texts, start=1)
+        )
+        for name, members in tasks.items():
+            for task in members:
+                place = next(filter(None, map(named.resembled_by, (task.wording, *task.parts))), None)
+                if place:
+                    found.append(Leak(kind="instruction", value=task.task_id, found_in=(name, place)))
     gone = {leak.value for leak in found}
     by_size = sorted(tasks, key=lambda name: len(tasks[name]))
-    for position, smaller in enumerate(by_size[:-1]):
+    for position, smaller in enumerate(by_size[:-1] if between_sets else ()):
         index = InstructionIndex(
-            (task.task_id, task.instruction) for task in tasks[smaller] if task.task_id not in gone
+            (task.task_id, task.wording) for task in tasks[smaller] if task.task_id not in gone
         )
         for larger in by_size[position + 1 :]:
             for task in tasks[larger]:
-                twin = index.resembled_by(task.instruction) if task.task_id not in gone else None
+                twin = index.resembled_by(task.wording) if task.task_id not in gone else None
                 if twin:
                     gone.add(task.task_id)
                     found.append(
@@ -134,45 +162,45 @@ def resembling(
 
 
 def leakage(
-    tasks: Mapping[SplitName, Sequence[Task]],
-    left_out: int = 0,
+    tasks: Mapping[SplitName, Sequence[Compared]],
     named_lists: Mapping[str, Sequence[str]] | None = None,
-    removed: Sequence[Leak] = (),
+    may_share: Collection[LeakKind] = (),
 ) -> LeakageReport:
     """Everything that stands in two sets, and every instruction of a set that a named list holds as well or nearly."""
-    leaks: list[Leak] = []
     places: dict[str, set[SplitName]] = defaultdict(set)
     for name, members in tasks.items():
         for task in members:
-            for key in keys_of(task):
+            for key in task.keys:
                 places[key].add(name)
-    for key, found in sorted(places.items()):
-        kind, _, value = key.partition(" ")
-        order = [name for name in SPLITS if name in found]
-        for first, second in combinations(order, 2):
-            leaks.append(Leak.model_validate({"kind": kind, "value": value, "found_in": (first, second)}))
     checked = Counter(key.partition(" ")[0] for key in places)
-    checked["intent"] = len(
-        {task.intent_id or task.intent for members in tasks.values() for task in members} - {""}
-    )
-    checked["instruction"] = sum(bool(task.instruction) for members in tasks.values() for task in members)
+    intents = {
+        tuple(key for key in task.keys if key.startswith("intent "))
+        for members in tasks.values()
+        for task in members
+    }
+    if "intent" in checked:
+        checked["intent"] = len(intents - {()})
+    checked["instruction"] = sum(bool(task.wording) for members in tasks.values() for task in members)
     if named_lists:
         checked["named instruction"] = sum(
             bool(text.strip()) for texts in named_lists.values() for text in texts
         )
     return LeakageReport(
         sizes={name: len(members) for name, members in tasks.items()},
-        left_out=left_out,
-        removed=tuple(removed),
+        left_out=0,
+        may_share=tuple(kind for kind in LEAK_KINDS if kind in may_share),
         checked=dict(sorted(checked.items())),
-        leaks=(*leaks, *resembling(tasks, named_lists)),
+        leaks=(
+            *_shared(places, may_share),
+            *resembling(tasks, named_lists, between_sets="instruction" not in may_share),
+        ),
     )
 
 
-def _shingles(text: str) -> frozenset[int]:
-    """Hashes of a text's sequences of five words; of the whole text where it is shorter."""
-    words = fold_text(text).split()
-    if not words:
-        return frozenset()
-    starts = range(max(len(words) - _SHINGLE, 0) + 1)
-    return frozenset(crc32(" ".join(words[at : at + _SHINGLE]).encode()) for at in starts)
+def _shared(places: Mapping[str, set[SplitName]], may_share: Collection[LeakKind]) -> Iterator[Leak]:
+    for key, found in sorted(item for item in places.items() if len(item[1]) > 1):
+        kind, _, value = key.partition(" ")
+        if kind in may_share or kind == "instruction":
+            continue
+        for first, second in combinations([name for name in SPLITS if name in found], 2):
+            yield Leak.model_validate({"kind": kind, "value": value, "found_in": (first, second)})

@@ -1,0 +1,170 @@
+"""Exports keep the published rules of the programs that read them."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections import deque
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.warehouse.sample_parts import trajectory
+from warehouse.errors import ExportRefusedError
+from warehouse.exporting.exporting import ExportOptions, export
+from warehouse.exporting.record_files import RecordFiles
+from warehouse.store import Warehouse
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("granularity", ["step", "trajectory"])
+def test_openai_records_keep_the_rules_for_pictures(
+    sampled: Warehouse, tmp_path: Path, granularity: str
+) -> None:
+    export(
+        sampled,
+        "openai_chat",
+        tmp_path / "out",
+        options=ExportOptions.model_validate({"granularity": granularity}),
+    )
+
+    records = lines(tmp_path / "out" / "train.jsonl")
+    assert records and len(lines(tmp_path / "out" / "index.jsonl")) == len(records)
+    for record in records:
+        assert set(record) == {"messages"}
+        messages = record["messages"]
+        assert isinstance(messages, list)
+        assert [message["role"] for message in messages] == ["system"] + ["user", "assistant"] * (
+            len(messages) // 2
+        )
+        pictures = 0
+        for message in messages:
+            if message["role"] != "user":
+                assert isinstance(message["content"], str) and message["content"]
+                continue
+            for part in message["content"]:
+                if part["type"] == "image_url":
+                    pictures += 1
+                    head, _, data = part["image_url"]["url"].partition(",")
+                    assert head == "data:image/png;base64"
+                    with Image.open(io.BytesIO(base64.b64decode(data))) as picture:
+                        assert picture.mode in ("RGB", "RGBA")
+        assert 1 <= pictures <= 10
+    assert not (tmp_path / "out" / "images").exists()
+
+
+def test_openai_pictures_can_lie_under_an_address(sampled: Warehouse, tmp_path: Path) -> None:
+    options = ExportOptions(image_urls="https://example.org/set/")
+
+    export(sampled, "openai_chat", tmp_path / "out", options=options)
+
+    text = (tmp_path / "out" / "train.jsonl").read_text()
+    name = text.partition("https://example.org/set/")[2].partition('"')[0]
+    assert (tmp_path / "out" / name).is_file()
+
+
+def test_a_dialogue_with_more_than_ten_pictures_is_refused_for_openai(
+    filled: Warehouse, tmp_path: Path
+) -> None:
+    step = trajectory().steps[0]
+    steps = tuple(step.model_copy(update={"step": number}) for number in range(1, 12))
+    filled.write([trajectory(steps=steps)], replace=True)
+
+    manifest = export(
+        filled, "openai_chat", tmp_path / "out", options=ExportOptions(granularity="trajectory")
+    )
+
+    assert [item.reason for item in manifest.outcome.refused] == ["more than 10 pictures in one record"]
+
+
+@pytest.mark.parametrize("granularity", ["step", "trajectory"])
+def test_sharegpt_says_how_to_read_it_and_always_lists_its_pictures(
+    sampled: Warehouse, tmp_path: Path, granularity: str
+) -> None:
+    export(
+        sampled,
+        "sharegpt",
+        tmp_path / "out",
+        options=ExportOptions.model_validate({"granularity": granularity}),
+    )
+
+    information = json.loads((tmp_path / "out" / "dataset_info.json").read_text())
+    assert set(information) == {"taskloom_train"}
+    entry = information["taskloom_train"]
+    records = json.loads((tmp_path / "out" / entry["file_name"]).read_text())
+    for record in records:
+        turns = record[entry["columns"]["messages"]]
+        pictures = record[entry["columns"]["images"]]
+        assert isinstance(pictures, list)
+        assert sum(turn["value"].count("<image>") for turn in turns) == len(pictures)
+        assert [turn["from"] for turn in turns] == ["human", "gpt"] * (len(turns) // 2)
+        assert all((tmp_path / "out" / picture).is_file() for picture in pictures)
+
+
+def test_the_published_evaluator_finds_every_file_of_a_task(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "omnibench", tmp_path / "out")
+
+    place = tmp_path / "out" / "task_dag"
+    known = {item["id"]: item for item in json.loads((place / "subtasks.json").read_text())}
+    (file,) = (place / "tasks").iterdir()
+    dag = json.loads(file.read_text())["dag"]
+    waiting = {node: sum(node in consumers for consumers in dag["edges"].values()) for node in dag["nodes"]}
+    ready = deque(node for node, count in waiting.items() if not count)
+    seen = []
+    while ready:
+        node = ready.popleft()
+        seen.append(node)
+        code = (place / "evaluations" / f"{node}.txt").read_text()
+        namespace: dict[str, object] = {}
+        exec(code, namespace)
+        function = namespace["evaluate_agent_task_completion"]
+        assert set(known[node]["available_parameters"]) == set(function.__code__.co_varnames[:1])  # type: ignore[attr-defined]
+        for consumer in dag["edges"].get(node, []):
+            waiting[consumer] -= 1
+            if not waiting[consumer]:
+                ready.append(consumer)
+    assert sorted(seen) == sorted(dag["nodes"])
+
+
+def test_a_high_level_export_draws_from_tasks_that_have_whole_trajectories(
+    filled: Warehouse, tmp_path: Path
+) -> None:
+    from taskgraph.records.task import Task
+
+    (task,) = filled.read(Task)
+    filled.write([task.model_copy(update={"task_id": "never-replayed"})])
+
+    manifest = export(
+        filled, "openai_chat", tmp_path / "out", options=ExportOptions(instruction_level="high")
+    )
+
+    assert manifest.selection.replayed
+    ids = {str(line["id"]).split("#")[0] for line in lines(tmp_path / "out" / "index.jsonl")}
+    assert ids == {"recording-1"}
+    filled.change(lambda connection: connection.execute("DELETE FROM replays"))
+    with pytest.raises(ExportRefusedError, match="successful replay"):
+        export(filled, "openai_chat", tmp_path / "none", options=ExportOptions(instruction_level="high"))
+
+
+def test_record_files_begin_anew_at_their_limits_and_end_whole(tmp_path: Path) -> None:
+    with RecordFiles(tmp_path, lines=True, most_records=2, most_bytes=40) as files:
+        for number in range(5):
+            files.add("train", {"number": number, "text": "x" * (30 if number == 3 else 1)})
+    with RecordFiles(tmp_path, lines=False) as lists:
+        for number in range(3):
+            lists.add("test", {"number": number})
+
+    assert files.files["train"] == [
+        "train.jsonl",
+        "train-00001.jsonl",
+        "train-00002.jsonl",
+        "train-00003.jsonl",
+    ]
+    read = [record["number"] for name in files.files["train"] for record in lines(tmp_path / name)]
+    assert read == [0, 1, 2, 3, 4]
+    assert [record["number"] for record in json.loads((tmp_path / "test.json").read_text())] == [0, 1, 2]

@@ -1,0 +1,144 @@
+"""Sets of an export over a warehouse: held out, allowed to share, reported."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.task import Task
+from tests.warehouse.sample_parts import complexity, node, subtask
+from warehouse.errors import ExportRefusedError, SelectionInvalidError
+from warehouse.exporting.exporting import export
+from warehouse.sets.drawing import draw_tasks
+from warehouse.sets.names import SPLITS
+from warehouse.sets.requests import HeldOut, SetRequest
+from warehouse.sets.selection import Selection
+from warehouse.store import Warehouse
+
+_SHARES = SetRequest(shares={"train": 0.8, "validation": 0.1, "test": 0.1})
+
+
+def _task(number: int, application: str, value: str) -> Task:
+    item = node(subtask(f"{application}.{number % 60}", application), value)
+    return Task(
+        task_id=f"task-{number:04}",
+        status="validated",
+        graph=TaskGraph(nodes=(item,), edges=()),
+        scenario="Office Work" if number % 7 else "Travel",
+        intent=f"Goal {number % 60}",
+        instruction=f"Number {number}: make the file called {value} for desk {number} of floor {number * 7}.",
+        complexity=complexity(1, 0, 1, 1, branch_level="hard" if number % 5 == 0 else "easy"),
+    )
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory, empty_template: Path) -> Iterator[Warehouse]:
+    """300 tasks of three applications: five tasks share each template and intent, every task has its own value."""
+    place = tmp_path_factory.mktemp("sets") / "warehouse"
+    shutil.copytree(empty_template, place)
+    with Warehouse(place) as writer:
+        writer.write(
+            [_task(number, ("notes", "sheets", "mail")[number % 3], f"{number}.csv") for number in range(300)]
+        )
+    with Warehouse(place, read_only=True) as opened:
+        yield opened
+
+
+def test_sets_have_their_shares_of_the_whole_and_of_every_level(pool: Warehouse) -> None:
+    drawn = draw_tasks(pool, Selection(), _SHARES)
+
+    assert drawn.report is not None and not drawn.shortfalls and not drawn.left_out
+    assert all(abs(drawn.report.given[name] - _SHARES.shares[name]) <= 0.02 for name in SPLITS)
+    hard = {str(row[0]) for row in pool.query("SELECT task_id FROM tasks WHERE branch_level = 'hard'").rows()}
+    assert 2 <= len(hard & set(drawn.splits["test"])) <= 10
+
+
+def test_held_out_applications_make_the_test_set(pool: Warehouse) -> None:
+    request = SetRequest(
+        shares={"train": 0.9, "validation": 0.1}, held_out=(HeldOut(kind="application", name="mail"),)
+    )
+
+    drawn = draw_tasks(pool, Selection(), request)
+
+    assert len(drawn.splits["test"]) == 100
+    assert abs(len(drawn.splits["validation"]) - 20) <= 5
+    assert {int(name[-4:]) % 3 for name in drawn.splits["test"]} == {2}
+    assert not {int(name[-4:]) % 3 for name in drawn.splits["train"]} & {2}
+
+
+def test_what_shares_something_with_the_held_out_is_left_out_unless_allowed(pool: Warehouse) -> None:
+    held = (HeldOut(kind="scenario", name="Travel"),)
+
+    strict = draw_tasks(
+        pool, Selection(), SetRequest(shares={"train": 1.0}, held_out=held, may_share=("template",))
+    )
+    free = draw_tasks(
+        pool, Selection(), SetRequest(shares={"train": 1.0}, held_out=held, may_share=("template", "intent"))
+    )
+
+    assert strict.left_out and all("test (intent " in reason for reason in strict.left_out.values())
+    assert not free.left_out and len(free.splits["train"]) == 257
+    assert free.report is not None and free.report.may_share == ("template", "intent")
+
+
+def test_an_unknown_application_to_hold_out_names_the_known_ones(pool: Warehouse) -> None:
+    request = SetRequest(shares={"train": 1.0}, held_out=(HeldOut(kind="application", name="excel"),))
+
+    with pytest.raises(SelectionInvalidError, match="mail, notes, sheets"):
+        draw_tasks(pool, Selection(), request)
+
+
+def test_a_knot_is_a_shortfall_with_advice_and_left_out_tasks_are_named(
+    tmp_path: Path, empty_template: Path
+) -> None:
+    shutil.copytree(empty_template, tmp_path / "warehouse")
+    tasks = [_task(number, "notes", f"{number % 3}.csv") for number in range(60)]
+    with Warehouse(tmp_path / "warehouse") as opened:
+        opened.write(tasks)
+        with pytest.raises(ExportRefusedError, match="--leak"):
+            export(opened, "omnibench", tmp_path / "none", sets=_SHARES)
+        manifest = export(
+            opened,
+            "omnibench",
+            tmp_path / "out",
+            sets=SetRequest(shares={"train": 0.34, "validation": 0.33, "test": 0.33}, may_share=("intent",)),
+        )
+        free = draw_tasks(opened, Selection(), SetRequest(shares=_SHARES.shares, may_share=("value",)))
+
+    assert manifest.leakage is not None
+    sets = json.loads((tmp_path / "out" / "sets.json").read_text())
+    assert sorted(name for names in sets.values() for name in names) == sorted(task.task_id for task in tasks)
+    assert not free.left_out and not free.shortfalls
+
+
+def test_left_out_tasks_are_listed_with_the_reason(tmp_path: Path, empty_template: Path) -> None:
+    shutil.copytree(empty_template, tmp_path / "warehouse")
+    tasks = [
+        _task(number, "notes", f"{number // 2 % 9}.csv").model_copy(
+            update={"intent": f"Goal {number % 11}", "instruction": f"Alone {number}"}
+        )
+        for number in range(120)
+    ]
+    with Warehouse(tmp_path / "warehouse") as opened:
+        opened.write(tasks)
+        manifest = export(
+            opened,
+            "omnibench",
+            tmp_path / "out",
+            sets=SetRequest(shares={"train": 0.6, "test": 0.4}, may_share=("template",)),
+        )
+
+    lines = [json.loads(line) for line in (tmp_path / "out" / "left_out.jsonl").read_text().splitlines()]
+    report = manifest.leakage
+    assert report is not None and report.left_out == len(lines) > 0
+    assert sum(report.left_out_reasons.values()) == len(lines)
+    assert all(line["reason"].startswith("would connect ") for line in lines)
+    assert any("--leak value" in sentence for sentence in report.advice)
+    assert manifest.shortfalls or all(
+        report.given[name] >= share - 0.03 for name, share in report.asked.items()
+    )

@@ -1,0 +1,71 @@
+"""Files of training records, written as the records come, so that any number of them fits into memory."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+
+class RecordFiles:
+    """One file per set: JSON lines, or one JSON list.
+
+    Lines go into further files, `<set>-00001.jsonl`, where one would grow beyond a limit.
+    """
+
+    def __init__(
+        self, folder: Path, *, lines: bool, most_bytes: int | None = None, most_records: int | None = None
+    ) -> None:
+        """Write into `folder`; the limits hold for each file of lines."""
+        self.counts: Counter[str] = Counter()
+        self.files: dict[str, list[str]] = {}
+        self._folder = folder
+        self._lines = lines
+        self._most = (most_bytes, most_records)
+        self._open: dict[str, TextIO] = {}
+        self._written: dict[str, tuple[int, int]] = {}
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End all files."""
+        for file in self._open.values():
+            file.write("" if self._lines else "\n]\n")
+            file.close()
+
+    def add(self, name: str, record: Mapping[str, object]) -> None:
+        """Append a record to the file of the set `name`."""
+        text = json.dumps(record, ensure_ascii=False)
+        size = len(text.encode())
+        if self._lines:
+            self._part(name, size).write(f"{text}\n")
+        else:
+            first = name not in self._open
+            file = self._part(name, size)
+            file.write("[\n" if first else ",\n")
+            file.write(text)
+        self.counts[name] += 1
+
+    def _part(self, name: str, size: int) -> TextIO:
+        held, records = self._written.get(name, (0, 0))
+        most_bytes, most_records = self._most
+        full = (most_bytes is not None and held + size + 1 > most_bytes) or (
+            most_records is not None and records >= most_records
+        )
+        if name not in self._open or (full and records):
+            if name in self._open:
+                self._open.pop(name).close()
+            parts = self.files.setdefault(name, [])
+            ending = "jsonl" if self._lines else "json"
+            parts.append(f"{name}.{ending}" if not parts else f"{name}-{len(parts):05}.{ending}")
+            self._open[name] = (self._folder / parts[-1]).open("w", encoding="utf-8")
+            held, records = 0, 0
+        self._written[name] = (held + size + 1, records + 1)
+        return self._open[name]

@@ -1,0 +1,139 @@
+"""Which sets are asked for: by shares, or by applications and scenarios that only the test set may have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from resources.record import Record
+from warehouse.errors import SelectionInvalidError
+from warehouse.sets.dividing import Division, divide
+from warehouse.sets.key_table import KeyTable
+from warehouse.sets.names import SPLITS, SplitName
+from warehouse.sets.splits import LEAK_KINDS, LeakKind
+
+
+class HeldOut(Record):
+    """An application or a scenario whose tasks make the test set."""
+
+    kind: Literal["application", "scenario"]
+    """What it is."""
+    name: str
+    """Its name."""
+
+    @property
+    def label(self) -> str:
+        """The stratum of its tasks."""
+        return f"{self.kind}={self.name}"
+
+
+class SetRequest(Record):
+    """Sets that an export shall have."""
+
+    shares: dict[SplitName, float] = Field(default_factory=dict)
+    """Part of the tasks that each set gets, adding up to 1."""
+    may_share: tuple[LeakKind, ...] = ()
+    """What the sets may have in common."""
+    held_out: tuple[HeldOut, ...] = ()
+    """What makes the test set; the shares then divide all other tasks."""
+
+
+def parse_shares(text: str) -> dict[SplitName, float]:
+    """Shares from text such as `train=0.8,test=0.2`.
+
+    Raises:
+        SelectionInvalidError: an unknown set, a set named twice, or no number.
+    """
+    shares: dict[SplitName, float] = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        known = next((item for item in SPLITS if item == name.strip()), None)
+        try:
+            share = float(value)
+        except ValueError:
+            raise SelectionInvalidError(f"--split takes NAME=SHARE, not {part!r}.") from None
+        if known is None:
+            raise SelectionInvalidError(f"There is no set {name!r}; known: {', '.join(SPLITS)}.")
+        if known in shares:
+            raise SelectionInvalidError(f"--split names the set {known!r} twice.")
+        shares[known] = share
+    return shares
+
+
+def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest | None:
+    """The request of a command line; None where no sets are asked for.
+
+    Raises:
+        SelectionInvalidError: something that cannot be meant; what is allowed is named.
+    """
+    kinds: list[LeakKind] = []
+    for name in filter(None, (part.strip() for part in leak.split(","))):
+        kind = next((known for known in LEAK_KINDS if known == name), None)
+        if kind is None:
+            raise SelectionInvalidError(f"--leak takes {', '.join(LEAK_KINDS)}; not {name!r}.")
+        kinds.append(kind)
+    held = tuple(map(_held_out, held_out))
+    shares = parse_shares(split) if split else {}
+    if held and "test" in shares:
+        raise SelectionInvalidError(
+            "--hold-out makes the test set; --split then divides the other tasks into train and validation."
+        )
+    if not shares and not held:
+        if kinds:
+            raise SelectionInvalidError(
+                "--leak says what sets may share; ask for sets with --split or --hold-out."
+            )
+        return None
+    return SetRequest(shares=shares or {"train": 1.0}, may_share=tuple(kinds), held_out=held)
+
+
+def hold_out(
+    table: KeyTable, strata: Mapping[str, Sequence[str]], request: SetRequest, seed: int
+) -> Division:
+    """The tasks of what is held out as the test set, the others divided by shares; what shares a key with both is left out.
+
+    Raises:
+        SelectionInvalidError: no task belongs to what is held out, or every task does.
+    """
+    labels = {item.label for item in request.held_out}
+    for item in request.held_out:
+        known = sorted(
+            {label for own in strata.values() for label in own if label.startswith(f"{item.kind}=")}
+        )
+        if item.label not in known:
+            names = ", ".join(label.partition("=")[2] for label in known)
+            raise SelectionInvalidError(
+                f"No selected task has the {item.kind} {item.name!r}; there are: {names}."
+            )
+    test = [number for number, task in enumerate(table.tasks) if labels.intersection(strata[task])]
+    holders = {key: table.tasks[number] for number in test for key in table.content(number)}
+    chosen = set(test)
+    left_out: dict[str, str] = {}
+    rest: dict[str, frozenset[str]] = {}
+    for number, task in enumerate(table.tasks):
+        if number in chosen:
+            continue
+        shared = next((key for key in table.content(number) if key in holders), None)
+        if shared is None:
+            rest[task] = frozenset(table.keys[key] for key in table.content(number))
+        else:
+            left_out[task] = f"would connect test ({table.keys[shared]}) and train"
+    if not rest:
+        raise SelectionInvalidError(
+            "Every other task shares something with what is held out; say with --leak what the sets may share."
+        )
+    inner = divide(rest, request.shares, seed, strata)
+    tasks: dict[SplitName, tuple[str, ...]] = {
+        **inner.tasks,
+        "test": tuple(sorted(table.tasks[number] for number in test)),
+    }
+    return Division(tasks, {**left_out, **inner.left_out})
+
+
+def _held_out(text: str) -> HeldOut:
+    kind, _, name = text.partition("=")
+    if kind not in ("application", "scenario") or not name.strip():
+        raise SelectionInvalidError(f"--hold-out takes application=NAME or scenario=NAME, not {text!r}.")
+    return HeldOut.model_validate({"kind": kind, "name": name.strip()})
