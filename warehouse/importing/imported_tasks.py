@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import ValidationError
 
 from resources.categories import ResourceCategory, ResourceKind
+from resources.dimensions import by_name
 from resources.instances import Resource, bind_resource, guessed_kind
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.scenarios import scenario_of
 from taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskgraph.measures.capabilities import capabilities_met
 from taskgraph.measures.coherency import maximum_coherency_of
-from taskgraph.measures.complexity import cell_of, complexity_of, level
+from taskgraph.measures.complexity import cell_of, complexity_of
 from taskgraph.measures.interference import interference, orders_of
 from taskgraph.records.graph import Dependency, TaskGraph
 from taskgraph.records.provenance import Provenance
@@ -55,7 +56,7 @@ def build_task(
     complexity = complexity.model_copy(
         update={
             "application_categories": len(categories),
-            "knowledge_level": level("knowledge", len(categories)),
+            "knowledge_level": by_name("knowledge").level(len(categories)),
         }
     )
     by_id = {node.instance_id: node for node in graph.nodes}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from taskgraph.measures.complexity import DIMENSIONS
+from resources.dimensions import TABLE
 from warehouse.errors import ExportRefusedError
 from warehouse.sets.advice import advice_on
 from warehouse.sets.dividing import TOLERANCE, Division, apportion, check_shares, divide
@@ -30,7 +30,7 @@ from warehouse.store import Warehouse
 _BATCH = 100_000
 _COLUMNS = f"""
     task_id, instruction, intent_id, intent, scenario, applications,
-    {", ".join(f"{name}_level" for name in DIMENSIONS)},
+    {", ".join(row.level_column for row in TABLE)},
     list_distinct([node.subtask_id FOR node IN nodes]) AS templates,
     list_distinct(flatten([[item.value FOR item IN list_concat(node.inputs, node.outputs)] FOR node IN nodes]))
         AS resource_values
@@ -148,7 +148,7 @@ def _read(
             tuple(map(wording_of, row.get("parts") or ())),
         )
         strata[name] = (
-            *(f"{dimension}={row[f'{dimension}_level']}" for dimension in DIMENSIONS),
+            *(f"{dimension.name}={row[dimension.level_column]}" for dimension in TABLE),
             *(f"application={application}" for application in row["applications"]),
             f"scenario={row['scenario']}",
         )
