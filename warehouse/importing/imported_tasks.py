@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pydantic import ValidationError
 
 from resources.categories import ResourceCategory, ResourceKind
-from resources.dimensions import by_name
 from resources.instances import Resource, bind_resource, guessed_kind
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.scenarios import scenario_of
 from taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskgraph.measures.capabilities import capabilities_met
 from taskgraph.measures.coherency import maximum_coherency_of
-from taskgraph.measures.complexity import cell_of, complexity_of
+from taskgraph.measures.complexity import cell_of, complexity_from_shape, shape_of
 from taskgraph.measures.interference import interference, orders_of
 from taskgraph.records.graph import Dependency, TaskGraph
 from taskgraph.records.provenance import Provenance
@@ -43,22 +42,16 @@ def build_task(
     Raises:
         ImportRefusedError: the graph is cyclic, names unknown nodes, or is too large for exact metrics.
     """
+    others = other_applications or {}
+    categories = {*(node.application_category for node in nodes), *others.values()}
     try:
         graph = TaskGraph(nodes=_in_order(nodes, edges), edges=tuple(edges))
-        complexity = complexity_of(graph)
+        complexity = complexity_from_shape(shape_of(graph.predecessors), len(categories))
         orders = orders_of(graph)
     except ValidationError as error:
         raise refused(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
     except (GraphInvalidError, GraphTooLargeError) as error:
         raise refused(str(error)) from None
-    others = other_applications or {}
-    categories = {*(node.application_category for node in graph.nodes), *others.values()}
-    complexity = complexity.model_copy(
-        update={
-            "application_categories": len(categories),
-            "knowledge_level": by_name("knowledge").level(len(categories)),
-        }
-    )
     by_id = {node.instance_id: node for node in graph.nodes}
     names = list(by_id)
     listed = tuple(tuple(names[position] for position in order) for order in orders.successful)

@@ -1,0 +1,375 @@
+"""Importers of published collections, on small files in the layout of each."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from PIL import Image
+
+from resources.record import Record
+from taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WheelMouseInput
+from taskgraph.records.keys import read_keys
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import Trajectory
+from tests.warehouse import foreign
+from warehouse.errors import ImportRefusedError
+from warehouse.exporting.exported_actions import points_of
+from warehouse.exporting.exporting import export
+from warehouse.importing.episodes import Picture
+from warehouse.importing.importing import read_import, run_import, survey_import
+from warehouse.importing.pyautogui_scripts import done_by
+from warehouse.importing.tool_graphs import compare_tool_graph
+from warehouse.records import ImportedItem
+from warehouse.store import Warehouse
+
+WEB_ARENA = {
+    "sites": ["shopping", "map"],
+    "task_id": 7,
+    "start_url": "__SHOPPING__",
+    "intent_template": "Find {{thing}}",
+    "instantiation_dict": {"thing": "a kettle", "most": 3},
+    "intent": "Find a kettle",
+    "eval": {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": "N/A"}},
+    "intent_template_id": 4,
+}
+ANDROID_WORLD = [
+    {"task_name": "BrowserDraw", "task_template": "Draw something.", "difficulty": "easy", "tags": []},
+    {
+        "task_name": "MarkorCreate",
+        "task_template": "Create {file_name}.",
+        "difficulty": "hard",
+        "tags": ["x"],
+    },
+]
+ODYSSEY = {
+    "episode_id": "00012",
+    "device_info": {"w": 100, "h": 200},
+    "task_info": {
+        "category": "General_Tool",
+        "app": ["Clock", "Chrome"],
+        "meta_task": "Set {}",
+        "instruction": "Set an alarm.",
+    },
+    "steps": [
+        {
+            "step": 0,
+            "screenshot": "a.png",
+            "action": "CLICK",
+            "info": [[500, 250]],
+            "description": "Home",
+            "intention": "Open",
+        },
+        {"step": 1, "screenshot": "a.png", "action": "SCROLL", "info": [[500, 900], [500, 100]]},
+        {"step": 2, "screenshot": "a.png", "action": "TEXT", "info": "7 {am}"},
+        {"step": 3, "screenshot": "a.png", "action": "COMPLETE", "info": ""},
+    ],
+}
+STEP = {
+    "episode_id": "55",
+    "episode_length": 3,
+    "instruction": "open the clock",
+    "result_action_text": "",
+    "result_touch_yx": "[-1.0, -1.0]",
+    "result_lift_yx": "[-1.0, -1.0]",
+    "coat_screen_desc": "A home screen.",
+    "coat_action_think": "Tap.",
+}
+IN_THE_WILD = [
+    {
+        **STEP,
+        "step_id": 0,
+        "result_action_type": 4,
+        "result_touch_yx": "[0.5, 0.25]",
+        "result_lift_yx": [0.5, 0.25],
+        "image_path": "a.png",
+    },
+    {**STEP, "step_id": 1, "result_action_type": 3, "result_action_text": "clock", "image_path": "a.png"},
+    {**STEP, "step_id": 2, "result_action_type": 10, "image_path": "a.png"},
+]
+AGENT_NET = {
+    "task_id": "t-1",
+    "instruction": "Open the settings.",
+    "task_completed": True,
+    "traj": [
+        {"index": 0, "image": "a.png", "value": {"code": "pyautogui.click(x=0.5, y=0.25)", "thought": "Go."}},
+        {"index": 1, "image": "a.png", "value": {"code": "pyautogui.hotkey(['ctrl', 's'])"}},
+        {"index": 2, "image": "a.png", "value": {"code": "computer.terminate(status='success')"}},
+    ],
+}
+MIND2WEB = {
+    "annotation_id": "m-1",
+    "website": "united",
+    "domain": "Travel",
+    "subdomain": "Airlines",
+    "confirmed_task": "Find the baggage policy.",
+    "action_reprs": ["[link]  Baggage -> CLICK"],
+    "actions": [
+        {
+            "action_uid": "u",
+            "raw_html": "<html>",
+            "operation": {"op": "CLICK", "value": ""},
+            "pos_candidates": [],
+        }
+    ],
+}
+
+
+def picture(folder: Path, name: str, ending: str = "PNG") -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (100, 200), "white").save(out, ending)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(out.getvalue())
+    return out.getvalue()
+
+
+def web_arena(folder: Path) -> None:
+    foreign.write(
+        folder, "test_shopping.raw.json", [WEB_ARENA, {**WEB_ARENA, "task_id": 8, "intent": "Find a pan"}]
+    )
+    foreign.write(folder, "examples/1.json", {**WEB_ARENA, "task_id": 1})
+
+
+def android_world(folder: Path) -> None:
+    foreign.write(folder, "android_world/task_metadata.json", ANDROID_WORLD)
+
+
+def gui_odyssey(folder: Path) -> None:
+    foreign.write(folder, "annotations/00012.json", ODYSSEY)
+    picture(folder, "screenshots/a.png")
+
+
+def android_in_the_wild(folder: Path) -> None:
+    foreign.write(folder, "google_apps/GOOGLE-55/GOOGLE-55.json", IN_THE_WILD)
+    picture(folder, "google_apps/GOOGLE-55/a.png")
+
+
+def agent_net(folder: Path) -> None:
+    foreign.write(folder, "agentnet_ubuntu.jsonl", json.dumps(AGENT_NET))
+    picture(folder, "images/a.png")
+
+
+def omniact(folder: Path) -> None:
+    foreign.write(
+        folder,
+        "train.json",
+        {"0": {"task": "data/tasks/calc/t.txt", "image": "data/calc/s.png", "box": "b.json"}},
+    )
+    foreign.write(
+        folder, "data/tasks/calc/t.txt", "Task: Press seven\nOutput Script:\npyautogui.click(50,150)\n"
+    )
+    picture(folder, "data/calc/s.png")
+
+
+def mind2web(folder: Path) -> None:
+    foreign.write(folder, "data/train/train_0.json", [MIND2WEB])
+    candidate = json.dumps({"attributes": json.dumps({"bounding_box_rect": "10,20,30,40"})})
+    rows = [
+        {
+            "annotation_id": "m-2",
+            "website": "ikea",
+            "confirmed_task": "Find a lamp called 50%.",
+            "action_reprs": ["a", "b"],
+            "operation": json.dumps({"op": op, "value": value}),
+            "pos_candidates": [candidate],
+            "target_action_index": str(number),
+            "target_action_reprs": f"[searchbox] Search -> {op}",
+            "raw_html": "<html>",
+            "cleaned_html": "<html>",
+            "screenshot": {"bytes": picture(folder, "x.jpg", "JPEG"), "path": None},
+        }
+        for number, (op, value) in enumerate((("CLICK", ""), ("TYPE", "50%")))
+    ]
+    (folder / "data").mkdir(exist_ok=True)
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), folder / "data" / "train-00000.parquet")
+
+
+def windows_agent_arena(folder: Path) -> None:
+    task = {**foreign.OSWORLD, "id": "n-1-WOS", "related_apps": ["notepad"]}
+    foreign.write(folder, "evaluation_examples_windows/examples/notepad/n-1-WOS.json", task)
+
+
+COLLECTIONS: dict[Callable[[Path], None], tuple[int, int]] = {
+    web_arena: (3, 0),
+    android_world: (1, 0),
+    gui_odyssey: (1, 1),
+    android_in_the_wild: (1, 1),
+    agent_net: (1, 1),
+    omniact: (1, 1),
+    mind2web: (2, 1),
+    windows_agent_arena: (1, 0),
+}
+"""Numbers of tasks and of trajectories that each collection gives."""
+
+
+def records(lay_out: Callable[[Path], None], folder: Path) -> list[Record]:
+    lay_out(folder)
+    return read_import(lay_out.__name__, folder)
+
+
+@pytest.mark.parametrize("lay_out", COLLECTIONS, ids=lambda lay_out: lay_out.__name__)
+def test_a_collection_gives_its_tasks_originals_and_trajectories(
+    warehouse: Warehouse, tmp_path: Path, lay_out: Callable[[Path], None]
+) -> None:
+    lay_out(tmp_path / "in")
+
+    run_import(warehouse, lay_out.__name__, tmp_path / "in")
+
+    assert (warehouse.count(Task), warehouse.count(Trajectory)) == COLLECTIONS[lay_out]
+    originals = {item.item_id for item in warehouse.read(ImportedItem)}
+    assert {task.task_id for task in warehouse.read(Task)} <= originals
+    if COLLECTIONS[lay_out][1]:
+        manifest = export(warehouse, "sharegpt", tmp_path / "training")
+        assert manifest.outcome.counts["train"] >= 1
+
+
+@pytest.mark.parametrize("lay_out", COLLECTIONS, ids=lambda lay_out: lay_out.__name__)
+def test_a_broken_item_of_a_collection_is_refused_or_skipped(
+    tmp_path: Path, lay_out: Callable[[Path], None]
+) -> None:
+    lay_out(tmp_path)
+    broken = {
+        "agent_net": ("bad.jsonl", '{"task_id": "bad"}\n{'),
+        "android_world": ("android_world/task_metadata.json", [*ANDROID_WORLD, {"task_name": "bad"}]),
+        "omniact": ("test.json", {"bad": {"task": "../../secret.txt", "image": "x"}}),
+        "gui_odyssey": ("annotations/bad.json", {**ODYSSEY, "episode_id": "bad", "task_info": {}}),
+        "windows_agent_arena": ("evaluation_examples_windows/examples/x/bad.json", {"id": "bad"}),
+    }.get(lay_out.__name__, ("bad.json", [{"task_id": 3, "episode_id": "bad", "annotation_id": "bad"}]))
+    foreign.write(tmp_path, *broken)
+
+    with pytest.raises(ImportRefusedError) as caught:
+        read_import(lay_out.__name__, tmp_path)
+    reading = survey_import(lay_out.__name__, tmp_path)
+
+    assert all(fault.file and fault.reason for fault in caught.value.faults)
+    assert reading.broken
+    assert sum(isinstance(item, Task) for item in reading.records) == COLLECTIONS[lay_out][0]
+
+
+def test_a_web_task_knows_its_template_its_sites_and_that_it_cannot_be_done(tmp_path: Path) -> None:
+    found = records(web_arena, tmp_path)
+
+    tasks = {item.task_id: item for item in found if isinstance(item, Task)}
+    assert set(tasks) == {"web_arena:test_shopping/7", "web_arena:test_shopping/8", "web_arena:examples/1"}
+    task = tasks["web_arena:test_shopping/7"]
+    assert task.other_applications == ("map",)
+    assert task.graph.nodes[0].parameters == {"thing": "a kettle", "most": "3"}
+    assert len({item.graph.nodes[0].subtask_id for item in tasks.values()}) == 1
+    assert all(item.infeasible for item in found if isinstance(item, ImportedItem))
+
+
+def test_a_template_of_android_world_is_a_task_only_without_placeholders(tmp_path: Path) -> None:
+    found = records(android_world, tmp_path)
+
+    assert {item.subtask_id: item.application for item in found if isinstance(item, Subtask)} == {
+        "android_world:BrowserDraw": "chrome",
+        "android_world:MarkorCreate": "markor",
+    }
+    assert [item.task_id for item in found if isinstance(item, Task)] == ["android_world:BrowserDraw"]
+
+
+def test_points_of_a_phone_lie_where_they_were_touched(tmp_path: Path) -> None:
+    for lay_out in (gui_odyssey, android_in_the_wild, agent_net):
+        (found,) = [
+            item for item in records(lay_out, tmp_path / lay_out.__name__) if isinstance(item, Trajectory)
+        ]
+        assert isinstance(found.steps[0].action, ClickInput)
+        x, y = points_of(found.steps[0])[0]
+        assert (x, y) in ((50, 50), (25, 100))
+
+
+def test_typed_text_is_read_back_as_the_same_characters(tmp_path: Path) -> None:
+    for lay_out, text in ((gui_odyssey, "7 {am}"), (mind2web, "50%")):
+        (found,) = [
+            item for item in records(lay_out, tmp_path / lay_out.__name__) if isinstance(item, Trajectory)
+        ]
+        keys = next(step.action.keys for step in found.steps if isinstance(step.action, KeyboardInput))
+        assert "".join(press.key for press in read_keys(keys)) == text
+
+
+def test_nothing_is_made_up_for_a_key_of_the_phone_or_an_absent_picture(tmp_path: Path) -> None:
+    back = {**ODYSSEY, "steps": [{"screenshot": "a.png", "action": "CLICK", "info": "KEY_BACK"}]}
+    foreign.write(tmp_path, "annotations/1.json", back)
+    foreign.write(
+        tmp_path,
+        "annotations/2.json",
+        {**ODYSSEY, "episode_id": "2", "steps": [{**ODYSSEY["steps"][0], "screenshot": "../../b.png"}]},
+    )  # type: ignore[index]
+    picture(tmp_path, "screenshots/a.png")
+
+    found = read_import("gui_odyssey", tmp_path)
+
+    assert sum(isinstance(item, Task) for item in found) == 2
+    assert not any(isinstance(item, Trajectory) for item in found)
+
+
+def test_pages_of_mind2web_are_not_kept_and_all_else_is(tmp_path: Path) -> None:
+    originals = {
+        item.item_id: item.content for item in records(mind2web, tmp_path) if isinstance(item, ImportedItem)
+    }
+
+    content = originals["mind2web:m-1"]
+    assert isinstance(content, dict)
+    assert content["actions"] == [
+        {"action_uid": "u", "operation": {"op": "CLICK", "value": ""}, "pos_candidates": []}
+    ]
+    assert {name: value for name, value in content.items() if name != "actions"} == {
+        name: value for name, value in MIND2WEB.items() if name != "actions"
+    }
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        ("pyautogui.click(x=0.1, y=0.2)", ClickInput),
+        ("pyautogui.doubleClick(0.1, 0.2)", ClickInput),
+        ("pyautogui.moveTo(x=0.4, y=0.2)\npyautogui.dragTo(x=0.1, y=0.2, button='left')", DragInput),
+        ("pyautogui.moveTo(x=0.4, y=0.2)\npyautogui.scroll(-3)", WheelMouseInput),
+        ("pyautogui.write(message='a^b')", KeyboardInput),
+        ("pyautogui.hotkey('ctrl', 'shift', 't')", KeyboardInput),
+        ("pyautogui.press('enter')", KeyboardInput),
+        ("pyautogui.click(x=0.1, y=0.2)\npyautogui.click(x=0.1, y=0.2)", None),
+        ("pyautogui.press('volumeup')", None),
+        ("import os\nos.system('true')", None),
+        ("__import__('os').system('true')", None),
+        ("for i in x: pass", None),
+        ("pyautogui.click(open('/etc/passwd'))", None),
+        ("(", None),
+    ],
+)
+def test_scripts_are_read_and_never_run(script: str, kind: type | None) -> None:
+    found = done_by(script, Picture(b"", 100, 100), fractions=True)
+
+    assert (found is None) if kind is None else (found is not None and isinstance(found.action, kind))
+
+
+def test_links_of_a_tool_graph_follow_from_its_types(tmp_path: Path) -> None:
+    described = {
+        "nodes": [
+            {"id": "Listen", "input-type": ["audio"], "output-type": ["text"]},
+            {"id": "Translate", "input-type": ["text"], "output-type": ["text"]},
+            {"id": "Draw", "input-type": ["text", "url"], "output-type": ["image"]},
+        ],
+        "links": [
+            {"source": "Listen", "target": "Translate", "type": "text"},
+            {"source": "Listen", "target": "Draw", "type": "text"},
+            {"source": "Draw", "target": "Listen", "type": "audio"},
+        ],
+    }
+    path = foreign.write(tmp_path, "graph_desc.json", described)
+
+    found = compare_tool_graph(path)
+
+    assert (found.tools, found.published, found.derived, found.common) == (3, 3, 3, 2)
+    assert found.missing == (("Draw", "Listen"),)
+    assert found.extra == (("Translate", "Draw"),)
+    with pytest.raises(ImportRefusedError, match="nodes do not"):
+        compare_tool_graph(
+            foreign.write(tmp_path, "b.json", {"nodes": [], "links": [{"source": "a", "target": "b"}]})
+        )

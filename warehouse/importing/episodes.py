@@ -1,0 +1,213 @@
+"""Demonstrations of other collections as records: one task of one subtask, and its trajectory where pictures are there."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image, UnidentifiedImageError
+from pydantic import JsonValue
+
+from resources.applications import ControlQuery
+from resources.record import Record
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.interaction import Action, ClickInput, DragInput, KeyboardInput, Screenshot
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, canonical_application
+from warehouse.importing.imported_tasks import IMPORTED, build_task
+from warehouse.importing.items import Item
+from warehouse.records import ImportedItem
+
+_SPECIAL = "^%+~(){}[]"
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstrated:
+    """One action and where it was done."""
+
+    action: Action
+    """The action."""
+    rectangle: tuple[int, int, int, int] | None = None
+    """Rectangle in which its points lie, in pixels."""
+    target: str = ""
+    """What the control is called."""
+    description: str = ""
+    """What was seen."""
+    thought: str = ""
+    """Why it was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A screenshot with its size."""
+
+    png: bytes
+    """The picture as PNG."""
+    width: int
+    """Width in pixels."""
+    height: int
+    """Height in pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a task comes from, and what it is."""
+
+    task_id: str
+    """Its id here."""
+    format: str
+    """The import format."""
+    instruction: str
+    """What is to be done."""
+    applications: Sequence[str] = ()
+    """Applications it needs, as its collection spells them; the first one is the subtask's own."""
+    place: str = ""
+    """File and position it came from."""
+    infeasible: bool = False
+    """Whether its makers declare it impossible."""
+    template: str = ""
+    """Id of the template that it fills in; empty where it has none."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """What it fills in."""
+
+
+def task_records(item: Item, source: Source, content: JsonValue = None) -> list[Record]:
+    """The task of one subtask, and its original.
+
+    Raises:
+        ImportRefusedError: the task cannot be built.
+    """
+    found: dict[str, str] = {}
+    for spelling in source.applications:
+        name, category = canonical_application(spelling)
+        found[name] = category
+    (name, category), *others = list(found.items()) or [(source.format, UNKNOWN_CATEGORY)]
+    node = BoundSubtask(
+        instance_id=source.task_id,
+        subtask_id=source.template or source.task_id,
+        application=name,
+        application_category=category,
+        instruction=source.instruction,
+        parameters=dict(source.parameters),
+    )
+    task = build_task(
+        source.task_id,
+        [node],
+        [],
+        source.instruction,
+        lambda reason: item.refused("", reason),
+        other_applications=dict(others),
+    )
+    original = ImportedItem(
+        item_id=source.task_id,
+        format=source.format,
+        item_kind="task",
+        place=source.place or item.where,
+        infeasible=source.infeasible,
+        content=item.value if content is None else content,
+    )
+    return [task, original]
+
+
+def trajectories_of(
+    source: Source, steps: Sequence[tuple[Picture | None, Demonstrated | None]]
+) -> Iterator[Trajectory]:
+    """The trajectory of a demonstration.
+
+    There is none where a picture is absent, or where an action has no counterpart here (Back and Home of a phone, choosing
+    from a list without a place): nothing is made up, and the original keeps every step.
+    """
+    whole = [(picture, done) for picture, done in steps if picture is not None and done is not None]
+    if not whole or len(whole) != len(steps):
+        return
+    yield Trajectory(
+        trajectory_id=f"{source.task_id}:demonstration",
+        subtask_id=source.template or source.task_id,
+        instance_id=source.task_id,
+        parameters=dict(source.parameters),
+        instruction=source.instruction,
+        platform="imported",
+        initial_evidence=Evidence(step=0),
+        steps=tuple(
+            TrajectoryStep(
+                step=number,
+                observation_screenshot=Screenshot.of(picture.png),
+                description=done.description,
+                thought=done.thought,
+                action=done.action,
+                target=ControlQuery(text=done.target) if done.target else None,
+                target_rectangle=done.rectangle,
+                evidence=Evidence(step=number),
+            )
+            for number, (picture, done) in enumerate(whole, start=1)
+        ),
+        termination="finished",
+        provenance=IMPORTED,
+    )
+
+
+def read_picture(root: Path, name: str) -> Picture | None:
+    """The picture `name` inside the folder `root`; None where it is absent, outside, or no picture."""
+    target = (root / name).resolve()
+    if not target.is_relative_to(root.resolve()) or not target.is_file():
+        return None
+    return as_picture(target.read_bytes())
+
+
+def as_picture(data: bytes) -> Picture | None:
+    """A picture of any usual format as PNG; None where it is none."""
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            width, height = opened.size
+            if opened.format == "PNG":
+                return Picture(data, width, height)
+            out = io.BytesIO()
+            opened.convert("RGB").save(out, "PNG")
+            return Picture(out.getvalue(), width, height)
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+        return None
+
+
+def point(x: float, y: float, picture: Picture) -> tuple[int, int, int, int]:
+    """The rectangle of one pixel at fractions of a picture, inside it.
+
+    >>> point(0.5, 1.0, Picture(b"", 100, 50))
+    (50, 49, 51, 50)
+    """
+    left = min(max(int(x * picture.width), 0), picture.width - 1)
+    top = min(max(int(y * picture.height), 0), picture.height - 1)
+    return (left, top, left + 1, top + 1)
+
+
+def click(x: float, y: float, picture: Picture, target: str = "", **more: bool | str) -> Demonstrated:
+    """A click at fractions of a picture."""
+    action = ClickInput.model_validate({"control_label": "", **more})
+    return Demonstrated(action, point(x, y, picture), target)
+
+
+def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrated:
+    """A drag along points given as fractions of a picture."""
+    path = tuple((min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0)) for x, y in points)
+    return Demonstrated(DragInput(control_label="", path=path), (0, 0, picture.width, picture.height))
+
+
+def typing(text: str) -> Demonstrated:
+    """Typing a text, with the characters that mean keys written as themselves."""
+    return Demonstrated(KeyboardInput(keys=literal_keys(text)))
+
+
+def literal_keys(text: str) -> str:
+    """A text in the syntax of keys.
+
+    >>> literal_keys("50% (a)")
+    '50{%} {(}a{)}'
+    """
+    return "".join(f"{{{character}}}" if character in _SPECIAL else character for character in text)
+
+
+def pressed(keys: str) -> Demonstrated:
+    """Pressing keys, written in their syntax."""
+    return Demonstrated(KeyboardInput(keys=keys))

@@ -1,0 +1,159 @@
+"""Collections laid out like OSWorld: `examples/<domain>/<id>.json`, one task a file.
+
+What OSWorld's own loader does without may be absent: `config`, `related_apps` and everything beside `id`,
+`instruction` and `evaluator`. Ids repeat between domains, so a task's id here is `<format>:<domain>/<id>`, where a
+domain may be several folders deep (`Windows/word`). `evaluator.func` may be one metric or a list with parallel lists
+of results and expectations. A task whose metric is `infeasible` is kept and marked so in `imported_items`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Literal, Self
+
+from pydantic import Field, JsonValue, model_validator
+
+from resources.record import Record
+from taskgraph.records.subtask import BoundSubtask
+from warehouse.exporting.application_aliases import canonical_application
+from warehouse.importing.imported_tasks import build_task
+from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
+from warehouse.importing.json_reading import json_files, kind_of
+from warehouse.records import ImportedItem
+
+_NO_TASKS = frozenset({"manifest.json", "template.json"})
+_INDEX_FILES = "test_*.json"
+
+
+class _Step(ForeignModel):
+    type: Text
+    parameters: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class _Evaluator(ForeignModel):
+    func: JsonValue
+    conj: Literal["and", "or"] = "and"
+    result: JsonValue = None
+    expected: JsonValue = None
+    options: JsonValue = None
+
+    @model_validator(mode="after")
+    def _lists_agree(self) -> Self:
+        listed = isinstance(self.func, list)
+        names = self.func if isinstance(self.func, list) else [self.func]
+        if not names or not all(isinstance(name, str) and name.strip() for name in names):
+            raise ValueError(f"func must name a metric or list metrics; it is {self.func!r}")
+        if self.func == "infeasible":
+            return self
+        wrong = [
+            text
+            for name in ("result", "expected", "options")
+            if (text := _disagreement(name, getattr(self, name), len(names) if listed else None))
+        ]
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return self
+
+
+class _Task(ForeignModel):
+    id: Identifier
+    instruction: Text
+    evaluator: _Evaluator
+    config: list[_Step] | None = None
+    related_apps: list[str] | None = None
+    proxy: bool | None = None
+    fixed_ip: bool | None = None
+    possibility_of_env_change: Literal["low", "medium", "high"] | None = None
+
+
+class _Named(ForeignModel):
+    id: Identifier
+
+
+def read_collection(path: Path, format_name: str) -> Iterator[Record | BrokenItem]:
+    """The tasks of a file, of a domain's folder, or of the whole collection.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    root = path if path.is_dir() else path.parent
+    files = [
+        file
+        for file in json_files(_examples(path))
+        if file.name not in _NO_TASKS and not (file.match(_INDEX_FILES) and file.parent == root)
+    ]
+    places = {file.relative_to(root).as_posix(): _place(file, root) for file in files}
+
+    def name(item: Item) -> str:
+        domain = PurePosixPath(places[item.file]).parent.as_posix()
+        return f"{format_name}:{domain}/{item.parsed(_Named).id}"
+
+    def build(item: Item) -> Iterator[Record]:
+        return _records(item, format_name, name(item), places[item.file])
+
+    yield from checked(file_items((file, file.relative_to(root).as_posix()) for file in files), build, name)
+
+
+def _examples(path: Path) -> Path:
+    """The folder of the tasks, where `path` holds the whole repository or collection."""
+    for inside in ("evaluation_examples/examples", "evaluation_examples_windows/examples", "examples"):
+        if (path / inside).is_dir():
+            return path / inside
+    return path
+
+
+def _place(file: Path, root: Path) -> str:
+    """Domain and file: the folders below `examples`, else below the imported folder."""
+    parts = file.absolute().parts
+    if "examples" in parts[:-2]:
+        return "/".join(parts[len(parts) - parts[::-1].index("examples") :])
+    below = file.relative_to(root).parts
+    return "/".join(below if len(below) > 1 else (root.absolute().name, *below))
+
+
+def _records(item: Item, format_name: str, task_id: str, place: str) -> Iterator[Record]:
+    task = item.parsed(_Task)
+    applications = dict(map(canonical_application, task.related_apps or ())) or {"os": "System Management"}
+    (name, category), *others = applications.items()
+    node = BoundSubtask(
+        instance_id=task_id,
+        subtask_id=task_id,
+        application=name,
+        application_category=category,
+        instruction=task.instruction,
+    )
+    yield build_task(
+        task_id,
+        [node],
+        [],
+        task.instruction,
+        lambda reason: item.refused("instruction", reason),
+        other_applications=dict(others),
+    )
+    yield ImportedItem(
+        item_id=task_id,
+        format=format_name,
+        item_kind="task",
+        place=place,
+        infeasible=task.evaluator.func in ("infeasible", ["infeasible"]),
+        content=item.value,
+    )
+
+
+def _disagreement(name: str, value: JsonValue, metrics: int | None) -> str:
+    """How a field contradicts the number of metrics that read it, None for one alone; empty where it does not."""
+    if value is None or value in ({}, []):
+        return ""
+    if metrics is None:
+        if isinstance(value, list):
+            return f"{name} is a list, but func names one metric"
+        return "" if isinstance(value, dict) else f"{name} must be an object, not {kind_of(value)}"
+    if not isinstance(value, list):
+        return f"{name} must be a list like func, not {kind_of(value)}"
+    if len(value) != metrics:
+        return f"{name} has {len(value)} entries, but func names {metrics} metrics"
+    odd = next(
+        (at for at, entry in enumerate(value) if entry is not None and not isinstance(entry, dict)), None
+    )
+    return "" if odd is None else f"{name}[{odd}] must be an object, not {kind_of(value[odd])}"

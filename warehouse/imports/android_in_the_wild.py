@@ -1,0 +1,155 @@
+"""Android in the Wild, in the step records that AITZ (Android in the Zoo) publishes: one JSON list of steps per episode.
+
+Touch points are fractions of the screen, y before x. An episode is one task; its trajectory comes in where all pictures are
+there and no step presses a key of the phone other than Enter, for which there is no action here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, Field
+
+from resources.record import Record
+from warehouse.importing.episodes import (
+    Demonstrated,
+    Picture,
+    Source,
+    click,
+    drag,
+    pressed,
+    read_picture,
+    task_records,
+    trajectories_of,
+    typing,
+)
+from warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    file_items,
+    parsed,
+)
+from warehouse.importing.json_reading import json_files
+
+_TYPE: Final = 3
+_TOUCH: Final = 4
+_ENTER: Final = 7
+_COMPLETE: Final = 10
+_IMPOSSIBLE: Final = 11
+_STILL: Final = 0.04
+"""Largest distance between touching and lifting that still is a tap, as a fraction of the screen."""
+
+
+def _listed(value: object) -> object:
+    """A list that stands as text of JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        raise ValueError("must be a list, or text that holds one") from None
+
+
+def _real(value: object) -> object:
+    value = _listed(value)
+    return (
+        [float(part) if isinstance(part, int) else part for part in value]
+        if isinstance(value, list)
+        else value
+    )
+
+
+Point = Annotated[list[float], BeforeValidator(_real), Field(min_length=2, max_length=2)]
+"""A point, y before x."""
+
+
+class _Step(ForeignModel):
+    episode_id: Identifier
+    step_id: int
+    instruction: Text
+    result_action_type: int
+    result_action_text: str = ""
+    result_touch_yx: Point = Field(default_factory=lambda: [-1.0, -1.0])
+    result_lift_yx: Point = Field(default_factory=lambda: [-1.0, -1.0])
+    image_path: str = ""
+    coat_screen_desc: str = ""
+    coat_action_think: str = ""
+
+
+class _Named(ForeignModel):
+    episode_id: Identifier
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The episodes of a file, or of a folder with its subfolders.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    root = path if path.is_dir() else path.parent
+
+    def build(item: Item) -> Iterator[Record]:
+        return _records(item, root)
+
+    files = [file for file in json_files(path) if file.name != "manifest.json"]
+    yield from checked(file_items((file, file.relative_to(root).as_posix()) for file in files), build, _name)
+
+
+def _name(item: Item) -> str:
+    if not isinstance(item.value, list) or not item.value:
+        raise item.refused("", "must be a list of steps")
+    return f"android_in_the_wild:{parsed(_Named, item.value[0], item.file, '[0]').episode_id}"
+
+
+def _records(item: Item, root: Path) -> Iterator[Record]:
+    values = item.value if isinstance(item.value, list) else []
+    steps = [parsed(_Step, value, item.file, f"[{number}]") for number, value in enumerate(values)]
+    source = Source(
+        task_id=_name(item),
+        format="android_in_the_wild",
+        instruction=steps[0].instruction,
+        applications=("android",),
+        infeasible=steps[-1].result_action_type == _IMPOSSIBLE,
+    )
+    yield from task_records(item, source)
+    folder = root / Path(item.file).parent
+    shown = [
+        (_picture(root, folder, step), step)
+        for step in sorted(steps, key=lambda step: step.step_id)
+        if step.result_action_type not in (_COMPLETE, _IMPOSSIBLE)
+    ]
+    yield from trajectories_of(source, [(picture, _done(step, picture)) for picture, step in shown])
+
+
+def _picture(root: Path, folder: Path, step: _Step) -> Picture | None:
+    """The picture where its path leads from the imported folder, or beside the file."""
+    return read_picture(root, step.image_path) or read_picture(folder, Path(step.image_path).name)
+
+
+def _done(step: _Step, picture: Picture | None) -> Demonstrated | None:
+    if picture is None:
+        return None
+    (touch_y, touch_x), (lift_y, lift_x) = step.result_touch_yx, step.result_lift_yx
+    if step.result_action_type == _TYPE:
+        done = typing(step.result_action_text)
+    elif step.result_action_type == _ENTER:
+        done = pressed("{ENTER}")
+    elif step.result_action_type == _TOUCH and min(touch_x, touch_y, lift_x, lift_y) >= 0:
+        still = (touch_x - lift_x) ** 2 + (touch_y - lift_y) ** 2 <= _STILL**2
+        done = (
+            click(touch_x, touch_y, picture)
+            if still
+            else drag([(touch_x, touch_y), (lift_x, lift_y)], picture)
+        )
+    else:
+        return None
+    return Demonstrated(
+        done.action, done.rectangle, done.target, step.coat_screen_desc, step.coat_action_think
+    )

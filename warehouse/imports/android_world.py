@@ -1,0 +1,106 @@
+"""AndroidWorld: `task_metadata.json` with a template per task; values are drawn when a task is started.
+
+A template becomes a subtask template. One without placeholders is a whole task, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field
+
+from resources.record import Record
+from taskgraph.records.subtask import Subtask, placeholders
+from warehouse.exporting.application_aliases import canonical_application
+from warehouse.importing.episodes import Source, task_records
+from warehouse.importing.imported_tasks import IMPORTED
+from warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
+from warehouse.records import ImportedItem
+
+_APPLICATIONS: Final = {
+    "AudioRecorder": "audio_recorder",
+    "Browser": "chrome",
+    "Camera": "camera",
+    "Clock": "clock",
+    "Contacts": "contacts",
+    "Expense": "pro_expense",
+    "Files": "files",
+    "Markor": "markor",
+    "Notes": "joplin",
+    "OsmAnd": "osmand",
+    "OpenApp": "os",
+    "Recipe": "broccoli",
+    "Retro": "retro_music",
+    "SaveCopyOfReceipt": "gallery",
+    "SimpleCalendar": "simple_calendar",
+    "SimpleDrawPro": "simple_draw",
+    "SimpleSms": "simple_sms",
+    "SportsTracker": "open_tracks",
+    "System": "os",
+    "Tasks": "tasks",
+    "TurnOff": "os",
+    "TurnOn": "os",
+    "Vlc": "vlc",
+}
+"""Beginnings of task names, and the application that such a task is about."""
+
+
+class _Template(ForeignModel):
+    task_name: Text
+    task_template: Text
+    difficulty: str = ""
+    tags: list[str] = Field(default_factory=list)
+
+
+class _Named(ForeignModel):
+    task_name: Text
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The templates of a file, or of the `task_metadata.json` of a folder.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    inside = [path / "task_metadata.json", path / "android_world" / "task_metadata.json"]
+    file = path if path.is_file() else next((found for found in inside if found.is_file()), inside[0])
+    yield from checked(line_items(file, file.name), _records, _name)
+
+
+def _name(item: Item) -> str:
+    return f"android_world:{item.parsed(_Named).task_name}"
+
+
+def _records(item: Item) -> Iterator[Record]:
+    template, name = item.parsed(_Template), _name(item)
+    spelling = next(
+        (known for begin, known in _APPLICATIONS.items() if template.task_name.startswith(begin)), "android"
+    )
+    application, category = canonical_application(spelling)
+    yield Subtask(
+        subtask_id=name,
+        application=application,
+        application_category=category,
+        operating_system="Android",
+        platform="imported:android",
+        instruction_template=template.task_template,
+        available_parameters=(),
+        origin="imported",
+        provenance=IMPORTED,
+    )
+    if placeholders(template.task_template):
+        yield ImportedItem(
+            item_id=name, format="android_world", item_kind="subtask", place=item.where, content=item.value
+        )
+        return
+    yield from task_records(
+        item,
+        Source(
+            task_id=name,
+            format="android_world",
+            instruction=template.task_template,
+            applications=(application,),
+        ),
+    )

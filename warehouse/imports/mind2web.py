@@ -1,0 +1,176 @@
+"""Mind2Web (`train_*.json`, `test_*.json`) and Multimodal-Mind2Web (`*.parquet`, one row per action with its screenshot).
+
+A task is one subtask on a website. The HTML of its pages is not kept. With pictures, its trajectory comes in where every
+action has a place and is a click or typing; choosing from a list has no action here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+from pydantic import Field, JsonValue
+
+from resources.record import Record
+from taskgraph.records.interaction import ClickInput, KeyboardInput
+from warehouse.errors import ImportRefusedError
+from warehouse.importing.episodes import (
+    Demonstrated,
+    Picture,
+    Source,
+    as_picture,
+    literal_keys,
+    task_records,
+    trajectories_of,
+)
+from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, line_items
+
+_PAGES = ("raw_html", "cleaned_html", "neg_candidates", "screenshot")
+"""Fields that are not kept: whole pages, and pictures, which are stored beside the tables."""
+
+
+class _Operation(ForeignModel):
+    op: Text
+    value: str = ""
+
+
+class _Task(ForeignModel):
+    annotation_id: Identifier
+    website: Text
+    confirmed_task: Text
+    domain: str = ""
+    subdomain: str = ""
+    action_reprs: list[str] = Field(default_factory=list)
+
+
+class _Named(ForeignModel):
+    annotation_id: Identifier
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The tasks of a file, or of the JSON and Parquet files of a folder with its subfolders.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    files = [path] if path.is_file() else sorted([*path.rglob("*.json"), *path.rglob("*.parquet")])
+    files = [
+        file for file in files if file.is_file() and file.name not in ("manifest.json", "dataset_infos.json")
+    ]
+    if not files:
+        raise ImportRefusedError(str(path), "", "holds no JSON or Parquet file")
+    pictures: dict[str, list[bytes | None]] = {}
+
+    def build(item: Item) -> Iterator[Record]:
+        return _records(item, pictures.pop(_name(item), []))
+
+    yield from checked(_items(files, path, pictures), build, _name)
+
+
+def _items(
+    files: list[Path], path: Path, pictures: dict[str, list[bytes | None]]
+) -> Iterator[Item | BrokenItem]:
+    for file in files:
+        shown = file.relative_to(path).as_posix() if path.is_dir() else file.name
+        yield from (
+            _parquet_items(file, shown, pictures) if file.suffix == ".parquet" else line_items(file, shown)
+        )
+
+
+def _parquet_items(file: Path, shown: str, pictures: dict[str, list[bytes | None]]) -> Iterator[Item]:
+    """One item per task: rows of one task follow each other."""
+    try:
+        opened = pyarrow.parquet.ParquetFile(file)
+    except (pa.ArrowException, OSError) as error:
+        raise ImportRefusedError(shown, "", f"is no Parquet file: {error}") from None
+    actions: list[dict[str, Any]] = []
+    columns = [name for name in opened.schema_arrow.names if name not in _PAGES[:3]]
+    for batch in opened.iter_batches(batch_size=20, columns=columns):
+        for row in batch.to_pylist():
+            if actions and row.get("annotation_id") != actions[0].get("annotation_id"):
+                yield _joined(actions, shown, pictures)
+                actions = []
+            actions.append(row)
+    if actions:
+        yield _joined(actions, shown, pictures)
+
+
+def _joined(rows: list[dict[str, Any]], shown: str, pictures: dict[str, list[bytes | None]]) -> Item:
+    rows = sorted(rows, key=lambda row: int(row.get("target_action_index") or 0))
+    first = {name: value for name, value in rows[0].items() if not name.startswith("target_action")}
+    whole: dict[str, JsonValue] = {
+        name: value
+        for name, value in first.items()
+        if name not in (*_PAGES, "operation", "pos_candidates", "action_uid")
+    }
+    whole["actions"] = [
+        {name: row.get(name) for name in ("action_uid", "operation", "pos_candidates", "target_action_reprs")}
+        for row in rows
+    ]
+    name = f"mind2web:{first.get('annotation_id')}"
+    pictures[name] = [(row.get("screenshot") or {}).get("bytes") for row in rows]
+    return Item(shown, whole, str(first.get("annotation_id")))
+
+
+def _name(item: Item) -> str:
+    return f"mind2web:{item.parsed(_Named).annotation_id}"
+
+
+def _records(item: Item, pictures: list[bytes | None]) -> Iterator[Record]:
+    task = item.parsed(_Task)
+    source = Source(
+        task_id=_name(item),
+        format="mind2web",
+        instruction=task.confirmed_task,
+        applications=(task.website,),
+    )
+    actions = item.value.get("actions") if isinstance(item.value, dict) else None
+    listed = actions if isinstance(actions, list) else []
+    kept = [
+        {name: value for name, value in action.items() if name not in _PAGES}
+        for action in listed
+        if isinstance(action, dict)
+    ]
+    content: JsonValue = {**item.value, "actions": kept} if isinstance(item.value, dict) else item.value  # type: ignore[dict-item]
+    yield from task_records(item, source, content)
+    shown = [as_picture(data) if data else None for data in pictures]
+    if len(shown) == len(kept):
+        yield from trajectories_of(
+            source, [(picture, _done(action, picture)) for picture, action in zip(shown, kept, strict=True)]
+        )
+
+
+def _done(action: dict[str, JsonValue], picture: Picture | None) -> Demonstrated | None:
+    try:
+        operation = _Operation.model_validate(_json(action.get("operation")))
+        box = _box(action.get("pos_candidates"))
+    except ValueError:
+        return None
+    if picture is None or box is None or operation.op not in ("CLICK", "TYPE"):
+        return None
+    words = str(action.get("target_action_reprs") or "")
+    if operation.op == "CLICK":
+        return Demonstrated(ClickInput(control_label=""), box, words)
+    return Demonstrated(KeyboardInput(keys=literal_keys(operation.value)), box, words)
+
+
+def _json(value: JsonValue) -> JsonValue:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _box(candidates: JsonValue) -> tuple[int, int, int, int] | None:
+    """The rectangle of the element acted on, from its attribute `bounding_box_rect`: left, top, width, height."""
+    found = _json(candidates)
+    for candidate in found if isinstance(found, list) else []:
+        element = _json(candidate)
+        attributes = _json(element.get("attributes")) if isinstance(element, dict) else None
+        text = attributes.get("bounding_box_rect") if isinstance(attributes, dict) else None
+        if isinstance(text, str):
+            left, top, width, height = (int(float(part)) for part in text.split(","))
+            if left >= 0 and top >= 0 and width > 0 and height > 0:
+                return (left, top, left + width, top + height)
+    return None

@@ -1,0 +1,97 @@
+"""OmniACT: lists (`train.json`, `test.json`) of examples with `task`, `image` and `box` files.
+
+A task file has the lines `Task:` and `Output Script:`; the script is PyAutoGUI code with pixels of the screenshot. An
+example is one task on one screen; its trajectory comes in where every statement is an action here.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from pydantic import JsonValue
+
+from resources.record import Record
+from warehouse.errors import ImportRefusedError
+from warehouse.importing.episodes import Source, read_picture, task_records, trajectories_of
+from warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, file_items
+from warehouse.importing.json_reading import read_text
+from warehouse.importing.pyautogui_scripts import done_by
+
+_LISTS = ("train.json", "val.json", "validation.json", "test.json")
+
+
+class _Example(ForeignModel):
+    task: Text
+    image: Text
+    box: str = ""
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The examples of a list, or of the lists of a folder.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    files = [path] if path.is_file() else [path / name for name in _LISTS if (path / name).is_file()]
+    root = path.parent if path.is_file() else path
+    if not files:
+        raise ImportRefusedError(str(path), "", f"holds none of {', '.join(_LISTS)}")
+
+    def build(item: Item) -> Iterator[Record]:
+        return _records(item, root)
+
+    yield from checked(_items(files), build, _name)
+
+
+def _items(files: list[Path]) -> Iterator[Item | BrokenItem]:
+    for item in file_items((file, file.name) for file in files):
+        if isinstance(item, Item) and isinstance(item.value, dict):
+            for name, value in item.value.items():
+                yield Item(item.file, value, name)
+        else:
+            yield item
+
+
+def _name(item: Item) -> str:
+    return f"omniact:{Path(item.file).stem}/{item.place}"
+
+
+def _records(item: Item, root: Path) -> Iterator[Record]:
+    example = item.parsed(_Example)
+    target = (root / example.task).resolve()
+    if not target.is_relative_to(root.resolve()) or not target.is_file():
+        raise item.refused("task", f"the file {example.task!r} is not there")
+    instruction, script = _parts(item, read_text(target, example.task))
+    content: dict[str, JsonValue] = {
+        **(item.value if isinstance(item.value, dict) else {}),
+        "task_text": f"Task: {instruction}\nOutput Script:\n{script}\n",
+    }
+    folders = PurePosixPath(example.image).parts[:-1]
+    source = Source(
+        task_id=_name(item),
+        format="omniact",
+        instruction=instruction,
+        applications=folders[-1:] if len(folders) > 2 else ("desktop",),
+    )
+    yield from task_records(item, source, content)
+    picture = read_picture(root, example.image)
+    statements = _statements(script)
+    done = [done_by(statement, picture, fractions=False) if picture else None for statement in statements]
+    yield from trajectories_of(source, [(picture, action) for action in done])
+
+
+def _parts(item: Item, text: str) -> tuple[str, str]:
+    head, found, script = text.partition("Output Script:")
+    instruction = head.strip().removeprefix("Task:").strip()
+    if not found or not instruction:
+        raise item.refused("task", "its file must have the lines Task: and Output Script:")
+    return instruction, script.strip()
+
+
+def _statements(script: str) -> list[str]:
+    try:
+        return [ast.unparse(statement) for statement in ast.parse(script).body]
+    except (SyntaxError, ValueError):
+        return [script]

@@ -1,0 +1,89 @@
+"""WebArena and VisualWebArena: configurations, as lists (`test.raw.json`) or as one file per task.
+
+A task is one subtask, which fills in a template: tasks of one template are known as such. A task whose reference answer is
+`N/A` is kept and marked as infeasible.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import Field, JsonValue
+
+from resources.record import Record
+from warehouse.importing.episodes import Source, task_records
+from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
+from warehouse.importing.json_reading import json_files
+
+
+class _Evaluation(ForeignModel):
+    eval_types: list[Text] = Field(min_length=1)
+    reference_answers: JsonValue = None
+
+
+class _Task(ForeignModel):
+    task_id: Identifier
+    intent: Text
+    sites: list[Text] = Field(min_length=1)
+    eval: _Evaluation
+    intent_template: str = ""
+    instantiation_dict: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class _Named(ForeignModel):
+    task_id: Identifier
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The tasks of a file, or of a folder with its subfolders.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    root = path if path.is_dir() else path.parent
+    files = [file for file in json_files(path) if file.name != "manifest.json"]
+    yield from checked(_items(files, root), _records, _name)
+
+
+def _items(files: list[Path], root: Path) -> Iterator[Item | BrokenItem]:
+    for item in file_items((file, file.relative_to(root).as_posix()) for file in files):
+        if isinstance(item, Item) and isinstance(item.value, list):
+            for number, value in enumerate(item.value):
+                yield Item(item.file, value, f"[{number}]")
+        else:
+            yield item
+
+
+def _name(item: Item) -> str:
+    """Ids repeat between the files of VisualWebArena, so a file's name belongs to the id."""
+    file = Path(item.file)
+    group = (
+        file.name.removesuffix(".json").removesuffix(".raw") if item.place else file.parent.name or "tasks"
+    )
+    return f"web_arena:{group}/{item.parsed(_Named).task_id}"
+
+
+def _records(item: Item) -> Iterator[Record]:
+    task = item.parsed(_Task)
+    digest = hashlib.sha256(task.intent_template.encode()).hexdigest()[:12]
+    source = Source(
+        task_id=_name(item),
+        format="web_arena",
+        instruction=task.intent,
+        applications=task.sites,
+        infeasible=_is_impossible(task.eval.reference_answers),
+        template=f"web_arena:template-{digest}" if task.intent_template else "",
+        parameters={name: _as_text(value) for name, value in task.instantiation_dict.items()},
+    )
+    yield from task_records(item, source)
+
+
+def _is_impossible(answers: JsonValue) -> bool:
+    return isinstance(answers, dict) and answers.get("fuzzy_match") == "N/A"
+
+
+def _as_text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

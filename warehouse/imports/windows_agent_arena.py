@@ -1,0 +1,22 @@
+"""WindowsAgentArena: `evaluation_examples_windows/examples/<domain>/<id>.json`, in OSWorld's layout.
+
+A task is one subtask. Its metrics are those of WindowsAgentArena, which has some that OSWorld lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from resources.record import Record
+from warehouse.importing.items import BrokenItem
+from warehouse.importing.osworld_layout import read_collection
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The tasks of a file, of a domain's folder, or of the whole collection.
+
+    Raises:
+        ImportRefusedError: nothing is there.
+    """
+    return read_collection(path, "windows_agent_arena")
