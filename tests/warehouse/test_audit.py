@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.labelled_audit import CASES, judged
 from taskgraph.records.task import Task
 from tests.warehouse import foreign
 from tests.warehouse.samples import records
@@ -31,8 +32,8 @@ def test_a_placeholder_left_in_an_instruction_is_an_error() -> None:
     assert (finding.check, finding.severity, finding.field) == ("placeholder", "error", "instruction")
 
 
-def test_a_value_that_the_instruction_leaves_out_is_a_warning() -> None:
-    assert checks(with_task(instruction="Create a table and chart it.")) == {"unmentioned_value"}
+def test_a_value_that_nothing_gives_is_an_error() -> None:
+    assert checks(with_task(instruction="Create a table and chart it.")) == {"hidden_value"}
 
 
 def test_a_value_that_the_instruction_contradicts_is_an_error() -> None:
@@ -94,3 +95,9 @@ def test_broken_items_are_findings_and_the_others_are_looked_at(tmp_path: Path) 
         ("osworld:chrome/a", "instruction"),
     ]
     assert "unknown_metric" in checks(item for item in found if item.item_id == "osworld:chrome/b")
+
+
+def test_errors_on_labelled_tasks_are_defects_and_defects_are_errors() -> None:
+    answers = judged()
+
+    assert {case.name: answers[case.name] for case in CASES} == {case.name: case.defective for case in CASES}

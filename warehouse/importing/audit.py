@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import SequenceMatcher
 from typing import Final, Literal
 
 from resources.record import Record
@@ -15,15 +14,15 @@ from taskgraph.records.task import Rejection, Task
 from taskgraph.text_folding import fold_text
 from warehouse.exporting.osworld_metrics import METRICS
 from warehouse.importing.importing import ImportReading
+from warehouse.importing.value_mentions import mention_of
 from warehouse.records import ImportedItem
 from warehouse.store import Warehouse
 
 Severity = Literal["error", "warning", "note"]
-"""How bad a finding is: `error` makes the task wrong, `warning` doubtful, `note` merely unusual."""
+"""How bad a finding is: an `error` makes a task unsolvable or ungradable, a `warning` doubtful, a `note` is unusual."""
 _PLACEHOLDER: Final = re.compile(r"\{[a-z][a-z0-9_]*\}|<[a-z]+_[a-z_]+>|\$\{[^}]+\}")
-_WORDS: Final = re.compile(r"[^\s'\"“”‘’,;]+")
-_ALIKE: Final = 0.85
-_SHORTEST_COMPARED: Final = 6
+_GRADED_BY_VALUES: Final = ("crab", "omnibench")
+"""Formats whose parameters are what an outcome is compared with; those of others merely describe."""
 
 
 class Finding(Record):
@@ -100,7 +99,7 @@ def audit(
         instructions[fold_text(task.instruction)].append(task.task_id)
         if len(task.graph.nodes) > 1:
             graphs[str(key_of(task.graph))].append(task.task_id)
-        for field, severity, check, message in (*_in_task(task, values), *_in_original(original)):
+        for field, severity, check, message in (*_in_task(task, values, original), *_in_original(original)):
             findings.append(
                 Finding(
                     file=files[task.task_id],
@@ -145,35 +144,55 @@ def _place(found: Finding) -> tuple[str, ...]:
 Problem = tuple[str, Severity, str, str]
 
 
-def _in_task(task: Task, values: Mapping[tuple[str, str], frozenset[str]]) -> Iterator[Problem]:
+def _in_task(
+    task: Task, values: Mapping[tuple[str, str], frozenset[str]], original: ImportedItem | None
+) -> Iterator[Problem]:
     folded = fold_text(task.instruction)
     if not folded:
         yield "instruction", "error", "empty_instruction", "there is no instruction"
         return
     for match in dict.fromkeys(_PLACEHOLDER.findall(task.instruction)):
         yield "instruction", "error", "placeholder", f"the placeholder {match} was never filled in"
-    words = {fold_text(word.strip(".:!?()")) for word in _WORDS.findall(task.instruction)}
+    graded = original is None or original.format in _GRADED_BY_VALUES
     for node in task.graph.nodes:
+        made = _made_before(task, node.instance_id)
         for name, value in node.parameters.items():
-            wanted = fold_text(value)
-            if not wanted or wanted in folded or "<node-" in value:
+            if "<node-" in value or fold_text(value) in made:
                 continue
             field = f"{node.subtask_id}.{name}"
+            found, near = mention_of(value, task.instruction)
             others = values.get((node.subtask_id, name), frozenset()) - {value}
             other = next(
                 (item for item in sorted(others) if fold_text(item) and fold_text(item) in folded), None
             )
-            near = next((word for word in sorted(words) if _alike(word, wanted)), None)
-            if other is not None or near is not None:
-                said = other if other is not None else near
+            if found == "said":
+                continue
+            severity: Severity = "error" if graded else "note"
+            if other is not None or found == "contradicted":
+                said = near if other is None else other
+                reason = f"the graph says {value!r}, the instruction {said!r}"
+                yield field, severity, "contradicted_value", reason
+            elif found == "misspelt":
                 yield (
                     field,
-                    "error",
-                    "contradicted_value",
-                    f"the graph says {value!r}, the instruction {said!r}",
+                    "warning",
+                    "misspelt_value",
+                    f"the graph says {value!r}, the instruction {near!r}",
+                )
+            elif None in made:
+                yield (
+                    field,
+                    "note",
+                    "unmentioned_value",
+                    f"only an earlier subtask, whose outcome is not described, can give {value!r}",
                 )
             else:
-                yield field, "warning", "unmentioned_value", f"the instruction does not mention {value!r}"
+                yield (
+                    field,
+                    severity,
+                    "hidden_value",
+                    f"neither the instruction nor an earlier subtask gives {value!r}, which is expected",
+                )
     if task.complexity.components > 1:
         message = (
             f"the graph falls into {task.complexity.components} parts that have nothing to do with each other"
@@ -209,7 +228,18 @@ def _known_values(subtasks: Iterable[Subtask]) -> dict[tuple[str, str], frozense
     return {key: frozenset(values) for key, values in found.items()}
 
 
-def _alike(word: str, wanted: str) -> bool:
-    if min(len(word), len(wanted)) < _SHORTEST_COMPARED or abs(len(word) - len(wanted)) > 4:
-        return False
-    return SequenceMatcher(None, word, wanted, autojunk=False).ratio() >= _ALIKE
+def _made_before(task: Task, instance: str) -> set[str | None]:
+    """What the subtasks before one make, folded; None among them where one of them does not say what it makes."""
+    makers = {edge.producer for edge in task.graph.edges if edge.consumer == instance}
+    waiting = list(makers)
+    while waiting:
+        name = waiting.pop()
+        further = {edge.producer for edge in task.graph.edges if edge.consumer == name} - makers
+        makers |= further
+        waiting += further
+    found: set[str | None] = set()
+    for node in task.graph.nodes:
+        if node.instance_id in makers:
+            made = {fold_text(item.value) for item in node.outputs if item.value}
+            found |= made or {None}
+    return found

@@ -1,0 +1,85 @@
+"""Named queries and sets without leaks over very many tasks, each in a process of its own, with time and memory.
+
+python -m benchmarks.dataset_scale --tasks 1000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+from benchmarks.run import Figure
+from benchmarks.warehouse import synthetic
+from warehouse.queries import named_query
+from warehouse.schema import TABLE_NAMED
+from warehouse.sets.drawing import draw_tasks
+from warehouse.sets.requests import SetRequest
+from warehouse.sets.selection import Selection
+from warehouse.storage.bulk import write_task_columns
+from warehouse.store import Warehouse
+
+_QUERIES = ("links", "levels", "cells", "applications", "scenarios", "capabilities")
+_SHARES = SetRequest(shares={"train": 0.8, "validation": 0.1, "test": 0.1}, may_share=("template", "value"))
+
+
+def _measured(action: Callable[[], object]) -> tuple[float, float]:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def _query(place: str, name: str) -> tuple[float, float]:
+    with Warehouse(place, read_only=True) as opened:
+        query = named_query(name)
+        return _measured(lambda: opened.query(query.sql, query.bind({})))
+
+
+def _split(place: str) -> tuple[float, float]:
+    with Warehouse(place, read_only=True) as opened:
+        return _measured(lambda: draw_tasks(opened, Selection(unvalidated=True, where="true"), _SHARES))
+
+
+def _apart(action: Callable[..., tuple[float, float]], *arguments: str) -> tuple[float, float]:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(action, arguments)
+
+
+def measure(count: int) -> list[Figure]:
+    """Seconds and memory of every named query over tasks, and of dividing them."""
+    found: list[Figure] = []
+    schema = TABLE_NAMED["tasks"].arrow
+    with tempfile.TemporaryDirectory(prefix="taskloom-benchmark-") as folder:
+        place = str(Path(folder) / "warehouse")
+        with Warehouse(place) as opened:
+            write_task_columns(
+                opened, (pa.Table.from_pylist(rows, schema=schema) for rows in synthetic(count))
+            )
+        for name in _QUERIES:
+            seconds, gigabytes = _apart(_query, place, name)
+            found.append(Figure(f"query {name}, {count:,} tasks", seconds, "s", "below 1", seconds < 1))
+            found.append(Figure(f"query {name}, {count:,} tasks", gigabytes, "GB", "below 1", gigabytes < 1))
+        seconds, gigabytes = _apart(_split, place)
+        found.append(Figure(f"sets of {count:,} tasks", seconds, "s", "below 60", seconds < 60))
+        found.append(Figure(f"sets of {count:,} tasks", gigabytes, "GB", "below 2", gigabytes < 2))
+    return found
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """The figures at a million tasks; at twenty thousand when `quick`."""
+    return measure(20_000 if quick else 1_000_000)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tasks", type=int, default=1_000_000)
+    for figure in measure(parser.parse_args().tasks):
+        print(f"{figure.name}: {figure.value:.2f} {figure.unit} (goal: {figure.goal})")
