@@ -1,0 +1,232 @@
+"""Verdicts of a dataset's accepted evaluation functions on labelled outcomes of real work.
+
+The cases (`benchmarks/labelled_work_cases`) were made by people's sense of right and wrong, without a look at how functions are examined. What
+is not performed yet is performed in the installed applications, and kept in the data folder. The functions are those of the warehouse in the
+data folder (`TASKLOOM_DATA`), or of another one:
+
+    python -m benchmarks.labelled_work [--warehouse FOLDER] [--perform] [--again]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.labelled_cases import Case, load_cases
+from benchmarks.labelled_performances import (
+    DATA,
+    Performance,
+    Performances,
+    missing_applications,
+    most_telling_first,
+    perform_missing,
+)
+from benchmarks.run import Figure, NotMeasuredError
+from evaluators_api.acceptance_rates import (
+    AcceptanceReport,
+    JudgedOutcome,
+    acceptance_report,
+    rate,
+)
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskgraph.records.evaluation_function import Evaluation, EvaluationFunction
+from taskgraph.records.subtask import Subtask
+from warehouse.errors import WarehouseError
+from warehouse.store import Warehouse
+
+REPORT = Path(__file__).parent / "results" / "labelled_work_report.json"
+MOST_REFUSED = 0.02
+ENOUGH_SUBTASKS = 60
+
+
+@dataclass
+class Judgement:
+    """What the functions said, and what could not be asked."""
+
+    outcomes: list[JudgedOutcome] = field(default_factory=list)
+    """Every verdict."""
+    invalid: list[str] = field(default_factory=list)
+    """Cases that were not performed, with the reason; never counted."""
+    without_function: list[str] = field(default_factory=list)
+    """Labelled subtasks for which the dataset has no accepted function."""
+    labelled: int = 0
+    """Labelled subtasks."""
+
+    @property
+    def mistakes(self) -> list[JudgedOutcome]:
+        """Verdicts that differ from the label."""
+        return [item for item in self.outcomes if item.mistaken]
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """Both error rates; `quick` uses what was performed before and performs nothing.
+
+    Raises:
+        NotMeasuredError: there are no applications, performances or functions.
+    """
+    cases = load_cases()
+    if not quick:
+        installed = [case for case in cases if not missing_applications(case, DATA)]
+        if not installed:
+            raise NotMeasuredError(f"No labelled application is installed in {DATA}; run taskloom install.")
+        asyncio.run(perform_missing(most_telling_first(installed), DATA))
+    judgement = judge(cases, Performances(DATA), accepted_functions(DATA / "warehouse"))
+    report = acceptance_report(judgement.outcomes)
+    print(described(judgement, report))
+    if not quick:
+        keep_report(judgement, report)
+    return figures_of(judgement, report)
+
+
+def accepted_functions(location: Path) -> dict[str, list[EvaluationFunction]]:
+    """Accepted functions of the curated subtasks in a warehouse, by subtask.
+
+    Raises:
+        NotMeasuredError: there is no such warehouse, or it has none.
+    """
+    known = {case.subtask_id: case.example.instruction_template for case in load_cases()}
+    found: dict[str, list[EvaluationFunction]] = {}
+    try:
+        with Warehouse(location, read_only=True) as warehouse:
+            templates = {item.subtask_id: item.instruction_template for item in warehouse.read(Subtask)}
+            for function in warehouse.read(EvaluationFunction, "accepted"):
+                name = function.subtask_id
+                if name in known and templates.get(name) == known[name]:
+                    found.setdefault(name, []).append(function)
+    except WarehouseError as error:
+        raise NotMeasuredError(f"No dataset to measure in {location}: {error}") from error
+    if not found:
+        raise NotMeasuredError(
+            f"{location} has no accepted function of a labelled subtask; run taskloom build."
+        )
+    return found
+
+
+def judge(
+    cases: Sequence[Case], performances: Performances, functions: dict[str, list[EvaluationFunction]]
+) -> Judgement:
+    """Have the functions judge every case that was performed."""
+    names = {case.subtask_id for case in cases}
+    judgement = Judgement(without_function=sorted(names - set(functions)), labelled=len(names))
+    with EvaluationSandbox() as sandbox:
+        for case in cases:
+            performance = performances.find(case)
+            problem = "not performed yet" if performance is None else performance.problem
+            if performance is None or problem:
+                judgement.invalid.append(f"{case.case_id}: {problem}")
+                continue
+            for function in functions.get(case.subtask_id, ()):
+                said = verdict(sandbox, function, case, performance)
+                judgement.outcomes.append(
+                    JudgedOutcome(
+                        case_id=case.case_id,
+                        subtask_id=case.subtask_id,
+                        application=case.application.name,
+                        kind=case.label.kind,
+                        right=case.label.verdict == "right",
+                        accepted=said.passed,
+                        function_id=function.function_id,
+                        message=said.result.message if said.result else f"{said.outcome}: {said.message}",
+                    )
+                )
+    return judgement
+
+
+def verdict(
+    sandbox: EvaluationSandbox, function: EvaluationFunction, case: Case, performance: Performance
+) -> Evaluation:
+    """What `function` says of a performance."""
+    return sandbox.evaluate(function.source, case.labelled.parameters, performance.final)
+
+
+def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
+    """The figures with their goals."""
+    right, wrong = report.overall.true_positive, report.overall.true_negative
+    accepted = rate(wrong.of - wrong.count, wrong.of)
+    refused = rate(right.of - right.count, right.of)
+    note = f"{report.functions} functions of {report.subtasks} subtasks"
+    return [
+        Figure(
+            "labelled subtasks performed",
+            judgement.labelled,
+            "subtasks",
+            f"{ENOUGH_SUBTASKS} or more",
+            judgement.labelled >= ENOUGH_SUBTASKS,
+            note=f"{len(judgement.invalid)} cases were not performed and are not counted",
+        ),
+        Figure(
+            "wrong work accepted",
+            accepted.count,
+            f"of {accepted.of} outcomes",
+            "0",
+            accepted.count == 0,
+            note=f"{accepted}; {note}",
+        ),
+        Figure(
+            "right work refused",
+            refused.share or 0.0,
+            f"share of {refused.of} outcomes",
+            f"under {MOST_REFUSED}",
+            refused.of > 0 and (refused.share or 0.0) < MOST_REFUSED,
+            note=f"{refused}; {note}",
+        ),
+    ]
+
+
+def described(judgement: Judgement, report: AcceptanceReport) -> str:
+    """The rates as a table by application and kind, then every mistake."""
+    lines = ["| | right work accepted | wrong work rejected |", "|--|--|--|"]
+    lines += [
+        f"| {item.group} | {item.true_positive} | {item.true_negative} |"
+        for item in (report.overall, *report.by_application, *report.by_kind)
+    ]
+    lines += ["", *_mistakes(judgement.mistakes)]
+    lines += [f"not counted: {item}" for item in judgement.invalid]
+    if judgement.without_function:
+        lines.append(f"no accepted function: {', '.join(judgement.without_function)}")
+    return "\n".join(lines)
+
+
+def keep_report(judgement: Judgement, report: AcceptanceReport, place: Path = REPORT) -> None:
+    """Write rates and mistakes as JSON beside the other results."""
+    content = {
+        "rates": report.model_dump(mode="json"),
+        "mistakes": [item.model_dump(mode="json") for item in judgement.mistakes],
+        "not_counted": judgement.invalid,
+        "without_function": judgement.without_function,
+    }
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _mistakes(mistakes: Iterable[JudgedOutcome]) -> list[str]:
+    return [
+        f"- {'right work refused' if item.right else 'wrong work accepted'}: {item.case_id} ({item.kind}):"
+        f" {item.message}"
+        for item in mistakes
+    ]
+
+
+def main() -> None:
+    """Judge with the functions of a warehouse, without keeping the results."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.labelled_work", description=__doc__)
+    parser.add_argument("--warehouse", type=Path, default=DATA / "warehouse")
+    parser.add_argument("--perform", action="store_true", help="perform first what is not performed yet")
+    parser.add_argument("--report", type=Path, help="write the results to this file")
+    given = parser.parse_args()
+    cases = load_cases()
+    if given.perform:
+        asyncio.run(perform_missing(most_telling_first(cases), DATA))
+    judgement = judge(cases, Performances(DATA), accepted_functions(given.warehouse))
+    report = acceptance_report(judgement.outcomes)
+    print(described(judgement, report))
+    if given.report is not None:
+        keep_report(judgement, report, given.report)
+
+
+if __name__ == "__main__":
+    main()

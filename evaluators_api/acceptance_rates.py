@@ -1,0 +1,157 @@
+"""How often accepted evaluation functions judge rightly: true positive and true negative rates with confidence intervals.
+
+The figures come from labelled outcomes, that is from work whose right or wrong is known from outside. Outcomes of one function
+are not independent of each other, so the intervals are rather too narrow than too wide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+
+from pydantic import Field
+
+from resources.record import Record
+
+_Z = 1.959963984540054
+"""Standard normal quantile for a confidence of 95 %."""
+
+
+class JudgedOutcome(Record):
+    """What a function said of one labelled outcome."""
+
+    case_id: str
+    """The outcome."""
+    subtask_id: str
+    """The subtask."""
+    application: str
+    """Its application."""
+    kind: str
+    """Kind of outcome, such as `wrong content` or `another route`."""
+    right: bool
+    """Whether the outcome is right."""
+    accepted: bool
+    """Whether the function said success."""
+    function_id: str
+    """The function."""
+    message: str = ""
+    """What it said."""
+
+    @property
+    def mistaken(self) -> bool:
+        """Whether the function was wrong."""
+        return self.right is not self.accepted
+
+
+class Rate(Record):
+    """A share with its confidence interval."""
+
+    count: int = Field(ge=0)
+    """How many."""
+    of: int = Field(ge=0)
+    """Of how many."""
+    low: float = Field(ge=0, le=1)
+    """Lower end of the 95 % interval (Wilson 1927)."""
+    high: float = Field(ge=0, le=1)
+    """Upper end of the 95 % interval."""
+
+    @property
+    def share(self) -> float | None:
+        """The share; None of nothing."""
+        return self.count / self.of if self.of else None
+
+    def __str__(self) -> str:
+        """As people read it.
+
+        >>> print(rate(49, 50))
+        98.0 % (89.5 to 99.6 %, 49 of 50)
+        >>> print(rate(0, 0))
+        none
+        """
+        if self.share is None:
+            return "none"
+        ends = f"{100 * self.low:.1f} to {100 * self.high:.1f} %"
+        return f"{100 * self.share:.1f} % ({ends}, {self.count} of {self.of})"
+
+
+class AcceptanceRates(Record):
+    """Both rates of one group of outcomes."""
+
+    group: str
+    """`all`, an application or a kind of outcome."""
+    true_positive: Rate
+    """Right outcomes that were accepted."""
+    true_negative: Rate
+    """Wrong outcomes that were rejected."""
+
+
+class AcceptanceReport(Record):
+    """Rates of a dataset's accepted functions on labelled outcomes."""
+
+    functions: int
+    """Functions that judged."""
+    subtasks: int
+    """Subtasks they belong to."""
+    overall: AcceptanceRates
+    """Over all outcomes."""
+    by_application: tuple[AcceptanceRates, ...]
+    """By application."""
+    by_kind: tuple[AcceptanceRates, ...]
+    """By kind of outcome; a kind is right or wrong, so one of its two rates is of nothing."""
+
+
+def wilson_interval(count: int, of: int) -> tuple[float, float]:
+    """The 95 % confidence interval of a share; from 0 to 1 where nothing was counted.
+
+    >>> [round(end, 3) for end in wilson_interval(0, 100)]
+    [0.0, 0.037]
+
+    Raises:
+        ValueError: more counted than there are, or less than nothing.
+    """
+    if not 0 <= count <= of:
+        raise ValueError(f"{count} of {of} is no share; the count must be between 0 and {of}.")
+    if not of:
+        return 0.0, 1.0
+    share, square = count / of, _Z * _Z
+    centre = share + square / (2 * of)
+    reach = _Z * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
+    scale = 1 + square / of
+    low = 0.0 if count == 0 else max(0.0, (centre - reach) / scale)
+    high = 1.0 if count == of else min(1.0, (centre + reach) / scale)
+    return low, high
+
+
+def rate(count: int, of: int) -> Rate:
+    """The rate with its interval."""
+    low, high = wilson_interval(count, of)
+    return Rate(count=count, of=of, low=low, high=high)
+
+
+def acceptance_report(outcomes: Iterable[JudgedOutcome]) -> AcceptanceReport:
+    """The rates of `outcomes`, over all, by application and by kind; groups in alphabetical order."""
+    known = list(outcomes)
+    return AcceptanceReport(
+        functions=len({item.function_id for item in known}),
+        subtasks=len({item.subtask_id for item in known}),
+        overall=_rates("all", known),
+        by_application=_grouped(known, lambda item: item.application),
+        by_kind=_grouped(known, lambda item: item.kind),
+    )
+
+
+def _grouped(
+    outcomes: Sequence[JudgedOutcome], group: Callable[[JudgedOutcome], str]
+) -> tuple[AcceptanceRates, ...]:
+    names = sorted({group(item) for item in outcomes})
+    return tuple(_rates(name, [item for item in outcomes if group(item) == name]) for name in names)
+
+
+def _rates(name: str, outcomes: Sequence[JudgedOutcome]) -> AcceptanceRates:
+    right = [item for item in outcomes if item.right]
+    wrong = [item for item in outcomes if not item.right]
+    return AcceptanceRates(
+        group=name,
+        true_positive=rate(sum(item.accepted for item in right), len(right)),
+        true_negative=rate(sum(not item.accepted for item in wrong), len(wrong)),
+    )

@@ -1,0 +1,207 @@
+"""The labelled set: what it holds, how cases are expanded, and how verdicts are counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.labelled_cases import FileDeed, ToFront, load_cases, read_cases
+from benchmarks.labelled_outcome import Shown, not_shown
+from benchmarks.labelled_performances import Performance, Performances, key_of, most_telling_first
+from benchmarks.labelled_work import accepted_functions, described, figures_of, judge
+from benchmarks.run import NotMeasuredError
+from evaluators_api.acceptance_rates import acceptance_report
+from resources.applications import WorkedStep
+from resources.errors import CatalogEntryInvalidError
+from resources.reading.catalog import load_applications
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.evidence import ClipboardState, Evidence, FileState
+from warehouse.store import Warehouse
+
+ENTRY = """
+application: copyparty
+subtasks:
+  - subtask: rename_text_file
+    parameters: {text_path: Documents/meeting.txt, new_path: Documents/talk.txt}
+    cases:
+      - {name: a, verdict: wrong, kind: other record, why: w, steps: [{worked: {text_path: Documents/ideas.txt}}], shows: [{file: "{new_path}"}]}
+      - {name: b, verdict: wrong, kind: half done, why: w, steps: [{worked: {first: 1, last: 2}}], shows: [{gone: "{new_path}"}]}
+      - {name: c, verdict: wrong, kind: old content lost, why: w, steps: [{write: "{new_path}", text: "{"}, {front: fava}], shows: [{window: true}]}
+      - {name: d, verdict: right, kind: another route, why: w, steps: [{click: rename}, {type: "^a{new_path_name}"}], shows: [{window: true}]}
+"""
+FUNCTION = """
+def evaluate_agent_task_completion(text_path, new_path):
+    return EvalResult(check_file_exists(new_path), 'looked', 1.0)
+"""
+
+
+@pytest.fixture
+def entry(tmp_path: Path):
+    def write(text: str = ENTRY) -> Path:
+        (tmp_path / "copyparty.yaml").write_text(text)
+        return tmp_path / "copyparty.yaml"
+
+    return write
+
+
+def file(path: str, text: str = "") -> FileState:
+    return FileState(path=path, size=len(text), sha256="0" * 64, text=text)
+
+
+def test_the_set_covers_every_application_with_sixty_subtasks():
+    cases = load_cases()
+    assert {case.application.name for case in cases} == set(load_applications())
+    assert len({case.subtask_id for case in cases}) >= 60
+    assert len({case.case_id for case in cases}) == len(cases)
+
+
+def test_steps_are_filled_in_with_the_parameters_of_the_case(entry):
+    other, part, deeds, own = read_cases(entry())
+    assert [step.control.text for step in other.deeds if isinstance(step, WorkedStep) and step.control][
+        2
+    ] == "ideas.txt"
+    assert len(part.deeds) == 2
+    written, front = deeds.deeds
+    assert isinstance(written, FileDeed) and (written.write, written.text) == ("Documents/talk.txt", "{")
+    assert isinstance(front, ToFront) and front.application == "fava"
+    assert isinstance(own.deeds[1], WorkedStep) and own.deeds[1].keys == "^atalk.txt"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("verdict: right, kind: another route", "verdict: right, kind: half done", "does not go with"),
+        ("name: b", "name: a", "must differ"),
+        ("verdict: right, kind: another route", "verdict: wrong, kind: half done", "one right case"),
+        ("[{window: true}]", "[{window: true, clipboard: true}]", "exactly one"),
+    ],
+)
+def test_a_file_that_breaks_the_rules_is_refused(entry, old, new, message):
+    with pytest.raises(CatalogEntryInvalidError, match=message):
+        read_cases(entry(ENTRY.replace(old, new)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("worked: {text_path", "worked: {txt_path", "no parameter 'txt_path'"),
+        ("subtask: rename_text_file", "subtask: rename", "no curated subtask"),
+        ("new_path: Documents/talk.txt}", "old_path: Documents/talk.txt}", "the catalogue's are"),
+    ],
+)
+def test_names_that_the_catalogue_does_not_have_are_refused(entry, old, new, message):
+    with pytest.raises(ValueError, match=message):
+        read_cases(entry(ENTRY.replace(old, new)))
+
+
+def test_a_deed_with_files_is_one_deed():
+    with pytest.raises(ValueError, match="exactly one"):
+        FileDeed.model_validate({"write": "a", "delete": "b"})
+    with pytest.raises(ValueError, match="'to' belongs"):
+        FileDeed.model_validate({"move": "a"})
+
+
+@pytest.mark.parametrize(
+    ("shown", "missing"),
+    [
+        ({"file": "Documents/*.txt", "has": ["tea", "milk"]}, ""),
+        ({"file": "Documents/*.txt", "has": ["tea"], "times": 1}, "2 times"),
+        ({"file": "Documents/*.txt", "lacks": ["milk"]}, "has 'milk'"),
+        ({"file": "Documents/b.txt"}, "no file"),
+        ({"gone": "Documents/a.txt"}, "still there"),
+        ({"gone": "Documents/old"}, "still there"),
+        ({"folder": "Documents/new"}, "no folder"),
+        ({"clipboard": True, "is_text": "tea "}, ""),
+        ({"clipboard": True, "is_text": ""}, "not ''"),
+        ({"window": True, "has": ["Wiki"]}, "0 times"),
+    ],
+)
+def test_what_must_be_seen_is_looked_for(shown, missing):
+    evidence = Evidence(
+        step=1,
+        files=(file("Documents/a.txt", "tea, milk, tea"),),
+        directories=("Documents", "Documents/old"),
+        clipboard=ClipboardState(text="tea"),
+    )
+    assert missing in not_shown([Shown.model_validate(shown)], evidence)
+    assert bool(missing) is bool(not_shown([Shown.model_validate(shown)], evidence))
+
+
+def test_a_part_of_the_cases_holds_right_and_wrong_ones_of_several_kinds():
+    cases = load_cases()
+    first = most_telling_first(cases)
+    assert sorted(case.case_id for case in first) == sorted(case.case_id for case in cases)
+    subtasks = {case.subtask_id for case in cases}
+    part = first[: 4 * len(subtasks)]
+    assert {case.subtask_id for case in part} == subtasks
+    assert sum(case.label.verdict == "right" for case in part) == len(subtasks)
+
+
+def kept(folder: Path, cases, problems: dict[str, str]) -> Performances:
+    """Performances in which the renamed file is there for every case but `b`."""
+    performances = Performances(folder)
+    for case in cases:
+        files = () if case.label.name == "b" else (file("Documents/talk.txt", "words"),)
+        performances.keep(
+            case,
+            Performance(
+                case_id=case.case_id,
+                key=key_of(case),
+                problem=problems.get(case.label.name, ""),
+                initial=Evidence(step=0),
+                final=Evidence(step=1, files=files),
+            ),
+        )
+    return performances
+
+
+def function_of(cases) -> EvaluationFunction:
+    return EvaluationFunction(
+        function_id="f",
+        subtask_id=cases[0].subtask_id,
+        source=FUNCTION,
+        parameter_names=("text_path", "new_path"),
+        accepted=True,
+    )
+
+
+def test_verdicts_are_counted_and_cases_that_failed_are_not(entry, tmp_path):
+    cases = read_cases(entry())
+    function = function_of(cases)
+    performances = kept(tmp_path, cases, {"c": "the control was not there"})
+    judgement = judge(cases, performances, {function.subtask_id: [function]})
+    assert [(item.case_id.split(": ")[1], item.mistaken) for item in judgement.outcomes] == [
+        ("a", True),
+        ("b", False),
+        ("d", False),
+    ]
+    assert judgement.invalid == ["copyparty.rename_text_file: c: the control was not there"]
+    report = acceptance_report(judgement.outcomes)
+    performed, accepted, refused = figures_of(judgement, report)
+    assert (performed.met, accepted.value, accepted.met, refused.value, refused.met) == (
+        False,
+        1,
+        False,
+        0,
+        True,
+    )
+    assert "wrong work accepted: copyparty.rename_text_file: a (other record)" in described(judgement, report)
+
+
+def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry, tmp_path):
+    cases = read_cases(entry())
+    performances = kept(tmp_path, cases, {})
+    assert performances.find(cases[0]) is not None
+    changed = read_cases(entry(ENTRY.replace("Documents/ideas.txt", "Documents/agenda.txt")))
+    assert performances.find(changed[0]) is None
+    assert performances.find(changed[1]) is not None
+
+
+def test_without_a_dataset_there_is_nothing_to_measure(tmp_path):
+    with pytest.raises(NotMeasuredError, match="No dataset"):
+        accepted_functions(tmp_path / "nowhere")
+    with Warehouse(tmp_path / "warehouse"):
+        pass
+    with pytest.raises(NotMeasuredError, match="no accepted function"):
+        accepted_functions(tmp_path / "warehouse")
