@@ -12,11 +12,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.labelled_cases import Case, load_cases
+from benchmarks.labelled_cases import Case, Verdict, load_cases
 from benchmarks.labelled_performances import (
     DATA,
     Performance,
@@ -53,8 +54,8 @@ class Judgement:
     """Cases that were not performed, with the reason; never counted."""
     without_function: list[str] = field(default_factory=list)
     """Labelled subtasks for which the dataset has no accepted function."""
-    labelled: int = 0
-    """Labelled subtasks."""
+    performed: int = 0
+    """Subtasks of which at least three wrong outcomes and a right one were performed."""
 
     @property
     def mistakes(self) -> list[JudgedOutcome]:
@@ -111,7 +112,8 @@ def judge(
 ) -> Judgement:
     """Have the functions judge every case that was performed."""
     names = {case.subtask_id for case in cases}
-    judgement = Judgement(without_function=sorted(names - set(functions)), labelled=len(names))
+    judgement = Judgement(without_function=sorted(names - set(functions)))
+    done: Counter[tuple[str, Verdict]] = Counter()
     with EvaluationSandbox() as sandbox:
         for case in cases:
             performance = performances.find(case)
@@ -119,6 +121,7 @@ def judge(
             if performance is None or problem:
                 judgement.invalid.append(f"{case.case_id}: {problem}")
                 continue
+            done[case.subtask_id, case.label.verdict] += 1
             for function in functions.get(case.subtask_id, ()):
                 said = verdict(sandbox, function, case, performance)
                 judgement.outcomes.append(
@@ -133,6 +136,7 @@ def judge(
                         message=said.result.message if said.result else f"{said.outcome}: {said.message}",
                     )
                 )
+    judgement.performed = sum(done[name, "wrong"] >= 3 and done[name, "right"] >= 1 for name in names)
     return judgement
 
 
@@ -152,10 +156,10 @@ def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
     return [
         Figure(
             "labelled subtasks performed",
-            judgement.labelled,
+            judgement.performed,
             "subtasks",
             f"{ENOUGH_SUBTASKS} or more",
-            judgement.labelled >= ENOUGH_SUBTASKS,
+            judgement.performed >= ENOUGH_SUBTASKS,
             note=f"{len(judgement.invalid)} cases were not performed and are not counted",
         ),
         Figure(
