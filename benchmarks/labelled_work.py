@@ -31,6 +31,7 @@ from evaluators_api.acceptance_rates import (
     AcceptanceReport,
     JudgedOutcome,
     acceptance_report,
+    as_markdown,
     rate,
 )
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
@@ -144,7 +145,7 @@ def verdict(
     sandbox: EvaluationSandbox, function: EvaluationFunction, case: Case, performance: Performance
 ) -> Evaluation:
     """What `function` says of a performance."""
-    return sandbox.evaluate(function.source, case.labelled.parameters, performance.final)
+    return sandbox.evaluate(function.source, case.labelled.parameters, performance.final, performance.initial)
 
 
 def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
@@ -183,11 +184,7 @@ def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
 
 def described(judgement: Judgement, report: AcceptanceReport) -> str:
     """The rates as a table by application and kind, then every mistake."""
-    lines = ["| | right work accepted | wrong work rejected |", "|--|--|--|"]
-    lines += [
-        f"| {item.group} | {item.true_positive} | {item.true_negative} |"
-        for item in (report.overall, *report.by_application, *report.by_kind)
-    ]
+    lines = [as_markdown(report)]
     lines += ["", *_mistakes(judgement.mistakes)]
     lines += [f"not counted: {item}" for item in judgement.invalid]
     if judgement.without_function:

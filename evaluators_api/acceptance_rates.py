@@ -100,6 +100,14 @@ class AcceptanceReport(Record):
     """By kind of outcome; a kind is right or wrong, so one of its two rates is of nothing."""
 
 
+def as_markdown(report: AcceptanceReport) -> str:
+    """The rates as a Markdown table, for dataset cards and printed reports."""
+    lines = ["| | right work accepted | wrong work rejected |", "|--|--|--|"]
+    groups = (report.overall, *report.by_application, *report.by_kind)
+    lines += [f"| {item.group} | {item.true_positive} | {item.true_negative} |" for item in groups]
+    return "\n".join(lines)
+
+
 def wilson_interval(count: int, of: int) -> tuple[float, float]:
     """The 95 % confidence interval of a share; from 0 to 1 where nothing was counted.
 

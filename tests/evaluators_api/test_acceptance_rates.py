@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators_api.acceptance_rates import JudgedOutcome, acceptance_report, rate, wilson_interval
+from evaluators_api.acceptance_rates import (
+    JudgedOutcome,
+    acceptance_report,
+    as_markdown,
+    rate,
+    wilson_interval,
+)
 
 
 def outcome(*, right: bool, accepted: bool, application: str = "notes", kind: str = "k") -> JudgedOutcome:
@@ -83,3 +89,10 @@ def test_nothing_judged_gives_rates_of_nothing():
     report = acceptance_report([])
     assert report.overall.true_positive.share is None
     assert str(report.overall.true_negative) == "none"
+
+
+def test_the_table_has_a_line_for_every_group():
+    report = acceptance_report([outcome(right=False, accepted=False, kind="not saved")])
+    assert as_markdown(report).splitlines()[2:] == [
+        f"| {name} | none | 100.0 % (20.7 to 100.0 %, 1 of 1) |" for name in ("all", "notes", "not saved")
+    ]
