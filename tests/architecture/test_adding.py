@@ -127,6 +127,7 @@ def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add, monkeypatch
     from evaluators_api.checks import declaration, registry
     from evaluators_api.reference import checks_reference
 
+    registry.checks()  # all modules declare their checks before the copy is made, or they would be lost with it
     monkeypatch.setattr(declaration, "_declared", dict(declaration._declared))
     add(
         evaluators_api.checks,
