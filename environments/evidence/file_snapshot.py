@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from environments.evidence.archive_listing import list_members
 from environments.evidence.sqlite_text import is_database, render_database
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from taskgraph.records.evidence import FileState
@@ -73,8 +74,11 @@ class FileSnapshots:
         sha256 = hashlib.sha256(content).hexdigest()
         text: str | None
         if is_database(content):
-            text = render_database(file, TEXT_LIMIT)
-            truncated = text is not None and len(text) >= TEXT_LIMIT
+            rendered = render_database(file, TEXT_LIMIT)
+            text = None if rendered is None else rendered.text
+            truncated = rendered is not None and not rendered.complete
+        elif (listing := list_members(content)) is not None:
+            text, truncated = listing, len(listing) > TEXT_LIMIT
         else:
             text = _as_text(content[: TEXT_LIMIT + 4])
             truncated = text is not None and len(content) > TEXT_LIMIT

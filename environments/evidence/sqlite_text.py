@@ -5,10 +5,14 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
+from taskgraph.text_cutting import cut_text
+
 _MAGIC = b"SQLite format 3\0"
-_LONGEST_CELL = 400
+_LONGEST_CELL = 2_000
+_LONGEST_BLOB = 32
 _MOST_ROWS = 200
 
 
@@ -17,11 +21,22 @@ def is_database(content: bytes) -> bool:
     return content.startswith(_MAGIC)
 
 
-def render_database(file: Path, limit: int) -> str | None:
-    """The newest rows of every table as INSERT statements, in about `limit` characters, or None if it cannot be read.
+@dataclass(frozen=True, slots=True)
+class RenderedDatabase:
+    """A database as text."""
+
+    text: str
+    """Per table a CREATE TABLE line with its columns and the number of its rows, then INSERT statements."""
+    complete: bool
+    """Whether every row is in the text."""
+
+
+def render_database(file: Path, limit: int) -> RenderedDatabase | None:
+    """The tables with their newest rows, in about `limit` characters, or None if the file cannot be read.
 
     A copy is read, log included, so the application that has it open is not disturbed. Each table gets an equal
-    share of the limit, and its newest rows come first, because what an agent added is what a check looks for.
+    share of the limit, and its newest rows come first, because what an agent added is what a check looks for. A table
+    without rows is there as well. Long values are cut and end with a hash of the whole.
     """
     with tempfile.TemporaryDirectory(prefix="taskloom-database-") as folder:
         copy = Path(folder, "copy.db")
@@ -41,47 +56,63 @@ def render_database(file: Path, limit: int) -> str | None:
             connection.close()
 
 
-def _render(connection: sqlite3.Connection, limit: int) -> str:
+def _render(connection: sqlite3.Connection, limit: int) -> RenderedDatabase:
     connection.text_factory = lambda raw: raw.decode(errors="replace")
     names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
     tables = [row[0] for row in connection.execute(names)]
-    parts: list[str] = []
+    kept: list[str] = []
     left = limit
+    complete = True
     for position, table in enumerate(tables):
-        share = left // (len(tables) - position)
-        text = _table(connection, table, share)
-        left -= len(text)
-        parts.append(text)
-    return "".join(parts)[:limit]
+        statements, whole = _table(connection, table, left // (len(tables) - position))
+        complete = complete and whole
+        for statement in statements:
+            if len(statement) > left:
+                complete = False
+                break
+            left -= len(statement)
+            kept.append(statement)
+    return RenderedDatabase("".join(kept), complete)
 
 
-def _table(connection: sqlite3.Connection, table: str, limit: int) -> str:
-    quoted = '"' + table.replace('"', '""') + '"'
+def _table(connection: sqlite3.Connection, table: str, limit: int) -> tuple[list[str], bool]:
+    quoted = _quoted(table)
+    try:
+        count = connection.execute(f"SELECT count(*) FROM {quoted}").fetchone()[0]  # noqa: S608
+        columns = ", ".join(
+            _quoted(name) + (" PRIMARY KEY" if key else "")
+            for _, name, _, _, _, key in connection.execute(f"PRAGMA table_info({quoted})")
+        )
+    except sqlite3.Error:
+        return [], False  # a virtual table whose module is not here
+    lines = [f"CREATE TABLE {quoted}({columns}); -- {count} row{'' if count == 1 else 's'}\n"]
     try:
         rows = connection.execute(f"SELECT * FROM {quoted} ORDER BY rowid DESC LIMIT {_MOST_ROWS}")  # noqa: S608
     except sqlite3.Error:
-        try:
-            rows = connection.execute(f"SELECT * FROM {quoted} LIMIT {_MOST_ROWS}")  # noqa: S608
-        except sqlite3.Error:
-            return ""
-    lines: list[str] = []
-    size = 0
+        rows = connection.execute(f"SELECT * FROM {quoted} LIMIT {_MOST_ROWS}")  # noqa: S608
+    size = len(lines[0])
     for row in rows:
         line = f"INSERT INTO {quoted} VALUES({', '.join(_literal(cell) for cell in row)});\n"
         size += len(line)
-        if lines and size > limit:
+        if len(lines) > 1 and size > limit:
             break
         lines.append(line)
-    return "".join(lines)
+    return lines, len(lines) - 1 == count
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _literal(cell: object) -> str:
     if cell is None:
         return "NULL"
     if isinstance(cell, bytes):
-        return f"X'{cell[:32].hex()}'"
+        return (
+            f"X'{cell.hex()}'"
+            if len(cell) <= _LONGEST_BLOB
+            else "'" + cut_text(cell.hex(), 2 * _LONGEST_BLOB) + "'"
+        )
     if isinstance(cell, int | float):
         return repr(cell)
-    text = str(cell)
-    cut = text if len(text) <= _LONGEST_CELL else text[:_LONGEST_CELL] + "…"
-    return "'" + cut.replace("'", "''") + "'"
+    return "'" + cut_text(str(cell), _LONGEST_CELL).replace("'", "''") + "'"

@@ -6,7 +6,7 @@ from evaluators_api.checks.declaration import Scene, check
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.sandbox_paths import relative_to_home
 from evaluators_api.state.effects import changed_paths, file_changes
-from evaluators_api.state.records import count_records
+from evaluators_api.state.records import count_records, parts_of
 
 _APPLICATIONS = ".applications/"
 
@@ -18,6 +18,7 @@ def check_other_records_unchanged(
     added: int | None = 0,
     removed: int | None = 0,
     changed: int | None = 0,
+    within: str = "",
 ) -> bool:
     """Checks if all records of the file are as they were at the start, except for exactly so many.
 
@@ -29,6 +30,7 @@ def check_other_records_unchanged(
         added: How many records must be new; None for any number.
         removed: How many must be gone; None for any number.
         changed: How many must hold another value; None for any number.
+        within: Where in the file, such as the name of the database's table; '' for all of it.
 
     Returns:
         True if the file was there at the start, is there now, and differs in exactly these numbers.
@@ -41,11 +43,17 @@ def check_other_records_unchanged(
         return False
     if before.sha256 == after.sha256 and before.text == after.text:
         return not any((added, removed, changed))
-    if before.text is None or after.text is None or before.truncated or after.truncated:
+    name, changes = file_changes(before, after)
+    if (
+        before.text is None
+        or after.text is None
+        or (name != "database" and before.truncated | after.truncated)
+    ):
         raise CheckUnavailableError(
             f"The whole content of {file_path} was not kept, so its records cannot be compared; check what must be there."
         )
-    counts = count_records(file_changes(before, after)[1])
+    top = parts_of(within)
+    counts = count_records([change for change in changes if change.address[: len(top)] == top])
     return all(
         wanted is None or wanted == found
         for wanted, found in ((added, counts.added), (removed, counts.removed), (changed, counts.changed))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from evaluators_api.state.comparison import Change, match_parts
 from evaluators_api.state.effects import changed_paths, file_changes, shown_controls
 from evaluators_api.state.nodes import Node, Span
-from evaluators_api.state.reading import Format, all_formats, read
+from evaluators_api.state.reading import Format, all_formats, finished, read
 from evaluators_api.state.volatility import is_volatile
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
@@ -127,7 +127,9 @@ def _undone_in_file(start: Evidence, end: Evidence, effect: Effect) -> Evidence 
     if change is None or text is None:
         return None
     edited = undo_change(all_formats()[effect.format], None if old is None else old.text, text, change)
-    return None if edited is None else with_text(end, effect.container, edited)
+    if edited is None:
+        return None
+    return with_text(end, effect.container, finished(effect.format, text, edited))
 
 
 def undo_change(form: Format, before: str | None, after: str, change: Change) -> str | None:
@@ -269,13 +271,15 @@ def _lost_parts(start: Evidence, end: Evidence, path: str) -> Iterator[Edited]:
     unchanged = [node for node in _unchanged(old, tree) if node.extent is not None]
     spans = [node.extent for node in unchanged if node.extent is not None]
     if spans:
-        edited = with_text(end, path, _spliced(after, spans[0], ""))
+        edited = with_text(end, path, finished(name, after, _spliced(after, spans[0], "")))
         yield Edited(f"{path}: {unchanged[0].content()[:60]!r} was lost as well", edited)
     if len(spans) > 1:
         text = after
         for span in sorted(spans, reverse=True):
             text = _spliced(text, span, "")
-        yield Edited(f"{path}: all that was there before was lost", with_text(end, path, text))
+        yield Edited(
+            f"{path}: all that was there before was lost", with_text(end, path, finished(name, after, text))
+        )
 
 
 def _unchanged(old: Node, new: Node) -> Iterator[Node]:

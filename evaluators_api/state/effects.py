@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from evaluators_api.state.comparison import Change, compare
+from evaluators_api.state.formats import database
 from evaluators_api.state.nodes import Naming
 from evaluators_api.state.reading import all_formats, read
 from evaluators_api.state.templates import templated
@@ -66,6 +67,8 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
         empty = all_formats()["lines"].parse("")
         return name, compare(empty, tree) if before is None else ()
     old_name, old = read(path, before)
+    if old_name == name == "database":
+        return name, database.without_shifts(old, tree, compare(old, tree))
     if old_name != name:
         name, lines = "lines", all_formats()["lines"]
         old, tree = lines.parse(before), lines.parse(after)

@@ -108,3 +108,19 @@ def unique_names(names: list[str]) -> list[str]:
         taken.add(unique)
         found.append(unique)
     return found
+
+
+ID_KEYS = ("id", "key", "uuid", "name")
+"""Members that tell the objects of a list apart; the first that all of them have, each with another value, counts."""
+
+
+def identities(items: list[Node]) -> list[str] | None:
+    """What tells the objects of a list apart; None where nothing does."""
+    if any(item.value is not None for item in items):
+        return None
+    for key in ID_KEYS:
+        values = [child.value for item in items for child in item.children if child.name == key]
+        named = [value for value in values if value]
+        if len(named) == len(items) and len(set(named)) == len(named):
+            return named
+    return None

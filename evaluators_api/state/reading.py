@@ -41,6 +41,8 @@ class Format(Protocol):
         """How `value` is written in the place of the leaf `node` of `text`; None where it cannot stand there."""
         ...
 
+    # A format may also define `finish(before, after)`; see `finished`.
+
     def insert(self, text: str, parent: Node, index: int, raw: str) -> str | None:
         """`text` with one more part, written `raw`, at `index` of the group `parent`; None where that cannot be."""
         ...
@@ -67,6 +69,12 @@ def read(path: str, text: str) -> tuple[str, Node]:
         if _small(tree):
             return name, tree
     return FALLBACK, known[FALLBACK].parse(text)
+
+
+def finished(name: str, before: str, after: str) -> str:
+    """`after`, an edit of `before`, with what the format called `name` writes itself, such as the number of rows."""
+    finish = getattr(all_formats()[name], "finish", None)
+    return after if finish is None else str(finish(before, after))
 
 
 def _small(tree: Node) -> bool:

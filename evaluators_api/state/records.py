@@ -114,8 +114,8 @@ def _in_record(change: Change) -> bool:
 
 
 def _is_count(change: Change) -> bool:
-    """Whether it is the number of rows of a table, which changes with its rows."""
-    return change.namings[-1] == "schema" and change.address[-1] == "count"
+    """Whether it is the number of rows of a new table; that of an old one is left only if rows out of sight were changed."""
+    return change.namings[-1] == "schema" and change.kind == "added"
 
 
 def _is_noise(change: Change) -> bool:

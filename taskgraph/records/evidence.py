@@ -37,9 +37,10 @@ class FileState(Record):
     sha256: str
     """Hash of the content."""
     text: str | None = None
-    """Text content up to a limit; a SQLite database is given as SQL text; None for other binary content."""
+    """Text content up to a limit; a SQLite database is given as SQL text, an archive as a table of its members; None for other
+    binary content."""
     truncated: bool = False
-    """Whether `text` was cut."""
+    """Whether `text` is less than the whole: cut at the limit, or without the older rows of a database."""
 
 
 class ClipboardState(Record):

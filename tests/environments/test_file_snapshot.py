@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,9 @@ def test_every_table_gets_its_share_of_the_text(home: Path) -> None:
 def test_a_broken_database_is_a_file_without_text(home: Path) -> None:
     (home / "broken.db").write_bytes(b"SQLite format 3\0" + b"\1" * 2000)
     assert states(FileSnapshots(home))["broken.db"].text is None
+
+
+def test_an_archive_is_shown_by_its_members(home: Path) -> None:
+    with zipfile.ZipFile(home / "all.zip", "w") as archive:
+        archive.writestr("a.txt", "one")
+    assert "a.txt\t3\t" in (states(FileSnapshots(home))["all.zip"].text or "")

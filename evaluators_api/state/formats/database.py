@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.comparison import Change
 from evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
 
 SUFFIXES: frozenset[str] = frozenset()
+COLUMNS, COUNT, ROWS = "columns", "count", "rows"
+"""What each table has: its columns, the number of its rows, and the newest of them."""
 _NAME = r'"((?:[^"]|"")*)"'
 _START = re.compile(rf"\s*(?:CREATE TABLE {_NAME}\(|INSERT INTO {_NAME} VALUES\()")
 _TABLE = re.compile(rf'CREATE TABLE {_NAME}\(((?:"(?:[^"]|"")*"|[^";)])*)\);[^\n]*\n?')
 _ROW = re.compile(rf"INSERT INTO {_NAME} VALUES\(")
 _CELL = re.compile(r"\s*(?:('(?:[^']|'')*')|([^',()\s]+|X'[0-9a-f]*'))\s*([,)])")
-_COLUMN = re.compile(_NAME)
+_COLUMN = re.compile(_NAME + "( PRIMARY KEY)?")
 _COUNT = re.compile(r"\); -- (\d+) rows?")
 _END = re.compile(r";[^\n]*(?:\n|\Z)")
 
@@ -24,17 +28,20 @@ def recognises(text: str) -> bool:
 
 
 def parse(text: str) -> Node:
-    """`(table, 'columns', column)`, `(table, 'count')` and `(table, 'rows', row, column)`, rows by their first column."""
+    """`(table, 'columns', column)`, `(table, 'count')` and `(table, 'rows', row, column)`, rows by their primary key, or by
+    their first column if that tells them apart.
+    """
     tables: dict[str, _Table] = {}
     position = 0
     while position < len(text):
         head = _TABLE.match(text, position)
         if head is not None:
             table = tables.setdefault(_unquoted(head.group(1)), _Table(position))
-            table.columns = [
-                (_unquoted(item.group(1)), (item.start() + head.start(2), item.end() + head.start(2)))
-                for item in _COLUMN.finditer(head.group(2))
-            ]
+            for number, item in enumerate(_COLUMN.finditer(head.group(2))):
+                span = (item.start() + head.start(2), item.end(1) + 1 + head.start(2))
+                table.columns.append((_unquoted(item.group(1)), span))
+                if item.group(2):
+                    table.keys.append(number)
             count = _COUNT.search(head.group())
             if count is not None:
                 table.count = (count.group(1), (count.start(1) + position, count.end(1) + position))
@@ -71,16 +78,89 @@ def encode(value: str, node: Node, text: str) -> str | None:
 
 def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
     """One more row."""
-    if parent.name != "rows":
+    if parent.name != ROWS:
         return None
     place = parent.children[index].raw[0] if index < len(parent.children) else parent.raw[1]
     return text[:place] + raw + "\n" + text[place:]
+
+
+def finish(before: str, after: str) -> str:
+    """`after`, an edit of `before`, with the numbers of rows that belong to the rows that it has gained or lost."""
+    try:
+        old, new = parse(before), parse(after)
+    except StateUnreadableError:
+        return after
+    for table in reversed(new.children):
+        count, rows = table.at((COUNT,)), table.at((ROWS,))
+        was_count, was_rows = old.at((table.name, COUNT)), old.at((table.name, ROWS))
+        if count is None or rows is None or was_count is None or was_rows is None or was_count.value is None:
+            continue
+        now = int(was_count.value) + len(rows.children) - len(was_rows.children)
+        after = after[: count.raw[0]] + str(max(0, now)) + after[count.raw[1] :]
+    return after
+
+
+def without_shifts(old: Node, new: Node, changes: Sequence[Change]) -> tuple[Change, ...]:
+    """`changes` without what only shows that evidence holds the newest rows of a large table.
+
+    A new row pushes the oldest one out of sight, a lost row lets an older one in; both stand behind all rows that are in
+    both states. A number of rows that the changes of rows explain is left out as well.
+    """
+    found = list(changes)
+    for table in new.children:
+        before = old.at((table.name,))
+        if before is None:
+            continue
+        hidden = _hidden(before) or _hidden(table)
+        known = {child.name for child in _rows_of(before)} & {child.name for child in _rows_of(table)}
+        tails = _tail(_rows_of(before), known) | _tail(_rows_of(table), known) if hidden and known else set()
+        found = [item for item in found if not _shifted(item, table.name, tails)]
+        rows = [item for item in found if item.parents is not None and _is_row(item, table.name)]
+        delta = sum(item.kind == "added" for item in rows) - sum(item.kind == "removed" for item in rows)
+        if _count(table) - _count(before) == delta:
+            found = [item for item in found if item.address != (table.name, COUNT)]
+    return tuple(found)
+
+
+def _rows_of(table: Node) -> tuple[Node, ...]:
+    rows = table.at((ROWS,))
+    return () if rows is None else rows.children
+
+
+def _count(table: Node) -> int:
+    count = table.at((COUNT,))
+    return len(_rows_of(table)) if count is None or count.value is None else int(count.value)
+
+
+def _hidden(table: Node) -> bool:
+    return _count(table) > len(_rows_of(table))
+
+
+def _tail(rows: Sequence[Node], known: set[str]) -> set[str]:
+    """Names of the rows behind the last one that is known."""
+    names = [row.name for row in rows]
+    last = max(index for index, name in enumerate(names) if name in known)
+    return set(names[last + 1 :])
+
+
+def _is_row(change: Change, table: str) -> bool:
+    return len(change.address) == 3 and change.address[:2] == (table, ROWS)
+
+
+def _shifted(change: Change, table: str, tails: set[str]) -> bool:
+    return (
+        change.kind != "changed"
+        and len(change.address) >= 3
+        and change.address[:2] == (table, ROWS)
+        and change.address[2] in tails
+    )
 
 
 class _Table:
     def __init__(self, start: int) -> None:
         self.start = self.end = start
         self.columns: list[tuple[str, Span]] = []
+        self.keys: list[int] = []
         self.count: tuple[str, Span] | None = None
         self.rows: list[tuple[list[tuple[str, Span]], Span, Span]] = []
 
@@ -88,7 +168,11 @@ class _Table:
         widest = max((len(cells) for cells, _, _ in self.rows), default=0)
         names = [column for column, _ in self.columns]
         columns = unique_names([*names, *(f"column {number + 1}" for number in range(len(names), widest))])
-        firsts = [cells[0][0] if cells else "" for cells, _, _ in self.rows]
+        keys = self.keys or [0]
+        firsts = [
+            ", ".join(cells[key][0] for key in keys) if len(cells) > max(keys) else ""
+            for cells, _, _ in self.rows
+        ]
         named = len(set(firsts)) == len(firsts) and all(firsts)
         rows = tuple(
             group(
@@ -106,7 +190,7 @@ class _Table:
         begin = self.rows[0][1][0] if self.rows else self.end
         parts = [
             group(
-                "columns",
+                COLUMNS,
                 "schema",
                 (self.start, self.start),
                 tuple(
@@ -116,8 +200,8 @@ class _Table:
             )
         ]
         if self.count is not None:
-            parts.append(leaf("count", "schema", self.count[1], self.count[0]))
-        parts.append(group("rows", "field", (begin, self.end), rows))
+            parts.append(leaf(COUNT, "schema", self.count[1], self.count[0]))
+        parts.append(group(ROWS, "field", (begin, self.end), rows))
         whole = (self.start, self.end)
         return group(name, "field", whole, tuple(parts), whole)
 

@@ -12,13 +12,14 @@ HEADER = "header"
 """Name of the group with the names of the columns."""
 ROWS = "rows"
 """Name of the group with the rows."""
+_MEMBERS = "member\tsize\tchecksum\n"
 _Cell = tuple[str, Span]
 _Row = tuple[list[_Cell], Span]
 
 
 def recognises(text: str) -> bool:
-    """Never certain without a name."""
-    return False
+    """Whether it is the table of an archive's members; other tables are known by their names."""
+    return text.startswith(_MEMBERS)
 
 
 def parse(text: str) -> Node:

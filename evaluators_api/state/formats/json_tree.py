@@ -7,13 +7,11 @@ import re
 from dataclasses import replace
 
 from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Naming, Node, group, leaf, separated, unique_names
+from evaluators_api.state.nodes import Naming, Node, group, identities, leaf, separated, unique_names
 
 SUFFIXES: frozenset[str] = frozenset(
     [".json", ".ipynb", ".excalidraw", ".excalidrawlib", ".geojson", ".webmanifest"]
 )
-ID_KEYS = ("id", "key", "uuid", "name")
-"""Members that tell the objects of a list apart; the first that all of them have, each with another value, counts."""
 _DEEPEST = 200
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -128,7 +126,7 @@ class _Scanner:
             self._expect(position, ",")
             position = _after_space(self._text, position + 1)
         extents = separated([child.raw for child in found])
-        names = _ids(found)
+        names = identities(found)
         children = (
             replace(
                 child,
@@ -151,16 +149,3 @@ class _Scanner:
     def _expect(self, position: int, mark: str) -> None:
         if self._text[position : position + 1] != mark:
             raise StateUnreadableError(f"no {mark!r} at {position}")
-
-
-def _ids(items: list[Node]) -> list[str] | None:
-    for key in ID_KEYS:
-        values = [child.value for item in items for child in item.children if child.name == key]
-        named = [value for value in values if value]
-        if (
-            len(named) == len(items)
-            and len(set(named)) == len(named)
-            and all(item.value is None for item in items)
-        ):
-            return named
-    return None

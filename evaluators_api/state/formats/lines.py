@@ -6,7 +6,7 @@ import re
 
 from evaluators_api.state.nodes import Node, group, leaf
 
-SUFFIXES: frozenset[str] = frozenset([".txt", ".md", ".beancount", ".log", ".py", ".rst", ".tex"])
+SUFFIXES: frozenset[str] = frozenset([".txt", ".md", ".log", ".py", ".rst", ".tex"])
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 

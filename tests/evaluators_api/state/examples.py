@@ -20,4 +20,15 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "INSERT INTO \"orders\" VALUES(1, NULL, X'00ff');\n"
         'CREATE TABLE "empty"("a"); -- 0 rows\n',
     ),
+    "yaml_tree": (
+        "a.yaml",
+        "theme: dark\nsize: 12\nitems:\n  - id: a\n    text: one\n  - id: b\n    text: 'two'\n"
+        "tags: [x, y]\nlist:\n- 1\n- 2\nnote: |\n  several\n  lines\nlast: end\n",
+    ),
+    "ledger": (
+        "a.beancount",
+        'option "title" "Home"\n\n2024-01-01 open Assets:Cash EUR\n\n'
+        '2024-01-05 * "Shop" "Bread and milk"\n  ref: "12"\n  Expenses:Food  12.50 EUR\n  Assets:Cash\n\n'
+        '2024-01-06 ! "Rent"\n  Expenses:Rent  800.00 EUR\n  Assets:Cash  -800.00 EUR\n',
+    ),
 }

@@ -1,0 +1,145 @@
+"""Plain-text ledgers (Beancount): dated directives as records, with payee, narration and postings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+
+SUFFIXES: frozenset[str] = frozenset([".beancount"])
+_LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
+_HEAD = re.compile(r"(\d{4}-\d\d-\d\d)[ \t]+(\S+)[ \t]*")
+_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*')
+_POSTING = re.compile(
+    r"[ \t]+(?:[!*][ \t]+)?([A-Z][\w:-]*:[\w:-]+)(?:[ \t]+([^;\n]*?))?[ \t]*(?:;[^\n]*)?\r?$"
+)
+_META = re.compile(r"[ \t]+([a-z][\w-]*):[ \t]*(.*?)[ \t]*\r?$")
+
+
+def recognises(text: str) -> bool:
+    """Never certain without a name."""
+    return False
+
+
+def parse(text: str) -> Node:
+    """Directives by position, with the fields date, type, payee, narration or rest, postings, and metadata; others as lines."""
+    parts: list[Node] = []
+    position = 0
+    while position < len(text):
+        match = _LINE.match(text, position)
+        end = match.end() if match else len(text)
+        line = text[position:end].rstrip("\r\n")
+        head = _HEAD.match(line)
+        if head is None:
+            if line.strip():
+                span = (position, position + len(line))
+                parts.append(leaf(str(len(parts)), "position", span, line, (position, end)))
+            position = end
+            continue
+        last = end
+        while last < len(text) and text[last] in " \t":
+            following = text.find("\n", last)
+            stop = len(text) if following < 0 else following + 1
+            if not text[last:stop].strip():
+                break
+            last = stop
+        parts.append(_directive(text, position, last, head, str(len(parts))))
+        position = last
+    if not any(part.children for part in parts):
+        raise StateUnreadableError("no directives")
+    return group("", "field", (0, len(text)), tuple(parts))
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """The value in quotation marks where the old one has them, else as it is, without line ends."""
+    if "\n" in value or "\r" in value:
+        return None
+    if text[node.raw[0] : node.raw[0] + 1] == '"':
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if value != value.strip() or not value or ";" in value:
+        return None
+    if node.naming == "position":
+        return None if _HEAD.match(value) or value[0] in " \t" else value
+    return {
+        "date": value if re.fullmatch(r"\d{4}-\d\d-\d\d", value) else None,
+        "type": value if re.fullmatch(r'[^\s"]+', value) else None,
+        "account": value if re.fullmatch(r"[A-Z][\w:-]*:[\w:-]+", value) else None,
+        "amount": value,
+    }.get(node.name, None if value.startswith('"') else value)
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more directive or line; one more posting."""
+    children = parent.children
+    if not children:
+        return None
+    place = (
+        (children[index].extent or children[index].raw)[0]
+        if index < len(children)
+        else (children[-1].extent or children[-1].raw)[1]
+    )
+    before = text[:place] if not place or text[place - 1] == "\n" else text[:place] + "\n"
+    indent = "  " if parent.name == "postings" and raw[:1] not in " \t" else ""
+    return before + indent + raw.rstrip("\n") + "\n" + text[place:]
+
+
+def _directive(text: str, start: int, end: int, head: re.Match[str], name: str) -> Node:
+    first = text.find("\n", start, end)
+    line_end = end if first < 0 else first
+    fields = [
+        leaf("date", "field", (start + head.start(1), start + head.end(1)), head.group(1)),
+        leaf("type", "field", (start + head.start(2), start + head.end(2)), head.group(2)),
+    ]
+    texts: list[tuple[str, Span]] = []
+    position = start + head.end()
+    while (match := _TEXT.match(text, position, line_end)) is not None:
+        texts.append((_unescaped(match.group(1)), (match.start(), match.end(1) + 1)))
+        position = match.end()
+    names = ("narration",) if len(texts) == 1 else ("payee", "narration")
+    fields += [leaf(key, "field", span, value) for key, (value, span) in zip(names, texts, strict=False)]
+    rest = text[position:line_end].strip()
+    if rest:
+        at = text.index(rest, position)
+        fields.append(leaf("rest", "field", (at, at + len(rest)), rest))
+    postings: list[Node] = []
+    line = line_end + 1
+    while line < end:
+        stop = text.find("\n", line, end)
+        stop = end if stop < 0 else stop
+        _posting_or_meta(text, (line, stop), postings, fields)
+        line = stop + 1
+    if postings:
+        fields.append(group("postings", "field", (postings[0].raw[0], postings[-1].raw[1]), tuple(postings)))
+    unique = unique_names([field.name for field in fields])
+    called = tuple(replace(field, name=key) for field, key in zip(fields, unique, strict=True))
+    written = (start, start + len(text[start:end].rstrip("\r\n")))
+    return group(name, "position", written, called, (start, end))
+
+
+def _posting_or_meta(text: str, span: Span, postings: list[Node], fields: list[Node]) -> None:
+    line = text[span[0] : span[1]]
+    extent = (span[0], min(span[1] + 1, len(text)))
+    posting = _POSTING.match(line)
+    if posting is not None:
+        parts = [
+            leaf("account", "field", (span[0] + posting.start(1), span[0] + posting.end(1)), posting.group(1))
+        ]
+        if posting.group(2):
+            amount = (span[0] + posting.start(2), span[0] + posting.end(2))
+            parts.append(leaf("amount", "field", amount, posting.group(2)))
+        postings.append(
+            group(str(len(postings)), "position", (parts[0].raw[0], parts[-1].raw[1]), tuple(parts), extent)
+        )
+        return
+    meta = _META.match(line)
+    if meta is not None:
+        value = (span[0] + meta.start(2), span[0] + meta.end(2))
+        quoted = _TEXT.fullmatch(meta.group(2))
+        shown = meta.group(2) if quoted is None else _unescaped(quoted.group(1))
+        fields.append(leaf(meta.group(1), "field", value, shown, extent, span))
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)

@@ -1,0 +1,156 @@
+"""YAML: members by their keys, items of lists by their ids or positions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
+from ruamel.yaml.nodes import Node as YamlNode
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.nodes import Naming, Node, Span, group, identities, leaf, separated, unique_names
+
+SUFFIXES: frozenset[str] = frozenset([".yaml", ".yml"])
+_LONGEST = 32_768
+"""Characters that are read; longer texts are read as lines, because the parser is slow."""
+_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?|true|false|null")
+_DEEPEST = 60
+
+
+def recognises(text: str) -> bool:
+    """Never certain without a name: almost every text is YAML."""
+    return False
+
+
+def parse(text: str) -> Node:
+    """Groups for mappings and lists, leaves for scalars. Aliases and several documents are refused."""
+    if len(text) > _LONGEST:
+        raise StateUnreadableError("too long")
+    try:
+        tree = YAML(typ="safe", pure=True).compose(text)
+    except Exception as error:  # the parser lets errors of all kinds through on broken texts
+        raise StateUnreadableError(str(error)[:200]) from None
+    if not isinstance(tree, MappingNode | SequenceNode):
+        raise StateUnreadableError("no mapping and no list")
+    return _Reader(text).node(tree, "", "field", 0)
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """A number for a number, else a string in double quotation marks."""
+    old = text[node.raw[0] : node.raw[1]]
+    end = "\n" if old.endswith("\n") else ""
+    if old[:1] not in ('"', "'", "|", ">") and _PLAIN.fullmatch(value):
+        return value + end
+    return json.dumps(value, ensure_ascii=False) + end
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more member or item of a block; `raw` holds its key or dash. Into braces and brackets with a comma."""
+    if text[parent.raw[0] : parent.raw[0] + 1] in ("{", "["):
+        if not parent.children:
+            return text[: parent.raw[0] + 1] + raw + text[parent.raw[0] + 1 :]
+        if index < len(parent.children):
+            place = _whole(parent.children[index])[0]
+            return text[:place] + raw + ", " + text[place:]
+        place = _whole(parent.children[-1])[1]
+        return text[:place] + ", " + raw + text[place:]
+    if not parent.children or parent.children[0].extent is None:
+        return None
+    first = _whole(parent.children[0])[0]
+    indent = text[_line_start(text, first) : first]
+    if index < len(parent.children):
+        place = _line_start(text, _whole(parent.children[index])[0])
+        return text[:place] + indent + raw.rstrip("\n") + "\n" + text[place:]
+    place = (parent.children[-1].extent or parent.raw)[1]
+    before = text[:place] if text[:place].endswith("\n") else text[:place] + "\n"
+    return before + indent + raw.rstrip("\n") + "\n" + text[place:]
+
+
+def _whole(node: Node) -> Span:
+    return node.whole or node.raw
+
+
+def _line_start(text: str, position: int) -> int:
+    return text.rfind("\n", 0, position) + 1
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._seen: set[int] = set()
+
+    def node(self, item: YamlNode, name: str, naming: Naming, depth: int) -> Node:
+        if id(item) in self._seen or depth > _DEEPEST:
+            raise StateUnreadableError("an alias, or nested too deeply")
+        self._seen.add(id(item))
+        raw = self._span(item)
+        if isinstance(item, ScalarNode):
+            return leaf(name, naming, raw, str(item.value))
+        if isinstance(item, MappingNode):
+            return group(name, naming, raw, tuple(self._members(item, raw, depth)))
+        if isinstance(item, SequenceNode):
+            return group(name, naming, raw, tuple(self._items(item, raw, depth)))
+        raise StateUnreadableError("a node of an unknown kind")
+
+    def _span(self, item: YamlNode) -> Span:
+        start, end = item.start_mark.index, item.end_mark.index
+        if not isinstance(item, ScalarNode) and not item.flow_style:
+            end = start + len(self._text[start:end].rstrip())  # the mark stands before what follows the block
+        return start, end
+
+    def _members(self, item: MappingNode, raw: Span, depth: int) -> Iterator[Node]:
+        if not all(isinstance(key, ScalarNode) for key, _ in item.value):
+            raise StateUnreadableError("a key that is no scalar")
+        names = unique_names([str(key.value) for key, _ in item.value])
+        found = [
+            self.node(value, name, "field", depth + 1)
+            for (_, value), name in zip(item.value, names, strict=True)
+        ]
+        wholes = [
+            (key.start_mark.index, max(node.raw[1], key.end_mark.index))
+            for (key, _), node in zip(item.value, found, strict=True)
+        ]
+        extents = self._extents(wholes, raw, flow=bool(item.flow_style))
+        for node, whole, extent in zip(found, wholes, extents, strict=True):
+            yield replace(node, whole=whole, extent=extent)
+
+    def _items(self, item: SequenceNode, raw: Span, depth: int) -> Iterator[Node]:
+        found = [
+            self.node(value, str(index), "position", depth + 1) for index, value in enumerate(item.value)
+        ]
+        names = identities(found)
+        flow = bool(item.flow_style)
+        starts = [node.raw[0] if flow else self._text.rfind("-", 0, max(node.raw[0], 1)) for node in found]
+        wholes = [(max(start, 0), node.raw[1]) for start, node in zip(starts, found, strict=True)]
+        extents = self._extents(wholes, raw, flow=flow)
+        for index, (node, whole, extent) in enumerate(zip(found, wholes, extents, strict=True)):
+            yield replace(
+                node,
+                name=names[index] if names else node.name,
+                naming="record" if names else "position",
+                whole=whole,
+                extent=extent,
+            )
+
+    def _extents(self, wholes: list[Span], raw: Span, *, flow: bool) -> list[Span | None]:
+        if flow:
+            return list(separated(wholes))
+        starts = [_line_start(self._text, whole[0]) for whole in wholes]
+        clean = [
+            not self._text[start : whole[0]].strip() for start, whole in zip(starts, wholes, strict=True)
+        ]
+        ends = [*starts[1:], self._block_end(raw[1])]
+        return [
+            (start, end) if fits and end > start else None
+            for start, end, fits in zip(starts, ends, clean, strict=True)
+        ]
+
+    def _block_end(self, position: int) -> int:
+        """The end of a block: behind its last line that is not empty."""
+        bare = len(self._text[:position].rstrip())
+        end = self._text.find("\n", bare)
+        return len(self._text) if end < 0 else end + 1
