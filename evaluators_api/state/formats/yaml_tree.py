@@ -98,7 +98,7 @@ class _Reader:
 
     def _span(self, item: YamlNode) -> Span:
         start, end = item.start_mark.index, item.end_mark.index
-        if not isinstance(item, ScalarNode) and not item.flow_style:
+        if isinstance(item, MappingNode | SequenceNode) and not item.flow_style:
             end = start + len(self._text[start:end].rstrip())  # the mark stands before what follows the block
         return start, end
 
