@@ -26,20 +26,30 @@ _SUFFIXES = frozenset(
 )
 _FOLDERS = frozenset(["__pycache__", ".cache", "cache", "caches", "crash", "log", "logs", "sessions", "tmp"])
 
+_APPLICATIONS = ".applications"
+_COPIES = frozenset([".backup", ".bak", ".old", ".orig"])
+"""Inside the data of an application: copies that it keeps of its own files."""
+
 
 def is_volatile(path: str) -> bool:
     """Whether a file is one that applications write for themselves.
 
     >>> is_volatile("state/app.db-wal"), is_volatile("state/logs/a.txt"), is_volatile("Documents/a.txt")
     (True, True, False)
+    >>> is_volatile(".applications/x/.config.json"), is_volatile("Documents/.hidden"), is_volatile("Documents/a.bak")
+    (True, False, False)
     """
     location = PurePosixPath(path.casefold())
+    if location.parts[:1] == (_APPLICATIONS,) and (
+        location.name.startswith(".") or location.suffix in _COPIES
+    ):
+        return True
     return bool(_SUFFIXES & set(location.suffixes[-1:])) or bool(_FOLDERS & set(location.parts[:-1]))
 
 
 _GENERATED = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\b\d\d?:\d\d:\d\d\b|(?<![\d.])\d{10,17}(?!\d)"
-    r"|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{17,}|\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12,}\b"
+    r"|\b(?:127\.0\.0\.1|localhost):\d+\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{17,}|\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12,}\b"
 )
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,44}")
 
