@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Literal, get_args
 
 from evaluators_api.errors import (
@@ -185,7 +185,7 @@ def _length(value: object) -> int:
     return 0
 
 
-_declared: dict[str, Check] = {}
+_DECLARATION = "declared_check"
 
 
 def check(
@@ -194,7 +194,7 @@ def check(
     """Declare a function as a check that reads `reads`; its first parameter is the scene.
 
     Raises:
-        CheckDeclarationError: an argument or the answer has a type that checks cannot have, or the name is taken.
+        CheckDeclarationError: an argument or the answer has a type that checks cannot have.
     """
 
     def declare(function: Callable[..., Answer]) -> Callable[..., Answer]:
@@ -213,11 +213,7 @@ def check(
                     f"The check {name} takes {parameter.annotation} as {parameter.name!r}; allowed are {', '.join(_KINDS)},"
                     " and these joined by ' | '."
                 )
-        if name in _declared and _declared[name].function.__module__ != function.__module__:
-            raise CheckDeclarationError(
-                f"There are two checks called {name}: in {_declared[name].function.__module__} and {function.__module__}."
-            )
-        _declared[name] = Check(
+        function.__dict__[_DECLARATION] = Check(
             name=name,
             function=function,
             reads=reads,
@@ -231,6 +227,9 @@ def check(
     return declare
 
 
-def declared_in(module: str) -> tuple[Check, ...]:
-    """The checks that the imported `module` declares, in its order."""
-    return tuple(item for item in _declared.values() if item.function.__module__ == module)
+def declared_in(module: ModuleType) -> tuple[Check, ...]:
+    """The checks that `module` declares, in its order."""
+    found = (getattr(item, _DECLARATION, None) for item in vars(module).values() if inspect.isfunction(item))
+    return tuple(
+        item for item in found if isinstance(item, Check) and item.function.__module__ == module.__name__
+    )

@@ -123,12 +123,10 @@ def test_a_provider_with_its_own_protocol_is_one_file(add: Add):
     assert made == "novel-1"  # type: ignore[comparison-overlap]
 
 
-def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add, monkeypatch: pytest.MonkeyPatch):
-    from evaluators_api.checks import declaration, registry
+def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add):
+    from evaluators_api.checks import registry
     from evaluators_api.reference import checks_reference
 
-    registry.checks()  # all modules declare their checks before the copy is made, or they would be lost with it
-    monkeypatch.setattr(declaration, "_declared", dict(declaration._declared))
     add(
         evaluators_api.checks,
         "novel.py",
