@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from environments.agent import Agent, Decision
+from environments.aiming import aim
+from environments.changes import describe_change
 from environments.environment import Environment
 from environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
 from resources.applications import Application
@@ -150,16 +152,21 @@ async def _do(
     environment: Environment, decision: Decision, seen: Observation, number: int
 ) -> tuple[TrajectoryStep, Observation]:
     """Carry out one decision; an action that cannot be carried out is a step with a problem."""
-    problem = ""
     action: Action = decision.action if decision.action is not None else WaitInput(seconds=0)
+    problem, change, target, end = "", "", None, None
     if decision.action is None:
         problem = "The decision was to continue, but it names no action."
     try:
+        aimed = aim(action, seen.controls, seen.screen_size)
+        action, target, end = aimed.action, aimed.target, aimed.end
+    except ActionInvalidError:
+        pass  # the environment says the same, and counts the step
+    try:
         observation = await environment.act(action)
+        change = "" if problem else describe_change(seen, observation)
     except ActionInvalidError as error:
         problem = str(error)
         observation = await environment.observe()
-    target = _target(action, seen)
     step = TrajectoryStep(
         step=number,
         observation_screenshot=seen.screenshot,
@@ -169,16 +176,12 @@ async def _do(
         action=action,
         target=describe_control(target, seen.controls) if target is not None else None,
         target_rectangle=_edges(target) if target is not None else None,
+        end_target=describe_control(end, seen.controls) if end is not None else None,
+        change=change,
         problem=problem,
         evidence=await environment.evidence(),
     )
     return step, observation
-
-
-def _target(action: Action, seen: Observation) -> Control | None:
-    if isinstance(action, WaitInput) or not action.control_label:
-        return None
-    return seen.control(action.control_label)
 
 
 def _edges(control: Control) -> tuple[int, int, int, int]:

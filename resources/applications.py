@@ -79,8 +79,14 @@ class ControlQuery(Record):
     """Text of the parent control; empty matches any."""
     parent_type: str = ""
     """Type of the parent control; empty matches any."""
+    row: str | None = None
+    """Name of the row, list item or card it stands in; None matches any, empty one outside of such."""
+    section: str | None = None
+    """Heading it stands under, which decides between several matches; None matches any."""
     ordinal: int = 0
     """Which of several equal matches, from 0 in reading order; -1 is the last."""
+    equals: int = 0
+    """How many equal controls there were when it was recorded; where there are more or fewer now, none is meant. 0: any number."""
 
 
 class WorkedStep(Record):

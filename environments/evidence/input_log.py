@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from environments.errors import ActionInvalidError
-from environments.keys import parse_keys
 from taskgraph.records.evidence import InputEvent
 from taskgraph.records.grounding import describe_control
-from taskgraph.records.interaction import (
-    Action,
-    ClickInput,
-    Control,
-    DragInput,
-    KeyboardInput,
-    WheelMouseInput,
-)
-from taskgraph.records.keys import KeyPress, runs
+from taskgraph.records.interaction import Action, Control
 
 
 class InputLog:
@@ -43,35 +33,12 @@ class InputLog:
         """Add what `action` did to `target`, seen among `controls`, while `application` was in front."""
         query = describe_control(target, controls) if target is not None else None
         owner = target.application if target is not None and target.application else application
-        parts: list[tuple[str, str]] = []
-        if isinstance(action, ClickInput):
-            parts.append(("click", f"{action.button} double" if action.double else action.button))
-        elif isinstance(action, KeyboardInput):
-            for part in runs(parse_keys(action.keys)):
-                parts.append(("key", part.chord) if isinstance(part, KeyPress) else ("text", part))
-        elif isinstance(action, WheelMouseInput):
-            parts.append(("wheel", str(action.wheel_distance)))
-        elif isinstance(action, DragInput):
-            parts.append(("drag", " ".join(f"{x:.3f},{y:.3f}" for x, y in action.path)))
-        for kind, text in parts:
+        for kind, text in action.events():
             self._events.append(
                 InputEvent.model_validate(
                     {"step": self.step, "kind": kind, "control": query, "application": owner, "text": text}
                 )
             )
-
-
-def require_control(controls: Sequence[Control], label: str) -> Control:
-    """The control with `label`.
-
-    Raises:
-        ActionInvalidError: there is none; the message names the labels there are.
-    """
-    found = next((control for control in controls if control.label == label), None)
-    if found is None:
-        span = f"{controls[0].label} to {controls[-1].label}" if controls else "none"
-        raise ActionInvalidError(f"There is no control {label!r} on the screen now; its labels are {span}.")
-    return found
 
 
 def under_pointer(controls: Sequence[Control], pointer: tuple[float, float]) -> str:

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from evaluators_api.state.effects import effects
 from taskgraph.records.effect import Effect
-from taskgraph.records.interaction import ClickInput, DragInput, WaitInput, WheelMouseInput
+from taskgraph.records.interaction import WaitInput
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_MEANINGFUL = 3
@@ -97,14 +97,7 @@ def _named(template: str) -> list[str]:
 def _done(step: TrajectoryStep, parameters: Mapping[str, str]) -> tuple[str, ...]:
     action, target = step.action, step.target
     control = (_generic(target.text, parameters), target.control_type) if target else ("", "")
-    details: tuple[str, ...] = ()
-    if isinstance(action, ClickInput):
-        details = (action.button, str(action.double))
-    elif isinstance(action, WheelMouseInput):
-        details = (str(action.wheel_distance > 0),)
-    elif isinstance(action, DragInput):
-        details = (str(len(action.path)),)
-    return (action.operation, *control, *details)
+    return (action.operation, *control, *action.manner)
 
 
 def _generic(text: str, parameters: Mapping[str, str]) -> str:

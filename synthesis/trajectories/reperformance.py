@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from environments.agent import Decision
 from environments.environment import Environment
 from environments.episode import Recording, record_steps
-from taskgraph.records.grounding import find_control
-from taskgraph.records.interaction import Observation, WaitInput
+from taskgraph.records.grounding import find_control, name_query
+from taskgraph.records.interaction import ClickInput, DragInput, Observation, WaitInput
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _PATIENCE = 6
@@ -19,7 +19,8 @@ _FIRST_WAIT_SECONDS = 0.25
 
 @dataclass(slots=True)
 class RecordedAgent:
-    """An agent that does what a trajectory recorded: the control is found by text, type and parent, never by place.
+    """An agent that does what a trajectory recorded: the control is found by text, type, parent, row
+    and section, never by place.
 
     Steps that failed when they were recorded are left out. Gives up when a control does not turn up.
     """
@@ -39,24 +40,44 @@ class RecordedAgent:
         step = steps[self._next]
         if step.target is None or isinstance(step.action, WaitInput):
             self._next += 1
+            if isinstance(step.action, ClickInput | DragInput):
+                return self._give_up(
+                    step, "was made where no control is, and a place alone is not done again"
+                )
             return Decision(status="continue", thought=step.thought, action=step.action)
         control = find_control(step.target, observation.controls)
+        end = find_control(step.end_target, observation.controls) if step.end_target else None
+        if step.end_target is not None and end is None:
+            control = None
         if control is None or (control.disabled and self._looks < _PATIENCE):
             self._looks += 1
             if self._looks > _PATIENCE:
-                return Decision(
-                    status="give_up",
-                    message=(
-                        f"step {step.step} of trajectory {self.trajectory.trajectory_id} needs a"
-                        f" {step.target.control_type or 'control'} {step.target.text!r}, which is not on the screen"
-                    ),
+                return self._give_up(
+                    step, f"needs a {self._missing(step, observation)}, which is not on the screen"
                 )
             wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
             return Decision(status="continue", thought="The control is not there yet.", action=wait)
         self._next += 1
         self._looks = 0
-        action = step.action.model_copy(update={"control_label": control.label})
-        return Decision(status="continue", thought=step.thought, action=action)
+        aimed_anew: dict[str, object] = {
+            "control_label": control.label,
+            "control_text": "",
+            "point": None,
+            "points": (),
+        }
+        if end is not None:
+            aimed_anew["end_label"] = end.label
+        known = {name: value for name, value in aimed_anew.items() if name in type(step.action).model_fields}
+        return Decision(status="continue", thought=step.thought, action=step.action.model_copy(update=known))
+
+    def _give_up(self, step: TrajectoryStep, reason: str) -> Decision:
+        message = f"step {step.step} of trajectory {self.trajectory.trajectory_id} {reason}"
+        return Decision(status="give_up", message=message)
+
+    def _missing(self, step: TrajectoryStep, observation: Observation) -> str:
+        assert step.target is not None
+        there = find_control(step.target, observation.controls)
+        return name_query(step.end_target if there is not None and step.end_target else step.target)
 
     @property
     def step_limit(self) -> int:

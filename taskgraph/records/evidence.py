@@ -17,7 +17,7 @@ class InputEvent(Record):
 
     step: int
     """Step it was made at, from 1."""
-    kind: Literal["click", "text", "key", "wheel", "drag"]
+    kind: Literal["click", "text", "key", "wheel", "drag", "move", "hold"]
     """`text` is characters typed, `key` a named key or a chord such as `ctrl+s`."""
     control: ControlQuery | None = None
     """The control that was hit, or had the focus."""

@@ -1,4 +1,4 @@
-"""Finding a described control among live ones: by text, type and parent, never by stored coordinates."""
+"""Finding a described control among live ones: by text, type, parent, row and section, never by stored coordinates."""
 
 from __future__ import annotations
 
@@ -12,34 +12,66 @@ from taskgraph.text_folding import same_label
 def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
     """The control that `query` describes, or None.
 
-    Text, type and parent must agree where the query gives them; of several matches the enabled ones come first
-    and `ordinal` chooses. Parents are given up before the answer is None: a tree may be laid out anew between
-    two visits while the control itself stays what it was.
+    Text, type, parent and row must agree where the query gives them; the section decides between several matches, of
+    which the enabled ones come first. What is still equal is chosen by `ordinal`, but only if there are as many as
+    the query says: a recorded "second of three" means nothing among four.
+
+    Parents are given up before the answer is None, since a tree may be laid out anew between two visits while the
+    control itself stays what it was. A recorded control must then be the only one that matches.
     """
     for use_parent in (True, False) if query.parent_text or query.parent_type else (True,):
-        matches = [control for control in controls if _matches(query, control, use_parent=use_parent)]
-        matches = [control for control in matches if not control.disabled] or matches
-        if matches and -len(matches) <= query.ordinal < len(matches):
+        matches = _equal(query, controls, use_parent=use_parent)
+        if not matches:
+            continue
+        if query.equals and len(matches) != (query.equals if use_parent else 1):
+            continue
+        if not use_parent and query.equals:
+            return matches[0]
+        if -len(matches) <= query.ordinal < len(matches):
             return matches[query.ordinal]
     return None
 
 
 def describe_control(control: Control, controls: Sequence[Control]) -> ControlQuery:
     """The query, ordinal included, by which `find_control` finds `control` again among `controls`."""
-    query = control.describe()
-    matches = [other for other in controls if _matches(query, other, use_parent=True)]
-    matches = [other for other in matches if not other.disabled] or matches
+    query = control.describe().model_copy(update={"equals": 1})
+    matches = _equal(query, controls, use_parent=True)
     position = next((index for index, other in enumerate(matches) if other.label == control.label), 0)
-    return query.model_copy(update={"ordinal": position})
+    return query.model_copy(update={"ordinal": position, "equals": len(matches)})
+
+
+def name_query(query: ControlQuery) -> str:
+    """The control as a person would name it.
+
+    >>> name_query(ControlQuery(text="Edit", control_type="Hyperlink", row="Library hours"))
+    "Hyperlink 'Edit' in row 'Library hours'"
+    """
+    where = f" in row {query.row!r}" if query.row else f" under {query.section!r}" if query.section else ""
+    return f"{query.control_type or 'control'} {query.text!r}{where}"
+
+
+def _equal(query: ControlQuery, controls: Sequence[Control], *, use_parent: bool) -> list[Control]:
+    """The controls that nothing but their order tells apart."""
+    matches = [control for control in controls if _matches(query, control, use_parent=use_parent)]
+    matches = [control for control in matches if not control.disabled] or matches
+    if query.section is not None and len(matches) > 1:
+        matches = [control for control in matches if _same(query.section, control.section)]
+    return matches
 
 
 def _matches(query: ControlQuery, control: Control, *, use_parent: bool) -> bool:
-    if query.text and not same_label(query.text, control.text):
+    if (query.text or query.equals) and not _same(query.text, control.text):
         return False
     if query.control_type and query.control_type != control.control_type:
+        return False
+    if query.row is not None and not _same(query.row, control.row):
         return False
     if not use_parent:
         return True
     if query.parent_type and query.parent_type != control.parent_type:
         return False
     return not query.parent_text or same_label(query.parent_text, control.parent_text)
+
+
+def _same(wanted: str, shown: str) -> bool:
+    return wanted == shown or same_label(wanted, shown)

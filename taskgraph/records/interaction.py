@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Annotated, Literal
 
 from pydantic import Field
 
 from resources.applications import ControlQuery
 from resources.record import Record
+from taskgraph.records.gestures import Action as Action
+from taskgraph.records.gestures import ClickInput as ClickInput
+from taskgraph.records.gestures import DragInput as DragInput
+from taskgraph.records.gestures import HoldInput as HoldInput
+from taskgraph.records.gestures import KeyboardInput as KeyboardInput
+from taskgraph.records.gestures import MoveInput as MoveInput
+from taskgraph.records.gestures import WaitInput as WaitInput
+from taskgraph.records.gestures import WheelMouseInput as WheelMouseInput
 
 
 class Rectangle(Record):
@@ -54,8 +61,14 @@ class Control(Record):
     """Text of the parent control."""
     parent_type: str = ""
     """Type of the parent control."""
+    row: str = ""
+    """What the row, list item or card that it stands in is called; empty outside of such, or where it is the item itself."""
+    section: str = ""
+    """Heading that it stands under."""
     rectangle: Rectangle
     """Where it is."""
+    free_point: tuple[int, int] | None = None
+    """A point of it that nothing covers; None where that is its centre."""
     value: str = ""
     """Content of an input control."""
     checked: bool | None = None
@@ -74,7 +87,14 @@ class Control(Record):
             control_type=self.control_type,
             parent_text=self.parent_text,
             parent_type=self.parent_type,
+            row=self.row,
+            section=self.section,
         )
+
+    @property
+    def point(self) -> tuple[int, int]:
+        """Where to click it."""
+        return self.free_point or self.rectangle.center
 
 
 class Screenshot(Record):
@@ -89,69 +109,6 @@ class Screenshot(Record):
     def of(cls, png: bytes) -> Screenshot:
         """The record of `png`."""
         return cls(sha256=hashlib.sha256(png).hexdigest(), png=png)
-
-
-class ClickInput(Record):
-    """Click a control (`click_input`)."""
-
-    operation: Literal["click_input"] = "click_input"
-    """Discriminator."""
-    control_label: str
-    """Label of the control in the observation the action answers."""
-    button: Literal["left", "right", "middle"] = "left"
-    """Mouse button."""
-    double: bool = False
-    """Whether to click twice."""
-    position: tuple[float, float] | None = None
-    """Point as fractions of the control's rectangle; its centre by default."""
-
-
-class WheelMouseInput(Record):
-    """Turn the wheel over a control (`wheel_mouse_input`)."""
-
-    operation: Literal["wheel_mouse_input"] = "wheel_mouse_input"
-    """Discriminator."""
-    control_label: str = ""
-    """Label of the control under the pointer; empty: the middle of the screen."""
-    wheel_distance: int
-    """Notches, positive upwards."""
-
-
-class KeyboardInput(Record):
-    """Type text and keys (`keyboard_input`), in pywinauto's syntax."""
-
-    operation: Literal["keyboard_input"] = "keyboard_input"
-    """Discriminator."""
-    control_label: str = ""
-    """Control to click first; empty: whatever has the focus."""
-    keys: str
-    """`^` Ctrl, `%` Alt, `+` Shift, `{ENTER}`, `{TAB 2}`; a literal special character stands in braces."""
-
-
-class DragInput(Record):
-    """Press, move along points and release inside a control; for drawing (beyond Table 10)."""
-
-    operation: Literal["drag_input"] = "drag_input"
-    """Discriminator."""
-    control_label: str
-    """Control dragged in."""
-    path: tuple[tuple[float, float], ...] = Field(min_length=2)
-    """Points as fractions of the control's rectangle."""
-
-
-class WaitInput(Record):
-    """Do nothing for a while (beyond Table 10)."""
-
-    operation: Literal["wait"] = "wait"
-    """Discriminator."""
-    seconds: float = Field(default=1.0, ge=0, le=5)
-    """How long."""
-
-
-Action = Annotated[
-    ClickInput | WheelMouseInput | KeyboardInput | DragInput | WaitInput, Field(discriminator="operation")
-]
-"""One action of an agent."""
 
 
 class Observation(Record):

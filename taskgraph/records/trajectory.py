@@ -36,6 +36,10 @@ class TrajectoryStep(Record):
     """The control acted on, described so that it can be found again in another episode."""
     target_rectangle: tuple[int, int, int, int] | None = None
     """Its rectangle at that time (left, top, right, bottom), for exports; replay never uses it."""
+    end_target: ControlQuery | None = None
+    """The control that a drag ended on, where that is another one."""
+    change: str = ""
+    """What it changed on the screen, in a few words; empty where it was not carried out."""
     problem: str = ""
     """Why the action could not be carried out, as the agent was told; empty when it was. Replay leaves such steps out."""
     evidence: Evidence

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from environments.aiming import require_control
 from environments.errors import ActionInvalidError
-from environments.evidence.input_log import InputLog, require_control, under_pointer
+from environments.evidence.input_log import InputLog, under_pointer
 from taskgraph.records.interaction import (
     ClickInput,
     Control,

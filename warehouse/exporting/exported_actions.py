@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import struct
-from typing import Final, Literal
+from typing import Literal
 
-from taskgraph.errors import KeysInvalidError
-from taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WaitInput, WheelMouseInput
-from taskgraph.records.keys import read_keys, runs
+from taskgraph.records.gestures import DragInput, PointedGesture
 from taskgraph.records.trajectory import TrajectoryStep
 
 Coordinates = Literal["absolute", "unit", "thousand"]
 """Pixels, 0 to 1, or 0 to 1000."""
-_PYAUTOGUI: Final = {"escape": "esc", "contextmenu": "apps"}
-"""Keys that PyAutoGUI calls otherwise."""
 
 
 def paper_action(step: TrajectoryStep) -> dict[str, object]:
     """An action in the fields of App. C.2; `rect` is null where no control was acted on."""
-    action = step.action
-    if isinstance(action, ClickInput):
-        arguments: dict[str, object] = {"button": action.button, "double": action.double}
-        if action.position is not None:
-            arguments["position"] = list(action.position)
-    elif isinstance(action, WheelMouseInput):
-        arguments = {"wheel_dist": action.wheel_distance}
-    elif isinstance(action, KeyboardInput):
-        arguments = {"keys": action.keys}
-    elif isinstance(action, DragInput):
-        arguments = {"path": [list(point) for point in action.path]}
-    else:
-        arguments = {"seconds": action.seconds}
     return {
-        "function": action.operation,
-        "args": arguments,
+        "function": step.action.operation,
+        "args": step.action.arguments(),
         "rect": list(step.target_rectangle) if step.target_rectangle else None,
         "description": step.description,
         "thought": step.thought,
@@ -50,18 +33,15 @@ def image_size(png: bytes) -> tuple[int, int]:
 
 
 def points_of(step: TrajectoryStep) -> list[tuple[int, int]]:
-    """The points of a step on the screen, in pixels, every one inside the control's rectangle."""
+    """The points of a step on the screen, in pixels, as recorded or else from the control's rectangle."""
+    action = step.action
+    if isinstance(action, DragInput) and action.points:
+        return list(action.points)
+    if isinstance(action, PointedGesture) and action.point is not None:
+        return [action.point]
     if step.target_rectangle is None:
         return []
-    action = step.action
-    if isinstance(action, DragInput):
-        fractions = list(action.path)
-    elif isinstance(action, ClickInput) and action.position is not None:
-        fractions = [action.position]
-    elif isinstance(action, WaitInput):
-        return []
-    else:
-        fractions = [(0.5, 0.5)]
+    fractions = action.fractions
     left, top, right, bottom = step.target_rectangle
     return [
         (_inside(left + (right - left) * x, left, right), _inside(top + (bottom - top) * y, top, bottom))
@@ -98,7 +78,8 @@ def call_text(step: TrajectoryStep, size: tuple[int, int], coordinates: Coordina
     elif points:
         arguments["point"] = points[0]
     for name, value in step.action.model_dump(
-        exclude={"operation", "control_label", "position", "path"}
+        exclude={"operation", "control_label", "end_label", "point", "points", "position", "path"},
+        exclude_defaults=False,
     ).items():
         arguments[name] = value
     written = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -107,47 +88,7 @@ def call_text(step: TrajectoryStep, size: tuple[int, int], coordinates: Coordina
 
 def pyautogui_statements(step: TrajectoryStep) -> list[str]:
     """The step as PyAutoGUI statements (the action space of OmniACT, Table 2)."""
-    action, points = step.action, points_of(step)
-    if isinstance(action, WaitInput):
-        return []
-    if isinstance(action, DragInput):
-        first, *others = points
-        return [f"pyautogui.moveTo({first[0]}, {first[1]})"] + [
-            f"pyautogui.dragTo({x}, {y}, button='left')" for x, y in others
-        ]
-    if isinstance(action, WheelMouseInput):
-        move = [f"pyautogui.moveTo({x}, {y})" for x, y in points]
-        return [*move, f"pyautogui.scroll({action.wheel_distance})"]
-    if isinstance(action, KeyboardInput):
-        return [f"pyautogui.click({x}, {y})" for x, y in points] + _typing(action.keys)
-    x, y = points[0] if points else (0, 0)
-    if action.double:
-        return [f"pyautogui.doubleClick({x}, {y})"]
-    if action.button == "right":
-        return [f"pyautogui.rightClick({x}, {y})"]
-    return [
-        f"pyautogui.click({x}, {y})"
-        if action.button == "left"
-        else f"pyautogui.click({x}, {y}, button='middle')"
-    ]
-
-
-def _typing(keys: str) -> list[str]:
-    """Keys as PyAutoGUI statements; imported keys that break the syntax are text that was typed as it stands."""
-    try:
-        presses = read_keys(keys)
-    except KeysInvalidError:
-        return [f"pyautogui.write({keys!r})"]
-    statements: list[str] = []
-    for part in runs(presses):
-        if isinstance(part, str):
-            statements.append(f"pyautogui.write({part!r})")
-        elif part.modifiers:
-            names = [*part.modifiers, _PYAUTOGUI.get(part.key, part.key.lower())]
-            statements.append(f"pyautogui.hotkey({', '.join(map(repr, names))})")
-        else:
-            statements.append(f"pyautogui.press({_PYAUTOGUI.get(part.key, part.key)!r})")
-    return statements
+    return step.action.statements(points_of(step))
 
 
 def _inside(value: float, low: int, high: int) -> int:

@@ -24,7 +24,10 @@ from taskgraph.records.interaction import Control, Screenshot
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import TrajectoryStep
 
-SHARED_CONTROLS = {(Evidence, "controls"), (TrajectoryStep, "observation_controls")}
+SHARED_CONTROLS: set[tuple[type[BaseModel], str]] = {
+    (Evidence, "controls"),
+    (TrajectoryStep, "observation_controls"),
+}
 """Fields stored as a hash into the table `control_lists`."""
 SHARED_TEXTS = {(FileState, "text")}
 """Fields stored as a hash into the table `file_texts`."""
@@ -217,7 +220,7 @@ def _union_codec(members: tuple[Any, ...]) -> Codec:
     discriminator = ""
     for member in members:
         codecs = field_codecs(member)
-        discriminator = codecs[0].field
+        discriminator = _discriminator(member)
         variants[member.model_fields[discriminator].default] = codecs
         for item in codecs:
             known = merged.setdefault(item.column, item)
@@ -228,6 +231,14 @@ def _union_codec(members: tuple[Any, ...]) -> Codec:
         lambda value, shared: encode_fields(variants[getattr(value, discriminator)], value, shared),
         lambda value, shared: decode_fields(variants[value[discriminator]], value, shared),
     )
+
+
+def _discriminator(member: type[BaseModel]) -> str:
+    """The field that can have one value only."""
+    for name, info in member.model_fields.items():
+        if get_origin(info.annotation) is Literal and len(get_args(info.annotation)) == 1:
+            return name
+    raise TypeError(f"{member.__name__} has no field that tells it apart.")
 
 
 _JSON = Codec(

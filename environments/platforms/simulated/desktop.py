@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from environments.aiming import aim
 from environments.errors import ActionInvalidError, ApplicationUnavailableError, EnvironmentBrokenError
 from environments.evidence.file_snapshot import FileSnapshots
-from environments.evidence.input_log import InputLog, require_control, under_pointer
+from environments.evidence.input_log import InputLog, under_pointer
 from environments.keys import parse_keys
 from environments.machines.sandbox import Sandbox
 from environments.platforms.simulated.applications import APPLICATIONS, SimulatedApplication
@@ -17,7 +18,15 @@ from environments.starting_place import START_PAGE, TASK_BAR_BUTTON
 from resources.applications import Application
 from resources.record import Record
 from taskgraph.records.evidence import ClipboardState, Evidence
-from taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Observation, Screenshot
+from taskgraph.records.interaction import (
+    Action,
+    ClickInput,
+    Control,
+    HoldInput,
+    KeyboardInput,
+    Observation,
+    Screenshot,
+)
 from taskgraph.records.keys import KeyPress, runs
 
 _BAR = TASK_BAR_BUTTON
@@ -84,13 +93,15 @@ class SimulatedEnvironment:
         return self._seen
 
     async def act(self, action: Action) -> Observation:
-        """Carry out `action` and observe; turning the wheel, dragging and waiting change nothing here."""
+        """Carry out `action` and observe; moving, turning the wheel, dragging, holding and waiting change nothing here."""
         self._log.step += 1
         if self._seen is None:
             raise EnvironmentBrokenError("The environment must be reset before anything can be done in it.")
         controls = self._seen.controls
-        label = "" if action.operation == "wait" else action.control_label
-        target = require_control(controls, label) if label else None
+        aimed = aim(action, controls, self._seen.screen_size)
+        action, target = aimed.action, aimed.target
+        if isinstance(action, HoldInput):
+            parse_keys(action.keys)
         if target is None and isinstance(action, KeyboardInput):
             target = next((control for control in controls if control.focused), None)
         presses = parse_keys(action.keys) if isinstance(action, KeyboardInput) else ()
@@ -99,6 +110,7 @@ class SimulatedEnvironment:
             self._pointer = target.rectangle.center
             if isinstance(action, ClickInput) or (presses and not target.focused):
                 self._click(target)
+                self._all_selected = isinstance(action, ClickInput) and action.triple
         for part in runs(presses):
             self._type(part)
         return await self.observe()

@@ -12,15 +12,16 @@ from urllib.parse import quote
 from playwright.async_api import Download, ElementHandle
 from playwright.async_api import Error as BrowserError
 
+from environments.aiming import Aim, aim, moved_or_gone
 from environments.errors import ActionInvalidError, EnvironmentBrokenError
 from environments.evidence.file_snapshot import FileSnapshots
-from environments.evidence.input_log import InputLog, require_control, under_pointer
+from environments.evidence.input_log import InputLog, under_pointer
 from environments.keys import parse_keys
 from environments.machines.sandbox import Sandbox
 from environments.platforms.web_browser.browser import BrowserProcess
 from environments.platforms.web_browser.pages import inputs
 from environments.platforms.web_browser.pages.environment_page import EnvironmentPage
-from environments.platforms.web_browser.pages.screen import View, look_at
+from environments.platforms.web_browser.pages.screen import View, controls_now, look_at
 from environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from environments.platforms.web_browser.pages.tab_set import TabSet, page_title
 from environments.platforms.web_browser.pages.task_bar import HEIGHT, OWNER, TaskBarButton, lay_out
@@ -33,10 +34,9 @@ from taskgraph.records.interaction import (
     ClickInput,
     Control,
     DragInput,
+    HoldInput,
     KeyboardInput,
     Observation,
-    WaitInput,
-    WheelMouseInput,
 )
 
 _MOST_LOOKS = 12
@@ -114,8 +114,12 @@ class WebEnvironment:
                 raise EnvironmentBrokenError(
                     "The environment must be reset before anything can be done in it."
                 )
-            target = self._target(action, view)
-            presses = parse_keys(action.keys) if isinstance(action, KeyboardInput) else ()
+            aimed = aim(action, view.controls, self._screen_size)
+            action, target = aimed.action, aimed.target
+            if target is None and isinstance(action, KeyboardInput):
+                target = next((control for control in view.controls if control.focused), None)
+            if isinstance(action, KeyboardInput | HoldInput):
+                parse_keys(action.keys)  # refused before anything is done
             tab = self._tabs.front
             front = tab.application
             cast(Hosting, self._hosting).check(front)
@@ -130,29 +134,18 @@ class WebEnvironment:
                 if isinstance(action, ClickInput):
                     await self._command(view.commands[target.label])
                 return await self._look()
-            self._log.note(action, target, view.controls, OWNER if window else front)
             actor = self._own.tab if window and self._own is not None else tab
             with contextlib.suppress(TabAsksError):
-                if isinstance(action, ClickInput) and target is not None:
-                    if target.label in view.drop_downs and not window and action.button == "left":
-                        await self._open_drop_down(tab, target, view)
-                    else:
-                        point = self._point(target, view, action.position)
-                        await inputs.click(actor, point, action.button, double=action.double)
-                elif isinstance(action, WheelMouseInput):
-                    middle = (self._settings.screen_width / 2, (self._settings.screen_height - HEIGHT) / 2)
-                    point = self._point(target, view, None) if target is not None else middle
-                    await inputs.turn_wheel(actor, point, action.wheel_distance)
-                elif isinstance(action, DragInput) and target is not None:
-                    points = [target.rectangle.at(*fraction) for fraction in action.path]
-                    self._pointer = points[-1]
-                    await inputs.drag(actor, points)
-                elif isinstance(action, KeyboardInput):
-                    if target is not None and action.control_label and not target.focused:
-                        await inputs.click(actor, self._point(target, view, None), "left", double=False)
-                    await inputs.press_keys(actor, presses)
-                elif isinstance(action, WaitInput):
-                    await actor.doing(asyncio.sleep(action.seconds))
+                if aimed.target is not None and not window:
+                    await self._refuse_stale(tab, aimed)
+                self._log.note(action, target, view.controls, OWNER if window else front)
+                point = self._point(aimed)
+                drops = aimed.target is not None and aimed.target.label in view.drop_downs and not window
+                if drops and isinstance(action, ClickInput) and action.button == "left":
+                    await self._open_drop_down(tab, cast(Control, aimed.target), action)
+                else:
+                    first = aimed.target is not None and not aimed.target.focused
+                    await inputs.perform(actor, action, point, click_first=first)
             return await self._look()
 
     async def bring_to_front(self, application: str) -> Observation:
@@ -258,12 +251,11 @@ class WebEnvironment:
 
     async def _look_at(self, tab: Tab, owner: str, title: str) -> Observation:
         tabs = cast(TabSet, self._tabs)
-        size = (self._settings.screen_width, self._settings.screen_height)
+        size = self._screen_size
         buttons: tuple[TaskBarButton, ...] = lay_out(
             await tabs.titles(), tabs.front_position, size, closable=tabs.front_is_extra
         )
-        home = str(cast(Sandbox, self._sandbox).home)
-        passing = {home: "~", f":{cast(Hosting, self._hosting).port(tabs.front.application)}/": "/"}
+        passing = self._passing(tabs.front.application)
         self._view = view = await look_at(tab, owner, buttons, size, passing, self._view)
         if owner != OWNER:
             self._behind = view.page_picture
@@ -281,29 +273,35 @@ class WebEnvironment:
         home = str(cast(Sandbox, self._sandbox).home)
         return tabs.front.address().replace(home, "~").replace(quote(home, safe=""), "~")
 
-    def _target(self, action: Action, view: View) -> Control | None:
-        """The control that `action` is for, or the focused one for keys without a control.
+    @property
+    def _screen_size(self) -> tuple[int, int]:
+        return (self._settings.screen_width, self._settings.screen_height)
+
+    def _point(self, aimed: Aim) -> tuple[float, float]:
+        """Where `aimed` is done; the middle of the page where it says nothing."""
+        point = getattr(aimed.action, "point", None)
+        if point is None:
+            return (self._settings.screen_width / 2, (self._settings.screen_height - HEIGHT) / 2)
+        points = aimed.action.points if isinstance(aimed.action, DragInput) else ()
+        self._pointer = points[-1] if points else point
+        return cast(tuple[float, float], point)
+
+    async def _refuse_stale(self, tab: Tab, aimed: Aim) -> None:
+        """Make sure that a control is still where it was seen.
 
         Raises:
-            ActionInvalidError: there is no such control.
+            ActionInvalidError: it moved or is gone.
         """
-        if isinstance(action, WaitInput):
-            return None
-        if action.control_label:
-            return require_control(view.controls, action.control_label)
-        if isinstance(action, KeyboardInput):
-            return next((control for control in view.controls if control.focused), None)
-        return None
+        target, point = cast(Control, aimed.target), getattr(aimed.action, "point", None)
+        now = await controls_now(tab, tab.application, self._passing(tab.application))
+        reason = moved_or_gone(target, point or target.point, now)
+        if reason:
+            raise ActionInvalidError(reason)
 
-    def _point(
-        self, target: Control, view: View, position: tuple[float, float] | None
-    ) -> tuple[float, float]:
-        """Where to click `target`: at `position` if given, else where it is known not to be covered."""
-        if position is not None:
-            self._pointer = target.rectangle.at(*position)
-        else:
-            self._pointer = view.points.get(target.label, target.rectangle.center)
-        return self._pointer
+    def _passing(self, application: str) -> dict[str, str]:
+        """Texts that differ between environments, and what is shown instead."""
+        home = str(cast(Sandbox, self._sandbox).home)
+        return {home: "~", f":{cast(Hosting, self._hosting).port(application)}/": "/"}
 
     async def _command(self, command: str) -> None:
         tabs = cast(TabSet, self._tabs)
@@ -320,12 +318,12 @@ class WebEnvironment:
             elif command == "close":
                 await tabs.close_front()
 
-    async def _open_drop_down(self, tab: Tab, target: Control, view: View) -> None:
-        point = list(self._point(target, view, None))
-        handle = await tab.doing(tab.page.evaluate_handle(_DROP_DOWN_AT, point))
+    async def _open_drop_down(self, tab: Tab, target: Control, action: ClickInput) -> None:
+        point = action.point or target.point
+        handle = await tab.doing(tab.page.evaluate_handle(_DROP_DOWN_AT, list(point)))
         field = handle.as_element()
         if not isinstance(field, ElementHandle):
-            await inputs.click(tab, self._pointer, "left", double=False)
+            await inputs.perform(tab, action, point, click_first=False)
             return
         await tab.doing(field.focus())
         await cast(EnvironmentPage, self._own).offer_options(tab, field, target.rectangle, self._behind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from resources.applications import ControlQuery
-from taskgraph.records.grounding import find_control
+from taskgraph.records.grounding import describe_control, find_control
 from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -32,3 +32,38 @@ async def test_the_heading_of_a_row_names_it_before_a_link_does(screen: Screen) 
       <table><tr><th scope=row>Invoice 7</th><td><a href="#open">open</a></td><td><button>Pay</button></td></tr></table>""")
     assert find_control(ControlQuery(text="Pay", parent_text="Invoice 7"), screen.now.controls) is not None
     assert {item.parent_text for item in screen.now.controls if item.text == "Pay"} == {"Invoice 7"}
+
+
+async def test_controls_know_their_row_and_the_heading_above(screen: Screen) -> None:
+    await screen.open("""<h2>Watches</h2>
+      <table><tr><td><input type=checkbox aria-label=Pick></td><td>Library hours</td><td><a href=#>Edit</a></td></tr>
+      <tr><td><input type=checkbox aria-label=Pick></td><td>Opening times</td><td><a href=#>Edit</a></td></tr></table>
+      <div><div><h3>Tags</h3> <button>New</button></div><ul><li>Blue <button>Delete</button></li><li><a href=#>Red</a>
+      <button>Delete</button></li></ul></div><section><h4>Aside</h4><button>Hide</button></section><button>Close</button>""")
+    told = [
+        (item.text, item.row, item.section)
+        for item in screen.controls
+        if item.control_type not in ("Text", "DataItem")
+    ]
+    assert [item for item in told if item[0] in ("Pick", "Edit", "Delete")] == [
+        ("Pick", "Library hours", "Watches"),
+        ("Edit", "Library hours", "Watches"),
+        ("Pick", "Opening times", "Watches"),
+        ("Edit", "Opening times", "Watches"),
+        ("Delete", "Blue", "Tags"),
+        ("Delete", "Red", "Tags"),
+    ]
+    assert ("New", "", "Tags") in told and ("Hide", "", "Aside") in told
+    assert ("Close", "", "Tags") in told, "a heading inside a section ends with it"
+
+
+async def test_a_recorded_tick_is_not_made_at_another_row(screen: Screen) -> None:
+    row = "<tr><td><input type=checkbox aria-label=Pick><td>{}</tr>"
+    await screen.open("<table>" + row.format("Library hours") + row.format("Opening times") + "</table>")
+    ticks = [item for item in screen.controls if item.control_type == "CheckBox"]
+    recorded = describe_control(ticks[0], screen.now.controls)
+    await screen.open("<table>" + row.format("Opening times") + row.format("Library hours") + "</table>")
+    found = find_control(recorded, screen.now.controls)
+    assert found is not None and found.row == "Library hours"
+    await screen.open("<table>" + row.format("Opening times") + "</table>")
+    assert find_control(recorded, screen.now.controls) is None

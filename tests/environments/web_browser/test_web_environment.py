@@ -11,7 +11,15 @@ from environments.errors import (
     ActionInvalidError,
 )
 from environments.starting_place import go_to_starting_place
-from taskgraph.records.interaction import ClickInput, DragInput, WaitInput, WheelMouseInput
+from taskgraph.records.interaction import (
+    Action,
+    ClickInput,
+    DragInput,
+    HoldInput,
+    MoveInput,
+    WaitInput,
+    WheelMouseInput,
+)
 from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -315,3 +323,54 @@ async def test_the_picture_shows_page_and_task_bar(screen: Screen) -> None:
         assert picture.getpixel((1270, 790)) != (0, 255, 0)
     same = await screen.environment.observe()
     assert same.screenshot.sha256 == screen.now.screenshot.sha256
+
+
+async def test_a_control_that_moved_or_went_since_it_was_seen_is_not_clicked(screen: Screen) -> None:
+    await screen.open("""<div id=a><button onclick="document.title += 'A'">A</button></div>
+      <div id=b><button onclick="document.title += 'B'">B</button></div>""")
+    tabs = screen.environment._tabs
+    assert tabs is not None
+    await tabs.front.page.evaluate("document.body.prepend(document.querySelector('#b'))")
+    with pytest.raises(ActionInvalidError, match="'A' has moved"):
+        await screen.click("A")
+    screen.now = await screen.environment.observe()
+    assert screen.now.window_title == ""
+    await tabs.front.page.evaluate("document.querySelector('#b').remove()")
+    with pytest.raises(ActionInvalidError, match="'B' is gone"):
+        await screen.click("B")
+
+
+async def test_every_gesture_can_be_made_at_a_point(screen: Screen) -> None:
+    await screen.open("""<style>body {margin: 0} div {position: absolute; width: 80px; height: 40px}</style>
+      <div id=a style="left:0;top:0" tabindex=0 aria-label=A></div><div id=b style="left:200px;top:100px" tabindex=0 aria-label=B></div>
+      <script>const seen = []; const note = text => { seen.push(text); document.title = seen.join(' '); };
+      addEventListener('mousedown', event => note('down' + event.clientX + ',' + event.clientY + (event.ctrlKey ? 'ctrl' : '')));
+      addEventListener('mouseup', event => note('up' + event.clientX + ',' + event.clientY));
+      a.onclick = event => note('click' + event.detail); a.onmouseenter = () => note('over');
+      addEventListener('wheel', event => note('wheel' + event.deltaX + ',' + event.deltaY));
+      addEventListener('keydown', event => note('key' + event.key)); addEventListener('keyup', event => note('free' + event.key));
+      </script>""")
+    actions: list[Action] = [
+        MoveInput(point=(5, 6)),
+        ClickInput(point=(5, 6), triple=True),
+        ClickInput(point=(7, 8), held=("ctrl",)),
+        DragInput(points=((10, 10), (210, 110))),
+        WheelMouseInput(point=(20, 20), wheel_distance=-1, wheel_sideways=2),
+        HoldInput(keys="^a", seconds=0),
+    ]
+    for action in actions:
+        observation = await screen.do(action)
+    assert observation.window_title == (
+        "over down5,6 up5,6 click1 down5,6 up5,6 click2 down5,6 up5,6 click3"
+        " keyControl down7,8ctrl up7,8 click1 freeControl down10,10 up210,110 over wheel240,120"
+        " keyControl keya freea freeControl"
+    )
+    inputs = (await screen.environment.evidence()).inputs
+    assert [(item.kind, item.text, item.control.text if item.control else "") for item in inputs] == [
+        ("move", "", "A"),
+        ("click", "left triple", "A"),
+        ("click", "ctrl+left", "A"),
+        ("drag", "10,10 210,110", "A"),
+        ("wheel", "-1 2 sideways", "A"),
+        ("hold", "press Ctrl+A", ""),
+    ]

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from taskgraph.records.gestures import keys_in_words
 from taskgraph.records.task import Task
 from tests.warehouse.samples import records
-from warehouse.exporting.action_words import keys_in_words
 from warehouse.viewer.pages.task_words import title_of
 
 

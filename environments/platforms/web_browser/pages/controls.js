@@ -97,6 +97,27 @@
     return clean(naming.textContent).slice(0, 80);
   };
 
+  // What a person calls the row, list item or card that a control stands in: stable text, not all of it.
+  const ITEM_TAGS = new Set(['TR', 'LI', 'ARTICLE']), ITEM_ROLES = new Set(['row', 'listitem', 'treeitem', 'article']);
+  const firstText = e => { const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      const owner = node.parentElement, text = clean(node.data);
+      if (text && owner && !SKIPPED.has(owner.tagName) && !owner.closest('button,select,textarea,[role=button]') && !DEEDS.has(text.toLowerCase())) return text;
+    } return ''; };
+  // Its heading, else its first link that is no mere deed, else its first text: nothing that depends on the items around it.
+  const DEEDS = new Set(['edit', 'delete', 'remove', 'open', 'view', 'show', 'details', 'start', 'stop', 'restart', 'pause', 'download', 'copy',
+    'rename', 'move', 'select', 'clear', 'history', 'preview', 'more', 'close', 'x', '-', '+']);
+  const itemName = e => {
+    for (const naming of e.querySelectorAll('th,[role=rowheader],h1,h2,h3,h4,h5,h6,[role=heading],a[href]')) {
+      const text = clean(naming.textContent);
+      if (text && !DEEDS.has(text.toLowerCase())) return text.slice(0, 80);
+    }
+    return firstText(e).slice(0, 80);
+  };
+  // A heading names what follows it: later siblings, and those of a short block that it stands in.
+  const SECTIONS = new Set(['SECTION', 'ARTICLE', 'ASIDE', 'NAV', 'MAIN', 'LI', 'TR', 'TABLE', 'FORM', 'FIELDSET', 'DIALOG', 'DETAILS', 'IFRAME', 'UL', 'OL']);
+  const headingText = (e, tag) => /^H[1-6]$/.test(tag) || tag === 'LEGEND' || tag === 'CAPTION' || attribute(e, 'role') === 'heading' ? clean(e.textContent).slice(0, 80) : '';
+
   const valueOf = (e, read) => {
     try {
       if (read) return String(read());
@@ -149,12 +170,16 @@
     if (!inner) break; focused = inner;
   }
 
-  const walk = (elements, frame, clip, parent, container) => {
+  const walk = (elements, frame, clip, parent, container, row, section) => {
+    let here = section, own = '';
     for (const e of elements) {
       const tag = readTag.call(e), form = tag === 'FORM';
       if (SKIPPED.has(tag)) continue;
       const style = getComputedStyle(e);
       if (style.display === 'none' || (style.opacity === '0' && tag !== 'INPUT')) continue;
+      const heading = headingText(e, tag); if (heading) here = own = heading;
+      const itemText = ITEM_TAGS.has(tag) || ITEM_ROLES.has(attribute(e, 'role')) ? itemName(e) : '';
+      const item = itemText ? {text: itemText, around: row} : row;
       const outline = Element.prototype.getBoundingClientRect.call(e), box = meet(shifted(outline, frame), clip);
       const sized = box.right - box.left > 2 && box.bottom - box.top > 2;
       const inner = style.position === 'fixed' ? TOP : clip;
@@ -184,7 +209,7 @@
           if (!(type === 'Custom' && size > .9 * innerWidth * innerHeight)) {
             const owner = parent || container;
             mine = {type, text: text.slice(0, textLimit), value: read || FIELDS.has(tag) || type === 'Edit' || type === 'Slider' || type === 'ProgressBar' ? valueOf(e, read).slice(0, valueLimit) : '',
-              parent: owner, weak, clickable, field: FIELDS.has(tag), checked: checkedOf(e), disabled: disabledOf(e), multiple: tag === 'SELECT' && (e.multiple || e.size > 1),
+              parent: owner, row: item, section: heading ? section : here, weak, clickable, field: FIELDS.has(tag), checked: checkedOf(e), disabled: disabledOf(e), multiple: tag === 'SELECT' && (e.multiple || e.size > 1),
               focused: focused === e || !!(focused && read && within(focused, e)) || !!(type === 'Edit' && focused && focused !== document.body && within(focused, e)),
               select: tag === 'SELECT', rectangle: [place.left, place.top, place.right, place.bottom].map(Math.round), point};
             found.push(mine);
@@ -207,19 +232,22 @@
       if (tag === 'IFRAME' || tag === 'FRAME') {
         try {
           const doc = e.contentDocument;
-          if (doc && doc.body && sized) walk([doc.body], {doc, element: e, parent: frame, left: frame.left + outline.left + e.clientLeft, top: frame.top + outline.top + e.clientTop}, box, mine, inside);
+          if (doc && doc.body && sized) walk([doc.body], {doc, element: e, parent: frame, left: frame.left + outline.left + e.clientLeft, top: frame.top + outline.top + e.clientTop}, box, mine, inside, item, here);
         } catch (_) { /* a frame of another origin stays closed, as for any script */ }
         continue;
       }
       const clips = style.overflowX !== 'visible' || style.overflowY !== 'visible';
       // Content may overflow a box of no size, and absolutely placed content escapes a clip that is not its containing block.
       const next = clips && style.display !== 'inline' && tag !== 'BODY' && tag !== 'HTML' && sized && style.position !== 'static' ? meet(box, inner) : inner;
-      if (!form && e.shadowRoot) walk(e.shadowRoot.children, frame, next, mine, inside);
-      walk(readChildren.call(e), frame, next, mine, inside);
+      let title = '';
+      if (!form && e.shadowRoot) title = walk(e.shadowRoot.children, frame, next, mine, inside, item, here);
+      title = walk(readChildren.call(e), frame, next, mine, inside, item, here) || title;
+      if (title && !heading && !SECTIONS.has(tag) && clean(e.textContent).length <= 160) here = own = title;
     }
+    return own;
   };
   const top = {doc: document, element: null, parent: null, left: 0, top: 0};
-  if (document.body) walk([document.body], top, TOP, null, null);
+  if (document.body) walk([document.body], top, TOP, null, null, null, '');
 
   // Of several nested controls that say the same, one is kept: the one a person would name.
   const dropped = new Set();
@@ -247,9 +275,11 @@
     }
   }
   const kept = found.filter(item => !dropped.has(item));
+  // An item that only says what the control says does not tell where the control stands; the one around it does.
+  const rowOf = item => { let row = item.row; while (row && row.text === item.text) row = row.around; return row ? row.text : ''; };
   const answer = kept.map(item => {
     let owner = item.parent; while (owner && dropped.has(owner) && owner.text === item.text) owner = owner.parent;
-    return {type: item.type, text: item.text, value: item.value, parent_text: owner ? owner.text : '', parent_type: owner ? owner.type : '',
+    return {type: item.type, text: item.text, value: item.value, parent_text: owner ? owner.text : '', parent_type: owner ? owner.type : '', row: rowOf(item), section: item.section === item.text ? '' : item.section,
       rectangle: item.rectangle, point: item.point, checked: item.checked, disabled: item.disabled, focused: item.focused, select: item.select && !item.multiple};
   });
   // One text crosses three processes much faster than hundreds of objects; a page that changed how values become JSON gets objects.

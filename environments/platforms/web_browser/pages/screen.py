@@ -25,6 +25,8 @@ class FoundControl(TypedDict):
     value: str
     parent_text: str
     parent_type: str
+    row: str
+    section: str
     rectangle: list[int]
     point: list[float]
     checked: bool | None
@@ -43,8 +45,6 @@ class View:
     """The picture of the page alone."""
     controls: tuple[Control, ...]
     """Controls of the page, then of the task bar."""
-    points: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Per label a point where the control is not covered."""
     drop_downs: frozenset[str] = frozenset()
     """Labels of drop-down fields."""
     commands: dict[str, str] = field(default_factory=dict)
@@ -55,6 +55,14 @@ async def find_controls(tab: Tab) -> list[FoundControl]:
     """The controls on the page, as they are now."""
     answer = await tab.look(_CONTROLS, _LIMITS)
     return cast(list[FoundControl], json.loads(answer) if isinstance(answer, str) else answer)
+
+
+async def controls_now(tab: Tab, application: str, passing: Mapping[str, str]) -> list[Control]:
+    """The controls of the page at this moment, without a picture and without waiting."""
+    return [
+        _as_control(item, str(label), application, passing)
+        for label, item in enumerate(await find_controls(tab), 1)
+    ]
 
 
 async def look_at(
@@ -81,7 +89,6 @@ async def look_at(
         screenshot=screenshot,
         page_picture=picture,
         controls=(*controls, *bar),
-        points={str(label): (item["point"][0], item["point"][1]) for label, item in enumerate(found, 1)},
         drop_downs=frozenset(str(label) for label, item in enumerate(found, 1) if item["select"]),
         commands={control.label: button.command for control, button in zip(bar, buttons, strict=True)},
     )
@@ -98,23 +105,31 @@ def _bar_of(view: View) -> list[tuple[str, bool | None]]:
 
 def _as_control(item: FoundControl, label: str, application: str, passing: Mapping[str, str]) -> Control:
     left, top, right, bottom = item["rectangle"]
-    text, parent_text, value = item["text"], item["parent_text"], item["value"]
-    for old, new in passing.items():
-        text, parent_text, value = (
-            text.replace(old, new),
-            parent_text.replace(old, new),
-            value.replace(old, new),
-        )
+    place = Rectangle(left=left, top=top, right=right, bottom=bottom)
+    x, y = (round(value) for value in item["point"])
+
+    def shown(text: str) -> str:
+        for old, new in passing.items():
+            text = text.replace(old, new)
+        return text
+
     return Control(
         label=label,
-        text=text,
+        text=shown(item["text"]),
         control_type=item["type"],
-        parent_text=parent_text,
+        parent_text=shown(item["parent_text"]),
         parent_type=item["parent_type"],
-        rectangle=Rectangle(left=left, top=top, right=right, bottom=bottom),
-        value=value,
+        row=shown(item["row"]),
+        section=shown(item["section"]),
+        rectangle=place,
+        free_point=None if _is_centre(place, x, y) else (x, y),
+        value=shown(item["value"]),
         checked=item["checked"],
         disabled=item["disabled"],
         focused=item["focused"],
         application=application,
     )
+
+
+def _is_centre(place: Rectangle, x: int, y: int) -> bool:
+    return abs(place.center[0] - x) <= 1 and abs(place.center[1] - y) <= 1

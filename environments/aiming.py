@@ -1,0 +1,190 @@
+"""What an action is aimed at: the control that it names, or the one at its point. A recorded action has both.
+
+What cannot be aimed is refused with a message that an agent can act on, and nothing is done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from environments.errors import ActionInvalidError
+from taskgraph.records.gestures import Action, DragInput, Fraction, KeyboardInput, Point, PointedGesture
+from taskgraph.records.interaction import Control, WheelMouseInput
+from taskgraph.text_folding import fold_label, same_label
+
+_CUT = ("…", "...")
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """An action with everything it is aimed at."""
+
+    action: Action
+    """The action, with label and point filled in where it has them."""
+    target: Control | None = None
+    """The control that it acts on; None for keys without a control, waiting, and points where no control is."""
+    end: Control | None = None
+    """The control that a drag ends on, where that is another one."""
+
+
+def aim(action: Action, controls: Sequence[Control], screen_size: tuple[int, int]) -> Aim:
+    """`action` aimed at one of `controls`.
+
+    Raises:
+        ActionInvalidError: it names a label that is not there, a label and a text of two different controls, a point
+            outside of the screen, or nothing where it needs a control or point.
+    """
+    if not isinstance(action, PointedGesture):
+        return Aim(action)
+    if isinstance(action, DragInput):
+        return _aim_drag(action, controls, screen_size)
+    if action.control_label:
+        target = require_control(controls, action.control_label)
+        _refuse_other_text(action.control_text, target, controls)
+        return Aim(action.model_copy(update={"point": _point_of(action, target)}), target)
+    if action.point is not None:
+        _refuse_outside(action.point, screen_size)
+        hit = control_at(controls, action.point)
+        if hit is None:
+            return Aim(action)
+        place = fraction_of(hit, action.point)
+        return Aim(action.model_copy(update={"control_label": hit.label, "position": place}), hit)
+    if action.control_text:
+        named = _labels_of(action.control_text, controls)
+        raise ActionInvalidError(f"No control was chosen; name the label of {action.control_text!r}{named}.")
+    if isinstance(action, KeyboardInput | WheelMouseInput):
+        return Aim(action)
+    raise ActionInvalidError(
+        f"The action {action.operation!r} names neither a control nor a point; name the label of a control."
+    )
+
+
+def control_at(controls: Sequence[Control], point: Point) -> Control | None:
+    """The control at a point: the smallest of those that hold it, of equals the last in reading order."""
+    hit = [control for control in controls if control.rectangle.contains(*point)]
+    return min(reversed(hit), key=_area, default=None)
+
+
+def fraction_of(control: Control, point: Point) -> Fraction:
+    """Where in the control the point lies."""
+    place = control.rectangle
+    return (
+        round((point[0] - place.left) / max(1, place.right - place.left), 4),
+        round((point[1] - place.top) / max(1, place.bottom - place.top), 4),
+    )
+
+
+def require_control(controls: Sequence[Control], label: str) -> Control:
+    """The control with `label`.
+
+    Raises:
+        ActionInvalidError: there is none; the message names the labels there are.
+    """
+    found = next((control for control in controls if control.label == label), None)
+    if found is None:
+        span = f"{controls[0].label} to {controls[-1].label}" if controls else "none"
+        raise ActionInvalidError(f"There is no control {label!r} on the screen now; its labels are {span}.")
+    return found
+
+
+def moved_or_gone(target: Control, point: Point, now: Sequence[Control]) -> str:
+    """Why `target`, seen earlier, cannot be acted on at `point` any more among the controls of this moment; else empty.
+
+    Numbers in its text may have changed since, as in a clock.
+    """
+    same = [control for control in now if _is_same(target, control)]
+    if any(control.rectangle.contains(*point) for control in same):
+        return ""
+    name = f"{target.control_type} {target.text!r}"
+    if same:
+        return f"{name} has moved since the screen was shown; look again and name it anew."
+    return f"{name} is gone since the screen was shown; look again and choose anew."
+
+
+def _aim_drag(action: DragInput, controls: Sequence[Control], screen_size: tuple[int, int]) -> Aim:
+    start = require_control(controls, action.control_label) if action.control_label else None
+    end = require_control(controls, action.end_label) if action.end_label else None
+    if start is not None:
+        _refuse_other_text(action.control_text, start, controls)
+    if action.path and start is not None:
+        points = tuple(_pixel(start, place) for place in action.path)
+    elif start is not None and end is not None:
+        points = action.points or (start.point, end.point)
+    else:
+        points = action.points
+    if len(points) < 2:
+        raise ActionInvalidError("A drag needs at least two points, or a control to begin and one to end on.")
+    for point in points:
+        _refuse_outside(point, screen_size)
+    start = start or control_at(controls, points[0])
+    path = action.path
+    if start is not None and not path and end is None:
+        end = control_at(controls, points[-1])
+        if end is None or end.label == start.label:
+            path, end = tuple(fraction_of(start, point) for point in points), None
+    values = {
+        "points": points,
+        "point": points[0],
+        "path": path,
+        "control_label": start.label if start else "",
+        "end_label": end.label if end else "",
+    }
+    return Aim(action.model_copy(update=values), start, end)
+
+
+def _point_of(action: PointedGesture, target: Control) -> Point:
+    if action.position is not None:
+        return _pixel(target, action.position)
+    return target.point
+
+
+def _pixel(control: Control, place: Fraction) -> Point:
+    """The pixel at a fraction of a control, its right and lower edge being its last pixels."""
+    x, y = control.rectangle.at(*place)
+    return min(round(x), control.rectangle.right - 1), min(round(y), control.rectangle.bottom - 1)
+
+
+def _refuse_outside(point: Point, screen_size: tuple[int, int]) -> None:
+    width, height = screen_size
+    if not (0 <= point[0] < width and 0 <= point[1] < height):
+        raise ActionInvalidError(
+            f"The point {point[0]}, {point[1]} is outside of the screen of {width} by {height} pixels."
+        )
+
+
+def _refuse_other_text(text: str, target: Control, controls: Sequence[Control]) -> None:
+    """Refuse a label and a text of two different controls; a control without a text may be called anything."""
+    wanted = fold_label(text)
+    if not wanted or not target.text:
+        return
+    if same_label(text, target.text) or same_label(text, target.value):
+        return
+    shown = fold_label(target.text)
+    cut = text.rstrip().endswith(_CUT) and shown.startswith(fold_label(text.rstrip().rstrip("….")))
+    if cut or wanted.startswith((f"{shown} in row ", f"{shown} under ")):
+        return
+    named = _labels_of(text, controls)
+    raise ActionInvalidError(
+        f"The label {target.label} is {target.control_type} {target.text!r}, not {text!r}{named}. Nothing was done."
+    )
+
+
+def _labels_of(text: str, controls: Sequence[Control]) -> str:
+    labels = [control.label for control in controls if same_label(text, control.text)]
+    return f", which has the label {' or '.join(labels[:4])}" if labels else ""
+
+
+def _is_same(seen: Control, now: Control) -> bool:
+    return (
+        seen.control_type == now.control_type
+        and seen.row == now.row
+        and _NUMBER.sub("0", seen.text) == _NUMBER.sub("0", now.text)
+    )
+
+
+def _area(control: Control) -> int:
+    place = control.rectangle
+    return (place.right - place.left) * (place.bottom - place.top)

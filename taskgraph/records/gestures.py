@@ -1,0 +1,378 @@
+"""The table of gestures: everything an agent can do, one class each (Table 10, and what computer-use agents do beyond it).
+
+A class says what it is called, what it needs, and how it reads in a log, in words, in the paper's fields and as PyAutoGUI
+statements. A new gesture is a class in `Action` here, and a method in each platform that can do it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from resources.record import Record
+from taskgraph.errors import KeysInvalidError
+from taskgraph.records.keys import read_keys, runs
+
+Point = tuple[int, int]
+"""A pixel of the screenshot, from its upper left corner."""
+Fraction = tuple[float, float]
+"""A point inside a control, as fractions of its width and height."""
+Button = Literal["left", "right", "middle"]
+"""A mouse button."""
+Modifier = Literal["ctrl", "alt", "shift"]
+"""A key held down while something else is done."""
+
+_PYAUTOGUI_KEYS: Final = {"escape": "esc", "contextmenu": "apps"}
+_CLICKS: Final = {1: "click", 2: "double-click", 3: "triple-click"}
+
+
+class Gesture(Record):
+    """What all gestures have in common: none of it, unless a gesture says so."""
+
+    @property
+    def fractions(self) -> tuple[Fraction, ...]:
+        """Where in its control it is made."""
+        return ()
+
+    @property
+    def manner(self) -> tuple[str, ...]:
+        """What tells it from another gesture of its kind on the same control, wherever that stands."""
+        return ()
+
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """Kind and text of the input events it makes (`taskgraph.records.evidence.InputEvent`)."""
+        return ()
+
+    def arguments(self) -> dict[str, object]:
+        """Its arguments in the paper's names (App. C.2)."""
+        return {}
+
+    def in_words(self, target: str) -> str:
+        """What a person would say was done to `target`, which may be empty."""
+        raise NotImplementedError
+
+    def statements(self, points: list[Point]) -> list[str]:
+        """PyAutoGUI statements that do it at `points` (the action space of OmniACT, Table 2)."""
+        return []
+
+
+class PointedGesture(Gesture):
+    """A gesture on a control or at a point. In a recording it names both."""
+
+    control_label: str = ""
+    """Label of the control in the observation that the action answers; empty where a point is given."""
+    control_text: str = ""
+    """What the agent calls that control; refused where the label is another one's. Empty: not said."""
+    point: Point | None = None
+    """Pixel of the screenshot; None where a control is named, whose centre is meant unless `position` says otherwise."""
+    position: Fraction | None = None
+    """Point as fractions of the control's rectangle."""
+
+    @property
+    def fractions(self) -> tuple[Fraction, ...]:
+        """The position, by default the centre."""
+        return (self.position or (0.5, 0.5),)
+
+    def in_words(self, target: str) -> str:
+        """The gesture and its target."""
+        return f"{self._verb()} {target or self._place()}".strip()
+
+    def _verb(self) -> str:
+        raise NotImplementedError
+
+    def _place(self) -> str:
+        if self.control_label:
+            return f"control {self.control_label}"
+        return f"at {self.point[0]}, {self.point[1]}" if self.point else ""
+
+
+class ClickInput(PointedGesture):
+    """Click (`click_input`)."""
+
+    operation: Literal["click_input"] = "click_input"
+    """Discriminator."""
+    button: Button = "left"
+    """Mouse button."""
+    double: bool = False
+    """Whether to click twice."""
+    triple: bool = False
+    """Whether to click three times, which selects a line or paragraph."""
+    held: tuple[Modifier, ...] = ()
+    """Keys held down meanwhile."""
+
+    @property
+    def times(self) -> int:
+        """How many clicks."""
+        return 3 if self.triple else 2 if self.double else 1
+
+    @property
+    def manner(self) -> tuple[str, ...]:
+        """Button, number of clicks, keys held."""
+        return (self.button, str(self.times), *self.held)
+
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """The button, `double` or `triple`, after the keys held."""
+        word = {1: "", 2: " double", 3: " triple"}[self.times]
+        return (("click", "".join(f"{key}+" for key in self.held) + self.button + word),)
+
+    def arguments(self) -> dict[str, object]:
+        """`button`, `double` and what is not the default."""
+        found: dict[str, object] = {"button": self.button, "double": self.double}
+        found |= {"triple": True} if self.triple else {}
+        found |= {"held": list(self.held)} if self.held else {}
+        return found | ({"position": list(self.position)} if self.position is not None else {})
+
+    def statements(self, points: list[Point]) -> list[str]:
+        """A click with its button and count, between the presses of the keys held."""
+        x, y = points[0] if points else (0, 0)
+        call = {1: "click", 2: "doubleClick", 3: "tripleClick"}[self.times]
+        if self.times == 1 and self.button == "right":
+            done = f"pyautogui.rightClick({x}, {y})"
+        else:
+            button = "" if self.button == "left" else f", button={self.button!r}"
+            done = f"pyautogui.{call}({x}, {y}{button})"
+        return _while_held(self.held, [done])
+
+    def _verb(self) -> str:
+        button = "" if self.button == "left" else f" {self.button}"
+        held = "".join(f"{key.capitalize()}+" for key in self.held)
+        return f"{held}{_CLICKS[self.times]}{button}"
+
+
+class MoveInput(PointedGesture):
+    """Move the pointer there and leave it, so that what only shows under it can be seen (`move_input`)."""
+
+    operation: Literal["move_input"] = "move_input"
+    """Discriminator."""
+
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """One `move`."""
+        return (("move", ""),)
+
+    def statements(self, points: list[Point]) -> list[str]:
+        """A move."""
+        return [f"pyautogui.moveTo({x}, {y})" for x, y in points]
+
+    def _verb(self) -> str:
+        return "point at"
+
+
+class WheelMouseInput(PointedGesture):
+    """Turn the wheel (`wheel_mouse_input`); over the middle of the screen where neither control nor point is named."""
+
+    operation: Literal["wheel_mouse_input"] = "wheel_mouse_input"
+    """Discriminator."""
+    wheel_distance: int = 0
+    """Notches, positive upwards."""
+    wheel_sideways: int = 0
+    """Notches, positive to the right."""
+
+    @property
+    def manner(self) -> tuple[str, ...]:
+        """The direction."""
+        sideways = (str(self.wheel_sideways > 0),) if self.wheel_sideways else ()
+        return (str(self.wheel_distance > 0), *sideways)
+
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """The notches."""
+        sideways = f" {self.wheel_sideways} sideways" if self.wheel_sideways else ""
+        return (("wheel", f"{self.wheel_distance}{sideways}"),)
+
+    def arguments(self) -> dict[str, object]:
+        """`wheel_dist`, and `wheel_sideways` where it is turned sideways."""
+        sideways = {"wheel_sideways": self.wheel_sideways} if self.wheel_sideways else {}
+        return {"wheel_dist": self.wheel_distance, **sideways}
+
+    def statements(self, points: list[Point]) -> list[str]:
+        """A move, then the turns."""
+        turns = [f"pyautogui.scroll({self.wheel_distance})"]
+        if self.wheel_sideways:
+            turns = [*turns[: bool(self.wheel_distance)], f"pyautogui.hscroll({self.wheel_sideways})"]
+        return [*(f"pyautogui.moveTo({x}, {y})" for x, y in points), *turns]
+
+    def in_words(self, target: str) -> str:
+        """Which way and how far."""
+        ways = [("up" if self.wheel_distance > 0 else "down", abs(self.wheel_distance))]
+        if self.wheel_sideways:
+            ways = ways[: bool(self.wheel_distance)]
+            ways.append(("right" if self.wheel_sideways > 0 else "left", abs(self.wheel_sideways)))
+        turned = ", ".join(f"{way} by {notches}" for way, notches in ways)
+        return f"turn the wheel {turned}" + (f" over {target}" if target else "")
+
+
+class KeyboardInput(PointedGesture):
+    """Type text and keys (`keyboard_input`), in pywinauto's syntax."""
+
+    operation: Literal["keyboard_input"] = "keyboard_input"
+    """Discriminator."""
+    keys: str
+    """`^` Ctrl, `%` Alt, `+` Shift, `{ENTER}`, `{TAB 2}`; a literal special character stands in braces. A control or point is
+    clicked first; without either, whatever has the focus gets the keys."""
+
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """Texts typed and keys pressed, in order."""
+        return tuple(
+            ("text", part) if isinstance(part, str) else ("key", part.chord)
+            for part in runs(read_keys(self.keys))
+        )
+
+    def arguments(self) -> dict[str, object]:
+        """`keys`."""
+        return {"keys": self.keys}
+
+    def in_words(self, target: str) -> str:
+        """Text typed and keys pressed."""
+        return keys_in_words(self.keys) + (f" in {target}" if target else "")
+
+    def statements(self, points: list[Point]) -> list[str]:
+        """A click where one comes first, then the typing."""
+        return [f"pyautogui.click({x}, {y})" for x, y in points] + _typing(self.keys)
+
+
+class HoldInput(Gesture):
+    """Hold a key or chord down for a while (`hold_input`)."""
+
+    operation: Literal["hold_input"] = "hold_input"
+    """Discriminator."""
+    keys: str
+    """One key or chord, in the syntax of `keyboard_input`."""
+    seconds: float = Field(default=1.0, ge=0, le=5)
+    """How long."""
+
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """The chord."""
+        return (("hold", keys_in_words(self.keys)),)
+
+    def arguments(self) -> dict[str, object]:
+        """`keys` and `seconds`."""
+        return {"keys": self.keys, "seconds": self.seconds}
+
+    def in_words(self, target: str) -> str:
+        """Which keys, and how long."""
+        return f"{keys_in_words(self.keys).replace('press', 'hold')} for {self.seconds:g} s"
+
+    def statements(self, points: list[Point]) -> list[str]:
+        """Key down, a pause, key up."""
+        names = [
+            name
+            for press in read_keys(self.keys)
+            for name in (*press.modifiers, _PYAUTOGUI_KEYS.get(press.key, press.key))
+        ]
+        down = [f"pyautogui.keyDown({name!r})" for name in names]
+        up = [f"pyautogui.keyUp({name!r})" for name in reversed(names)]
+        return [*down, f"pyautogui.sleep({self.seconds:g})", *up]
+
+
+class DragInput(PointedGesture):
+    """Press, move along points and release (`drag_input`); inside a control, or from one to another."""
+
+    operation: Literal["drag_input"] = "drag_input"
+    """Discriminator."""
+    path: tuple[Fraction, ...] = ()
+    """Points as fractions of the control's rectangle, at least two; for a drag inside one control."""
+    points: tuple[Point, ...] = ()
+    """Pixels of the screenshot, at least two; in a recording they are always there."""
+    end_label: str = ""
+    """Label of the control that it ends on, where that is another one."""
+
+    @property
+    def fractions(self) -> tuple[Fraction, ...]:
+        """The path."""
+        return self.path
+
+    @property
+    def manner(self) -> tuple[str, ...]:
+        """How many points."""
+        return (str(len(self.path or self.points)),)
+
+    def events(self) -> tuple[tuple[str, str], ...]:
+        """The path in fractions, or the pixels of a drag between controls."""
+        if self.path:
+            return (("drag", " ".join(f"{x:.3f},{y:.3f}" for x, y in self.path)),)
+        return (("drag", " ".join(f"{x},{y}" for x, y in self.points)),)
+
+    def arguments(self) -> dict[str, object]:
+        """`path`, or `points` for a drag between controls."""
+        if self.path:
+            return {"path": [list(point) for point in self.path]}
+        return {"points": [list(point) for point in self.points]}
+
+    def in_words(self, target: str) -> str:
+        """Where it begins."""
+        return f"drag in {target or self._place()}" if self.path else f"drag {target or self._place()}"
+
+    def statements(self, points: list[Point]) -> list[str]:
+        """A move to the first point and drags to the others."""
+        first, *others = points or [(0, 0)]
+        drags = [f"pyautogui.dragTo({x}, {y}, button='left')" for x, y in others]
+        return [f"pyautogui.moveTo({first[0]}, {first[1]})", *drags]
+
+
+class WaitInput(Gesture):
+    """Do nothing for a while (`wait`)."""
+
+    operation: Literal["wait"] = "wait"
+    """Discriminator."""
+    seconds: float = Field(default=1.0, ge=0, le=5)
+    """How long."""
+
+    def arguments(self) -> dict[str, object]:
+        """`seconds`."""
+        return {"seconds": self.seconds}
+
+    def in_words(self, target: str) -> str:
+        """How long."""
+        return f"wait {self.seconds:g} s"
+
+
+Action = Annotated[
+    ClickInput | MoveInput | WheelMouseInput | KeyboardInput | HoldInput | DragInput | WaitInput,
+    Field(discriminator="operation"),
+]
+"""One action of an agent."""
+
+
+def keys_in_words(keys: str) -> str:
+    """Keys of Table 10 as text typed and keys pressed; keys that cannot be read stay as they are.
+
+    >>> keys_in_words("^aVisitor{ENTER}{TAB 2}")
+    'press Ctrl+A, type “Visitor”, press Enter, Tab, Tab'
+    """
+    try:
+        pressed = runs(read_keys(keys))
+    except KeysInvalidError:
+        return f"type {keys}"
+    parts: list[str] = []
+    pressing = False
+    for item in pressed:
+        if isinstance(item, str):
+            parts.append(f"type “{item}”")
+        else:
+            name = "+".join(part.capitalize() for part in (*item.modifiers, item.key))
+            parts.append(name if pressing else f"press {name}")
+        pressing = not isinstance(item, str)
+    return ", ".join(parts) or "type nothing"
+
+
+def _typing(keys: str) -> list[str]:
+    """Keys as PyAutoGUI statements; imported keys that break the syntax are text that was typed as it stands."""
+    try:
+        presses = read_keys(keys)
+    except KeysInvalidError:
+        return [f"pyautogui.write({keys!r})"]
+    statements: list[str] = []
+    for part in runs(presses):
+        if isinstance(part, str):
+            statements.append(f"pyautogui.write({part!r})")
+        elif part.modifiers:
+            names = [*part.modifiers, _PYAUTOGUI_KEYS.get(part.key, part.key.lower())]
+            statements.append(f"pyautogui.hotkey({', '.join(map(repr, names))})")
+        else:
+            statements.append(f"pyautogui.press({_PYAUTOGUI_KEYS.get(part.key, part.key)!r})")
+    return statements
+
+
+def _while_held(held: tuple[Modifier, ...], statements: list[str]) -> list[str]:
+    down = [f"pyautogui.keyDown({key!r})" for key in held]
+    return [*down, *statements, *(f"pyautogui.keyUp({key!r})" for key in reversed(held))]
