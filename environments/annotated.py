@@ -33,6 +33,7 @@ COLOURS = {
 """Colour per control type; types not named here get one of their own from the name."""
 
 _QUIET = frozenset({"Text", "Heading", "Header"})
+_READ_ONLY = _QUIET | {"Image", "DataItem", "ProgressBar", "Video", "Audio"}
 _FONT_SIZE = 11
 _TAG_HEIGHT = 12
 _GAP = 12
@@ -42,8 +43,8 @@ _UNIFORM = 40
 def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
     """The screenshot with a numbered box around every control, as PNG.
 
-    A number stands at the box's upper left corner, or beside it where another number is there already. Plain texts
-    are boxed thinly and without a number's background unless `include_text` is off, which leaves them out.
+    A number stands at the box's upper left corner, or beside it where another number is there already. Without
+    `include_text` only controls that can be used are boxed: no texts, headings, cells, pictures and disabled controls.
 
     Raises:
         ValueError: the observation's picture has no bytes, because only its hash was read back.
@@ -51,7 +52,9 @@ def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
     picture = _open(observation)
     pen = ImageDraw.Draw(picture, "RGBA")
     shown = [
-        control for control in observation.controls if include_text or control.control_type not in _QUIET
+        control
+        for control in observation.controls
+        if include_text or (control.control_type not in _READ_ONLY and not control.disabled)
     ]
     places = [control.rectangle for control in shown]
     plain = picture.convert("L")

@@ -142,6 +142,9 @@ def _control(view: ControlInView) -> Control:
         parent_text=view.parent_control_text,
         parent_type=view.parent_control_type,
         rectangle=_NOWHERE,
+        row=view.row,
+        section=view.section,
+        value=view.value,
         disabled=view.disabled,
         application=view.application,
     )

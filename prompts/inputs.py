@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from prompts.control_lines import ControlInView as ControlInView
 from prompts.observed_changes import ObservedChange
 from prompts.prompt_input import PromptInput
 from prompts.replies import (
@@ -64,29 +65,6 @@ class SubtaskToDeclare(Record):
     """Parameters free to take any new value."""
 
 
-class ControlInView(Record):
-    """A control in the words of the paper's prompt (E.1)."""
-
-    label: str
-    """Number on the annotated screenshot."""
-    control_text: str
-    """Its text."""
-    control_type: str
-    """Its type."""
-    parent_control_text: str = ""
-    """Text of its parent."""
-    parent_control_type: str = ""
-    """Type of its parent."""
-    value: str = ""
-    """Content of an input control."""
-    checked: bool | None = None
-    """State of a check box."""
-    disabled: bool = False
-    """Whether it cannot be used."""
-    application: str = ""
-    """Application it belongs to."""
-
-
 class ExplorerInput(PromptInput[ExplorerReply]):
     """What the explorer sees of an application (B.1)."""
 
@@ -141,10 +119,14 @@ class StepInHistory(Record):
     """Function called."""
     control_text: str = ""
     """Text of its control."""
+    row: str = ""
+    """Name of the row that its control stood in."""
     args: str = ""
     """Its arguments as text."""
     outcome: str = "done"
     """`done`, or why it could not be carried out."""
+    change: str = ""
+    """What it changed on the screen, in a few words."""
 
 
 class ActorInput(PromptInput[ActorReply]):
@@ -171,7 +153,7 @@ class ActorInput(PromptInput[ActorReply]):
     controls: tuple[ControlInView, ...] = ()
     """Controls on the screen."""
     screenshot: Screenshot
-    """The screen, plain on the left and annotated on the right."""
+    """The screen with a numbered box around every control that can be used."""
 
     @property
     def reply_type(self) -> type[ActorReply]:

@@ -14,6 +14,7 @@ from jinja2 import StrictUndefined, Template, UndefinedError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import JsonValue
 
+from prompts.control_lines import control_lines
 from prompts.errors import TemplateBrokenError, UnknownTemplateError
 from taskgraph.records.interaction import Screenshot
 
@@ -111,6 +112,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
         keep_trailing_newline=False,
     )
     environment.filters["json"] = _as_json
+    environment.filters["control_lines"] = control_lines
     return environment
 
 

@@ -14,7 +14,7 @@ from flows.errors import CommandError
 from flows.wiring import Run
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.reperformance import RecordedAgent
-from synthesis.trajectories.trajectories import ModelAgent, both_pictures
+from synthesis.trajectories.trajectories import ModelAgent, annotated_picture
 from taskgraph.records.interaction import Observation
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import TrajectoryStep
@@ -81,7 +81,7 @@ def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
             "manual": "\n\n".join(f"# {item.title}\n{item.manual}" for item in applications),
         }
     )
-    return ModelAgent(run.models, task.task_id, whole, step_limit, picture=both_pictures)
+    return ModelAgent(run.models, task.task_id, whole, step_limit, picture=annotated_picture)
 
 
 @dataclass(slots=True)

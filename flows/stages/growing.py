@@ -14,7 +14,7 @@ from synthesis.cross_verification.performances import Stage
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.exploration.exploration import explore_application
-from synthesis.trajectories.trajectories import Picture, both_pictures, plain_picture
+from synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.model_roles import ModelRole
 from taskgraph.records.provenance import Provenance
@@ -149,7 +149,7 @@ class PoolGrowth:
 
 
 def _picture(run: Run) -> Picture:
-    """What the actor is shown: both screens side by side, or the plain one where nobody looks (offline provider)."""
+    """What the actor is shown: the screen with numbered boxes, or the plain one where nobody looks (offline provider)."""
     if run.settings.is_offline(ModelRole.ACTOR):
         return plain_picture
-    return both_pictures
+    return annotated_picture

@@ -240,9 +240,12 @@ def controls_in_view(observation: Observation) -> tuple[ControlInView, ...]:
             control_type=control.control_type,
             parent_control_text=control.parent_text,
             parent_control_type=control.parent_type,
+            row=control.row,
+            section=control.section,
             value=control.value,
             checked=control.checked,
             disabled=control.disabled,
+            focused=control.focused,
             application=control.application,
         )
         for control in observation.controls

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from environments.agent import Decision
-from environments.annotated import side_by_side
+from environments.annotated import annotate
 from environments.environment import Environment
 from environments.episode import run_episode
 from environments.errors import AgentError
@@ -51,9 +51,9 @@ def plain_picture(observation: Observation) -> Screenshot:
     return observation.screenshot
 
 
-def both_pictures(observation: Observation) -> Screenshot:
-    """The screen as it is and annotated, side by side, as the paper's prompt describes (E.1)."""
-    return Screenshot.of(side_by_side(observation))
+def annotated_picture(observation: Observation) -> Screenshot:
+    """The screen at its own size, with a numbered box around every control that can be used."""
+    return Screenshot.of(annotate(observation, include_text=False))
 
 
 class TrajectorySettings(Record):
@@ -195,16 +195,15 @@ def _prepared(
 
 
 def _in_history(step: TrajectoryStep) -> StepInHistory:
-    action = step.action.model_dump(
-        mode="json", exclude={"operation", "control_label"}, exclude_defaults=True
-    )
     return StepInHistory(
         step=step.step,
         thought=step.thought,
         function=step.action.operation,
         control_text=step.target.text if step.target else "",
-        args=json.dumps(action, ensure_ascii=False),
+        row=(step.target.row or "") if step.target else "",
+        args=json.dumps(step.action.arguments(), ensure_ascii=False),
         outcome=step.problem or "done",
+        change=step.change,
     )
 
 
