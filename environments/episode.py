@@ -38,6 +38,8 @@ class Recording:
     """Why, for an end other than `finished`."""
     observation: Observation
     """The last screen."""
+    failure: EnvironmentFailureError | None = None
+    """What ended it as `environment_error`; its `transient` says whether another try can help."""
 
 
 async def run_episode(
@@ -54,13 +56,14 @@ async def run_episode(
     check_start: StartCheck | None = None,
     on_start: StartListener | None = None,
     on_step: StepListener | None = None,
+    on_failure: Callable[[EnvironmentFailureError], None] | None = None,
 ) -> Trajectory:
     """Let `agent` carry out `assignment` in `environment`, from a reset with `applications` (the first in front).
 
     Always returns a trajectory: what the agent does wrong is told to it, and an environment that fails ends the
     episode as `environment_error` with the steps recorded until then. The id is made from the assignment and the
     attempt unless it is given. Where `check_start` finds something lacking the agent is not asked at all, and the episode ends
-    as `invalid_start`.
+    as `invalid_start`. `on_failure` is told of the environment's failure, if that ends the episode.
 
     Raises:
         Exception: whatever the agent raises other than AgentError, such as a budget that is spent.
@@ -68,11 +71,12 @@ async def run_episode(
     steps: tuple[TrajectoryStep, ...] = ()
     initial = Evidence(step=0)
     termination: Termination
+    failure: EnvironmentFailureError | None = None
     try:
         observation = await environment.reset(applications, without=without)
         initial = await environment.evidence()
     except EnvironmentFailureError as error:
-        termination, message = "environment_error", describe_failure(error)
+        termination, message, failure = "environment_error", describe_failure(error), error
     else:
         lacking = check_start(initial) if check_start is not None else ()
         if lacking:
@@ -89,6 +93,9 @@ async def run_episode(
                 on_step=on_step,
             )
             steps, termination, message = recording.steps, recording.termination, recording.message
+            failure = recording.failure
+    if failure is not None and on_failure is not None:
+        on_failure(failure)
     return Trajectory(
         trajectory_id=trajectory_id or f"{assignment.instance_id}:{attempt}",
         subtask_id=assignment.subtask_id,
@@ -137,7 +144,8 @@ async def record_steps(
         try:
             step, observation = await _do(environment, decision, observation, number)
         except EnvironmentFailureError as error:
-            return Recording(tuple(steps), "environment_error", describe_failure(error), observation)
+            message = describe_failure(error)
+            return Recording(tuple(steps), "environment_error", message, observation, error)
         steps.append(step)
         if on_step is not None:
             await on_step(step)

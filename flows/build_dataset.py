@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import prefect
 
 from flows import steps
-from flows.running.current import Work, timed, working_for
+from flows.running.contexts import Work, begin, timed
 from flows.running.together import together
 from flows.running.waiting import stop_while_waiting
-from flows.settings import Settings, load_settings
-from flows.stages.growing import EXPLORATION, VERIFICATION
+from flows.settings import Settings, settings_of
+from flows.stages.growing import VERIFICATION
 from flows.stages.making import REPLAY, VALIDATION
-from flows.summaries.summary import RunSummary, publish_artifacts, summarise
-from flows.wiring import open_run
+from flows.stages.results import Verified
+from flows.steps import whole
+from flows.summaries.artifacts import publish_artifacts
+from flows.summaries.summary import RunSummary, summarise
 
 
 @prefect.flow(name="build_dataset", validate_parameters=False)
@@ -28,65 +30,69 @@ async def build_dataset(
         settings: settings of a run started from Python or the command line.
         quiet: no progress on standard error.
     """
-    chosen = settings or load_settings(Path(settings_file) if settings_file else None)
-    async with open_run(chosen, "build_dataset", quiet=quiet) as run:
-        with working_for(run) as work:
-            await grow_pool(work)
-            await make_tasks(work)
-            summary = await summarise(work)
-            await publish_artifacts(summary)
+    async with begin(settings_of(settings, settings_file), "build_dataset", quiet=quiet) as work:
+        subtask_ids = await grow_pool(work)
+        version = await make_tasks(work, subtask_ids)
+        summary = await summarise(work.run, subtask_ids, version)
+        await publish_artifacts(summary)
     return summary
 
 
-async def grow_pool(work: Work) -> None:
-    """Explore all applications side by side; what they propose is verified as it comes.
+async def grow_pool(work: Work) -> tuple[str, ...]:
+    """Explore all applications side by side; what they propose is verified as it comes. Ids of what is verified.
 
     Raises:
         BatchPendingError: calls wait for replies from elsewhere.
     """
-    run, growth = work.run, work.growth
+    run = work.run
     unexplored = set(run.applications)
 
-    async def application(name: str) -> None:
-        await steps.explore(name)
+    async def application(name: str) -> Verified:
+        explored = await steps.explore(work.reference, name)
         unexplored.discard(name)
         if not unexplored:
-            run.progress.end(EXPLORATION)
-            await growth.pool.complete()
-        await steps.verify(name)
+            await work.growth.all_explored()
+        return await steps.verify(work.reference, name, whole(explored))
 
     with timed(run, "exploration and verification"):
-        await together(application(name) for name in run.applications)
+        grown = await together(application(name) for name in run.applications)
     run.progress.end(VERIFICATION)
-    stop_while_waiting(run, growth.waiting)
+    stop_while_waiting(run, sum(item.waiting for item in grown))
+    return tuple(name for item in grown for name in item.subtask_ids)
 
 
-async def make_tasks(work: Work) -> None:
-    """Find goals, compose tasks, validate and replay them, and publish what came of it.
+async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
+    """Find goals, compose tasks, validate and replay them, and publish what came of it; the version, or nothing.
 
     A batch is validated, and its chosen tasks replayed, while other batches are still under way.
 
     Raises:
         BatchPendingError: calls wait for replies from elsewhere.
     """
-    run, making = work.run, work.making
-    if not work.growth.verified:
-        return
+    run, reference = work.run, work.reference
+    if not subtask_ids:
+        return ""
     with timed(run, "intents"):
-        await steps.extract_intents()
-    stop_while_waiting(run, making.waiting)
+        goals = await steps.extract_intents(reference, whole(subtask_ids))
+    stop_while_waiting(run, goals.waiting)
     with timed(run, "composition"):
-        batches = await steps.compose()
+        batches = await steps.compose(reference, whole(subtask_ids), whole(goals.intents))
+    waiting = passed = 0
 
     async def batch(number: int) -> None:
-        await steps.validate(number)
-        await steps.replay(number)
+        nonlocal waiting, passed
+        validated = await steps.validate(reference, number, whole(batches[number]))
+        waiting += validated.waiting
+        passed += validated.passed
+        if validated.to_replay and not waiting:
+            await steps.replay(reference, number, whole(validated.to_replay))
 
     with timed(run, "validation and replay"):
-        await together(batch(number) for number in range(batches))
+        await together(batch(number) for number in range(len(batches)))
     run.progress.end(VALIDATION)
     run.progress.end(REPLAY)
-    stop_while_waiting(run, making.waiting)
-    if making.validated:
-        with timed(run, "publishing"):
-            await steps.publish()
+    stop_while_waiting(run, waiting)
+    if not passed:
+        return ""
+    with timed(run, "publishing"):
+        return await steps.publish(reference)

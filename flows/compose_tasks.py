@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import prefect
 
 from flows.build_dataset import make_tasks
 from flows.errors import CommandError
-from flows.running.current import working_for
-from flows.settings import Settings, load_settings
-from flows.summaries.summary import RunSummary, publish_artifacts, summarise
-from flows.wiring import open_run
+from flows.running.contexts import begin
+from flows.settings import Settings, settings_of
+from flows.stages.known_pool import load_verified
+from flows.summaries.artifacts import publish_artifacts
+from flows.summaries.summary import RunSummary, summarise
 from resources.errors import ExitCode
 
 
@@ -24,17 +23,17 @@ async def compose_tasks(
     Raises:
         CommandError: the warehouse holds no verified subtask.
     """
-    chosen = settings or load_settings(Path(settings_file) if settings_file else None)
-    async with open_run(chosen, "compose_tasks", quiet=quiet) as run:
-        with working_for(run) as work:
-            work.growth.verified.update(work.growth.known)
-            if not work.growth.verified:
-                raise CommandError(
-                    f"the warehouse {chosen.warehouse_location} holds no verified subtask of an installed application;"
-                    " run: taskloom verify",
-                    ExitCode.NEGATIVE_ANSWER,
-                )
-            await make_tasks(work)
-            summary = await summarise(work)
-            await publish_artifacts(summary)
+    chosen = settings_of(settings, settings_file)
+    async with begin(chosen, "compose_tasks", quiet=quiet) as work:
+        known = load_verified(work.run.warehouse, work.run.applications)
+        if not known:
+            raise CommandError(
+                f"the warehouse {chosen.warehouse_location} holds no verified subtask of an installed application;"
+                " run: taskloom verify",
+                ExitCode.NEGATIVE_ANSWER,
+            )
+        work.making.verified.update(known)
+        version = await make_tasks(work, tuple(known))
+        summary = await summarise(work.run, known, version)
+        await publish_artifacts(summary)
     return summary

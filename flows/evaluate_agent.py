@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import prefect
 
 from flows import steps
 from flows.errors import CommandError
-from flows.running.current import timed, working_for
-from flows.settings import Settings, load_settings
-from flows.stages.agent_evaluation import EVALUATION, AgentEvaluation, InstructionLevel
-from flows.stages.agents import agent_maker
-from flows.wiring import open_run
+from flows.running.contexts import begin, timed
+from flows.settings import Settings, settings_of
+from flows.stages.agent_evaluation import EVALUATION, AgentOrder, InstructionLevel
+from flows.stages.known_pool import load_verified
+from flows.steps import whole
+from flows.summaries.artifacts import publish_table
 from omnieval.reports import ReportRow
 from resources.record import Record
 from taskgraph.records.task import Task
@@ -84,48 +83,42 @@ async def evaluate_agent(
     Raises:
         CommandError: there is no such agent, or no task to attempt.
     """
-    chosen = settings or load_settings(Path(settings_file) if settings_file else None)
-    async with open_run(chosen, "evaluate_agent", quiet=quiet) as run:
-        with working_for(run) as work:
-            verified = work.growth.known
-            work.growth.verified.update(verified)
-            names = list(select(run.warehouse, selection or Selection()).task_ids)
-            tasks = [
-                task
-                for task in run.warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [names])
-                if task.status == "validated"
-            ]
-            tasks.sort(key=lambda task: names.index(task.task_id))
-            ready = [task for task in tasks if work.making.can_replay(task)]
-            if not ready:
-                raise CommandError(
-                    f"there is no task to attempt: {len(names)} are selected, and of none are all subtasks verified"
-                    " with the applications installed here; widen the selection, or run: taskloom build"
-                )
-            longest = max(len(task.graph.nodes) for task in ready)
-            step_limit = chosen.trajectories.step_limit * longest
-            work.evaluation = AgentEvaluation(
-                run=run,
-                agent=agent,
-                make=agent_maker(agent, run, verified, step_limit),
-                verified=verified,
-                level=instruction_level,
-                step_limit=step_limit,
-                patience=patience,
-                tasks=ready,
+    chosen = settings_of(settings, settings_file)
+    async with begin(chosen, "evaluate_agent", quiet=quiet) as work:
+        run = work.run
+        work.making.verified.update(load_verified(run.warehouse, run.applications))
+        names = list(select(run.warehouse, selection or Selection()).task_ids)
+        tasks = [
+            task
+            for task in run.warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [names])
+            if task.status == "validated"
+        ]
+        tasks.sort(key=lambda task: names.index(task.task_id))
+        ready = [task for task in tasks if work.making.can_replay(task)]
+        if not ready:
+            raise CommandError(
+                f"there is no task to attempt: {len(names)} are selected, and of none are all subtasks verified"
+                " with the applications installed here; widen the selection, or run: taskloom build"
             )
-            run.progress.begin(EVALUATION, len(ready))
-            with timed(run, EVALUATION):
-                await steps.evaluate()
-            run.progress.end(EVALUATION)
-            await run.recorder.flush()
-            return AgentReport(
-                run_id=run.run_id,
-                agent=agent,
-                instruction_level=instruction_level,
-                attempts=len(ready),
-                left_out=tuple(task.task_id for task in tasks if task not in ready),
-                ungradable=work.evaluation.ungradable,
-                invalid=work.evaluation.invalid,
-                rows=work.evaluation.rows(),
-            )
+        longest = max(len(task.graph.nodes) for task in ready)
+        order = AgentOrder(
+            level=instruction_level,
+            step_limit=chosen.trajectories.step_limit * longest,
+            patience=patience,
+        )
+        run.progress.begin(EVALUATION, len(ready))
+        with timed(run, EVALUATION):
+            results = await steps.evaluate(work.reference, agent, order, whole(ready))
+        run.progress.end(EVALUATION)
+        report = AgentReport(
+            run_id=run.run_id,
+            agent=agent,
+            instruction_level=instruction_level,
+            attempts=len(ready),
+            left_out=tuple(task.task_id for task in tasks if task not in ready),
+            ungradable=results.ungradable,
+            invalid=results.invalid,
+            rows=results.rows,
+        )
+        await publish_table(f"{agent} on {len(ready)} tasks, run {run.run_id}", "evaluation", report.rows)
+        return report

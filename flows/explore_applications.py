@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import prefect
 
 from flows import steps
-from flows.running.current import timed, working_for
+from flows.running.contexts import begin, timed
 from flows.running.together import together
 from flows.running.waiting import stop_while_waiting
-from flows.settings import Settings, load_settings
+from flows.settings import Settings, settings_of
 from flows.stages.growing import EXPLORATION
-from flows.summaries.summary import RunSummary, publish_artifacts, summarise
-from flows.wiring import open_run
+from flows.summaries.artifacts import publish_artifacts
+from flows.summaries.summary import RunSummary, summarise
 
 
 @prefect.flow(name="explore_applications", validate_parameters=False)
@@ -21,13 +19,12 @@ async def explore_applications(
     settings_file: str = "", settings: Settings | None = None, quiet: bool = True
 ) -> RunSummary:
     """Explore applications and keep well-formed proposals; see `build_dataset` for the arguments."""
-    chosen = settings or load_settings(Path(settings_file) if settings_file else None)
-    async with open_run(chosen, "explore_applications", quiet=quiet) as run:
-        with working_for(run) as work:
-            with timed(run, EXPLORATION):
-                await together(steps.explore(name) for name in run.applications)
-            run.progress.end(EXPLORATION)
-            stop_while_waiting(run, work.growth.waiting)
-            summary = await summarise(work)
-            await publish_artifacts(summary)
+    async with begin(settings_of(settings, settings_file), "explore_applications", quiet=quiet) as work:
+        run = work.run
+        with timed(run, EXPLORATION):
+            explored = await together(steps.explore(work.reference, name) for name in run.applications)
+        run.progress.end(EXPLORATION)
+        stop_while_waiting(run, sum(item.waiting for item in explored))
+        summary = await summarise(run, [name for item in explored for name in item.unchanged])
+        await publish_artifacts(summary)
     return summary

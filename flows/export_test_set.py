@@ -1,21 +1,38 @@
-"""A test set out of the warehouse as a scheduled flow: replay what is to be exported, then export it.
+"""A test set out of the warehouse: replay all of what is to be exported, then export it.
 
 Every task of a test set is replayed (method section 8): one that works in no order is rejected instead of exported.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import prefect
 
 from flows import steps
-from flows.running.current import timed, working_for
-from flows.settings import Settings, load_settings
-from flows.wiring import open_run
+from flows.running.contexts import Work, begin, timed
+from flows.settings import Settings, settings_of
+from flows.stages.known_pool import load_verified
+from flows.stages.making import BATCH, REPLAY
+from flows.steps import whole
+from resources.record import Record
 from taskgraph.records.task import Task
 from warehouse.exporting.exporting import ExportOptions, Manifest, export
+from warehouse.sets.requests import SetRequest
 from warehouse.sets.selection import Selection, select
+
+
+class ExportedTestSet(Record):
+    """A test set that was exported."""
+
+    manifest: Manifest
+    """What was written."""
+    replayed: int
+    """Tasks that were replayed for it; the others had been before."""
+    rejected: int
+    """Of these, tasks that worked in no order: they are rejected now, and were not exported."""
 
 
 @prefect.flow(name="export_test_set", validate_parameters=False)
@@ -24,37 +41,65 @@ async def export_test_set(
     format_name: str = "omnibench",
     selection: Selection | None = None,
     options: ExportOptions | None = None,
+    sets: SetRequest | None = None,
+    named_lists: Mapping[str, Sequence[str]] | None = None,
     settings_file: str = "",
     settings: Settings | None = None,
     quiet: bool = True,
-) -> Manifest:
+) -> ExportedTestSet:
     """Replay the selected tasks that were not replayed yet, and export those that work.
+
+    Where a size is wanted, others take the place of those that do not work, and are replayed in turn.
 
     Args:
         folder: folder to write, which must not exist yet.
         format_name: export format.
         selection: which tasks; all validated ones by default.
         options: how the format writes.
+        sets: how the tasks are divided into sets.
+        named_lists: texts by the name of their list: tasks that resemble one are left out.
         settings_file: settings of a scheduled run; ignored where `settings` are given.
-        settings: settings of a run started from Python.
+        settings: settings of a run started from Python or the command line.
         quiet: no progress on standard error.
 
     Raises:
+        CommandError: a selected task needs a subtask that is not verified with the applications installed here.
         ExportRefusedError: nothing is selected, or the folder cannot be written; nothing is left behind.
     """
-    chosen = settings or load_settings(Path(settings_file) if settings_file else None)
     wanted = selection or Selection()
-    async with open_run(chosen, "export_test_set", quiet=quiet) as run:
-        with working_for(run) as work:
-            work.growth.verified.update(work.growth.known)
-            names = list(select(run.warehouse, wanted).task_ids)
-            done = {str(row[0]) for row in run.warehouse.query("SELECT DISTINCT task_id FROM replays").rows()}
-            work.making.chosen[0] = [
-                task
-                for task in run.warehouse.read(Task, "task_id IN (SELECT unnest(?::VARCHAR[]))", [names])
-                if task.task_id not in done and work.making.can_replay(task)
-            ]
-            with timed(run, "replay"):
-                await steps.replay(0)
-            await run.recorder.flush()
-            return export(run.warehouse, format_name, Path(folder), wanted, options)
+    async with begin(settings_of(settings, settings_file), "export_test_set", quiet=quiet) as work:
+        run = work.run
+        work.making.verified.update(load_verified(run.warehouse, run.applications))
+        tried: set[str] = set()
+        rejected = 0
+        with timed(run, REPLAY):
+            while tasks := _not_replayed(work, wanted, tried):
+                for start in range(0, len(tasks), BATCH):
+                    batch = tasks[start : start + BATCH]
+                    outcome = await steps.replay(work.reference, start // BATCH, whole(batch))
+                    rejected += outcome.rejected
+                tried.update(task.task_id for task in tasks)
+                await run.recorder.flush()
+        run.progress.end(REPLAY)
+        manifest = await asyncio.to_thread(
+            export,
+            run.warehouse,
+            format_name,
+            Path(folder),
+            wanted,
+            options,
+            sets=sets,
+            named_lists=named_lists,
+        )
+    return ExportedTestSet(manifest=manifest, replayed=len(tried), rejected=rejected)
+
+
+def _not_replayed(work: Work, wanted: Selection, tried: set[str]) -> list[Task]:
+    """The selected tasks that taskloom made and no run has replayed, without those `tried`."""
+    warehouse = work.run.warehouse
+    names = [name for name in select(warehouse, wanted).task_ids if name not in tried]
+    condition = (
+        "status = 'validated' AND task_id IN (SELECT unnest(?::VARCHAR[]))"
+        " AND task_id NOT IN (SELECT task_id FROM replays)"
+    )
+    return list(warehouse.read(Task, condition, [names], order_by="task_id"))

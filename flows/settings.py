@@ -7,6 +7,7 @@ their keys from the variables that `models` names.
 from __future__ import annotations
 
 import os
+import reprlib
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -14,12 +15,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings.exceptions import SettingsError
 
 from environments.machines.bubblewrap import Isolation
 from flows.errors import CommandError
+from flows.settings_file import SettingsFileSource, parse_yaml
 from model_clients.lookup import provider_names
 from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from offline.models import MODEL, PROVIDER
@@ -35,7 +36,8 @@ from taskgraph.records.model_roles import ModelRole
 PREFIX = "TASKLOOM_"
 DEFAULT_FILE = Path("taskloom.yaml")
 _OTHER_VARIABLES = frozenset({"TASKLOOM_DEBUG", "TASKLOOM_SETTINGS"})
-_file_values: ContextVar[dict[str, Any]] = ContextVar("file_values", default={})  # noqa: B039 - never changed
+_file: ContextVar[Path | None] = ContextVar("file", default=None)
+_MOST_PROBLEMS = 20
 
 
 class RunCallSettings(CallSettings):
@@ -123,9 +125,8 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Options win over variables, and variables over the file, which `load_settings` hands in last."""
-        file_settings = InitSettingsSource(settings_cls, init_kwargs=_file_values.get())
-        return (init_settings, env_settings, file_settings)
+        """Options win over variables, and variables over the file that `load_settings` found."""
+        return (init_settings, env_settings, SettingsFileSource(settings_cls, yaml_file=_file.get()))
 
     def is_offline(self, role: ModelRole) -> bool:
         """Whether `role` is played by rule instead of by a model."""
@@ -155,20 +156,30 @@ def load_settings(
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     for assignment in assignments:
         _assign(given, assignment)
-    token = _file_values.set(_read(named) if named else {})
+    if named is not None and not named.is_file():
+        raise CommandError(f"cannot read the settings file {named}: there is no such file")
+    token = _file.set(named)
     try:
         return Settings(**given)
+    except SettingsError as error:
+        raise CommandError(f"a variable of the environment is not valid: {error}") from None
     except ValidationError as error:
         source = f" (settings file {named})" if named else ""
         raise CommandError(f"the settings are not valid{source}:\n{describe_problems(error)}") from None
     finally:
-        _file_values.reset(token)
+        _file.reset(token)
+
+
+def settings_of(settings: Settings | None, file: str) -> Settings:
+    """The settings that a flow was given: those, or the ones of a file, or what is found as by `load_settings`."""
+    return settings or load_settings(Path(file) if file else None)
 
 
 def describe_problems(error: ValidationError) -> str:
     """One line for each problem: field, value, what is allowed, and the nearest known name of an unknown one."""
     lines = []
-    for problem in error.errors():
+    problems = error.errors(include_url=False)
+    for problem in problems[:_MOST_PROBLEMS]:
         place = ".".join(str(part) for part in problem["loc"])
         if problem["type"] == "extra_forbidden":
             known = _known_names(problem["loc"][:-1])
@@ -176,7 +187,9 @@ def describe_problems(error: ValidationError) -> str:
             hint = f"; did you mean {near[0]!r}?" if near else ""
             lines.append(f"  {place}: there is no such setting{hint} Known here: {', '.join(known)}")
         else:
-            lines.append(f"  {place}: {problem['msg']}, not {problem['input']!r}")
+            lines.append(f"  {place}: {problem['msg']}, not {reprlib.repr(problem['input'])}")
+    if len(problems) > _MOST_PROBLEMS:
+        lines.append(f"  and {len(problems) - _MOST_PROBLEMS} more")
     return "\n".join(lines)
 
 
@@ -189,22 +202,6 @@ def _known_names(path: tuple[int | str, ...]) -> list[str]:
             return []
         model = field.annotation
     return sorted(getattr(model, "model_fields", {}))
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        values = YAML(typ="safe").load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CommandError(f"cannot read the settings file {file}: {error.strerror}") from None
-    except (YAMLError, UnicodeDecodeError) as error:
-        raise CommandError(f"the settings file {file} is not valid YAML: {error}") from None
-    if values is None:
-        return {}
-    if not isinstance(values, dict):
-        raise CommandError(
-            f"the settings file {file} must hold names and values, not a {type(values).__name__}"
-        )
-    return values
 
 
 def _refuse_unknown_variables() -> None:
@@ -229,7 +226,12 @@ def _assign(given: dict[str, Any], assignment: str) -> None:
         if not isinstance(below, Mapping):
             raise CommandError(f"--set {assignment}: {parent!r} already has a value")
         place = below  # type: ignore[assignment]
+    place[last] = _value(value)
+
+
+def _value(text: str) -> object:
+    """The value written as YAML, or the text itself where it is none, such as an address."""
     try:
-        place[last] = YAML(typ="safe").load(value)
-    except YAMLError:
-        place[last] = value
+        return parse_yaml(text, "--set")
+    except CommandError:
+        return text

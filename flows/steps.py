@@ -1,64 +1,100 @@
-"""The only Prefect task wrappers. Steps are coarse (an application, a batch); model calls flow inside them.
+"""The flows' steps: the only Prefect task wrappers.
 
-Steps take names and numbers and return counts: Prefect looks into arguments and results, and records stay out of that.
+A step is coarse (an application, a batch); model calls flow inside it. It takes the reference to its run and plain records,
+opens what it works with from the reference, and returns plain records, so a task runner may put it anywhere.
+
+A step is tried again when its error says that this can help, which a busy warehouse does; what it had finished is in the
+ledger and the warehouse, and is not done twice. Items inside a step have attempts of their own. For the same reason
+Prefect keeps no results, but that of publishing: a flow run that Prefect retries does not publish again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar, cast
+
 import prefect
-from prefect.cache_policies import NO_CACHE
+from prefect.cache_policies import NO_CACHE, RUN_ID
+from prefect.utilities.annotations import opaque
 
-from flows.running.current import current
-from flows.running.together import together
+from flows.running.contexts import RunReference, opened
+from flows.running.retries import RETRIED
+from flows.stages.agent_evaluation import AgentOrder, AgentResults, evaluate_tasks
+from flows.stages.results import Explored, Goals, Replayed, Validated, Verified
+from taskgraph.records.task import Intent, Task
 
-
-@prefect.task(task_run_name="explore {application}", cache_policy=NO_CACHE)
-async def explore(application: str) -> int:
-    """Explore one application; the number of proposals still to be verified."""
-    work = current()
-    return await work.growth.explore(work.run.applications[application])
-
-
-@prefect.task(task_run_name="verify {application}", cache_policy=NO_CACHE)
-async def verify(application: str) -> int:
-    """Cross-verify the proposals of one application; how many of its subtasks are verified now."""
-    return await current().growth.verify(application)
+T = TypeVar("T")
 
 
-@prefect.task(cache_policy=NO_CACHE)
-async def extract_intents() -> int:
-    """Find goals in the pool; how many there are now."""
-    return await current().making.extract()
+def whole(value: T) -> T:
+    """`value` as an argument of a step that Prefect hands over as it is.
+
+    It would otherwise walk through every field of a thousand tasks in search of futures.
+    """
+    return cast(T, opaque(value))
 
 
-@prefect.task(cache_policy=NO_CACHE)
-async def compose() -> int:
-    """Compose tasks; the number of batches."""
-    return await current().making.compose()
+@prefect.task(task_run_name="explore {application}", tags=["exploration"], cache_policy=NO_CACHE, **RETRIED)
+async def explore(reference: RunReference, application: str) -> Explored:
+    """Explore one application; its proposals are stored."""
+    async with opened(reference) as work:
+        explored = await work.growth.explore(work.run.applications[application])
+        await work.run.recorder.flush()
+        return explored
 
 
-@prefect.task(task_run_name="validate batch {batch}", cache_policy=NO_CACHE)
-async def validate(batch: int) -> int:
-    """Write and judge the instructions of one batch; how many tasks passed."""
-    return await current().making.validate(batch)
+@prefect.task(task_run_name="verify {application}", tags=["verification"], cache_policy=NO_CACHE, **RETRIED)
+async def verify(reference: RunReference, application: str, explored: Explored) -> Verified:
+    """Cross-verify the proposals of one application."""
+    async with opened(reference) as work:
+        verified = await work.growth.verify(explored)
+        await work.run.recorder.flush()
+        return verified
 
 
-@prefect.task(task_run_name="replay batch {batch}", cache_policy=NO_CACHE)
-async def replay(batch: int) -> int:
-    """Replay the chosen tasks of one batch; how many worked."""
-    return await current().making.replay(batch)
+@prefect.task(tags=["intents"], cache_policy=NO_CACHE, **RETRIED)
+async def extract_intents(reference: RunReference, subtask_ids: Sequence[str]) -> Goals:
+    """Find goals in the pool of these verified subtasks."""
+    async with opened(reference) as work:
+        return await work.making.extract(subtask_ids)
 
 
-@prefect.task(cache_policy=NO_CACHE)
-async def publish() -> str:
+@prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
+async def compose(
+    reference: RunReference, subtask_ids: Sequence[str], intents: Sequence[Intent]
+) -> list[list[Task]]:
+    """Compose tasks towards these intents; batches of them."""
+    async with opened(reference) as work:
+        return await work.making.compose(subtask_ids, intents)
+
+
+@prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIED)
+async def validate(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Validated:
+    """Write and judge the instructions of one batch."""
+    async with opened(reference) as work:
+        return await work.making.validate(tasks)
+
+
+@prefect.task(task_run_name="replay batch {batch}", tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
+async def replay(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Replayed:
+    """Perform tasks of one batch again."""
+    async with opened(reference) as work:
+        return await work.making.replay(tasks)
+
+
+@prefect.task(tags=["publishing"], cache_policy=RUN_ID, persist_result=True, refresh_cache=False, **RETRIED)
+async def publish(reference: RunReference) -> str:
     """Publish a dataset version; its name."""
-    return await current().making.publish()
+    async with opened(reference) as work:
+        return await work.making.publish()
 
 
-@prefect.task(cache_policy=NO_CACHE)
-async def evaluate() -> int:
-    """Let the agent attempt its tasks, as many at a time as there are environments; how many it completed."""
-    evaluation = current().evaluation
-    assert evaluation is not None
-    await together(evaluation.attempt(task) for task in evaluation.tasks)
-    return sum(outcome.success for _, outcome in evaluation.outcomes)
+@prefect.task(task_run_name="evaluate {agent}", tags=["evaluation"], cache_policy=NO_CACHE, **RETRIED)
+async def evaluate(
+    reference: RunReference, agent: str, order: AgentOrder, tasks: Sequence[Task]
+) -> AgentResults:
+    """Let an agent attempt tasks, as many at a time as there are environments."""
+    async with opened(reference) as work:
+        names = (node.subtask_id for task in tasks for node in task.graph.nodes)
+        verified = await work.making.subtasks(names)
+        return await evaluate_tasks(work.run, agent, order, tasks, verified)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import prefect
 
 from flows.build_dataset import grow_pool
-from flows.running.current import working_for
-from flows.settings import Settings, load_settings
-from flows.summaries.summary import RunSummary, publish_artifacts, summarise
-from flows.wiring import open_run
+from flows.running.contexts import begin
+from flows.settings import Settings, settings_of
+from flows.summaries.artifacts import publish_artifacts
+from flows.summaries.summary import RunSummary, summarise
 
 
 @prefect.flow(name="verify_subtasks", validate_parameters=False)
@@ -21,10 +19,7 @@ async def verify_subtasks(
 
     Exploration answers come from the ledger where they were given before, and what is verified stays verified.
     """
-    chosen = settings or load_settings(Path(settings_file) if settings_file else None)
-    async with open_run(chosen, "verify_subtasks", quiet=quiet) as run:
-        with working_for(run) as work:
-            await grow_pool(work)
-            summary = await summarise(work)
-            await publish_artifacts(summary)
+    async with begin(settings_of(settings, settings_file), "verify_subtasks", quiet=quiet) as work:
+        summary = await summarise(work.run, await grow_pool(work))
+        await publish_artifacts(summary)
     return summary

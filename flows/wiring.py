@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version as distribution_version
-
-from pydantic import JsonValue
+from pathlib import Path
+from tempfile import TemporaryFile
 
 from environments import lookup
 from environments.environment import Environment
 from environments.installing.applications import missing_for_start
 from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from flows.errors import CommandError
+from flows.running import run_records
 from flows.running.environment_pool import EnvironmentPool
 from flows.running.interruptions import termination_in_order
 from flows.running.progress import Progress
@@ -88,36 +85,14 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
     Raises:
         CommandError: no wanted application is installed, or one is unknown.
     """
-    applications, missing = choose_applications(settings)
-    settings.data.mkdir(parents=True, exist_ok=True)
-    with (
-        Warehouse(settings.warehouse_location) as warehouse,
-        Ledger(settings.data / "ledger.sqlite") as ledger,
-        EvaluationSandbox(sandbox_settings(settings)) as sandbox,
-    ):
-        record = _begin(warehouse, settings, flow)
-        recorder = Recorder(warehouse)
-        environments = EnvironmentPool(lambda name: create_environment(settings, name), settings.environments)
-        async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
-            progress = Progress(quiet=quiet, notes=lambda: _call_notes(calls.counters))
-            run = Run(
-                record=record,
-                settings=settings,
-                applications=applications,
-                missing=missing,
-                categories=load_resource_categories(settings.catalog),
-                models=_players(settings, calls),
-                calls=calls,
-                ledger=ledger,
-                environments=environments,
-                sandbox=sandbox,
-                warehouse=warehouse,
-                recorder=recorder,
-                progress=progress,
-            )
+    choose_applications(settings)
+    prepare_data_folder(settings.data)
+    with Warehouse(settings.warehouse_location) as warehouse:
+        record = run_records.begin(warehouse, settings, flow)
+        async with _objects(settings, record, warehouse, quiet=quiet) as run:
             status, message = "failed", ""
             try:
-                with termination_in_order(), progress:
+                with termination_in_order(), run.progress:
                     yield run
                 status = "completed"
             except BudgetExhaustedError as error:
@@ -133,9 +108,56 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
                 message = f"{type(error).__name__}: {error}"
                 raise
             finally:
-                await environments.close()
-                await recorder.close()
-                _end(warehouse, run, status, message)
+                await run.environments.close()
+                await run.recorder.close()
+                warehouse.write([run_records.ended(record, status, run.stage_seconds, message)], replace=True)
+
+
+@asynccontextmanager
+async def join_run(settings: Settings, run_id: str) -> AsyncIterator[Run]:
+    """Open what the steps of a run need that a flow began elsewhere; on the way out, what they recorded is stored.
+
+    Raises:
+        CommandError: there is no such run in the warehouse of these settings.
+    """
+    with Warehouse(settings.warehouse_location) as warehouse:
+        records = list(warehouse.read(RunRecord, "run_id = ?", [run_id]))
+        if not records:
+            raise CommandError(f"the warehouse {settings.warehouse_location} knows no run {run_id!r}.")
+        async with _objects(settings, records[0], warehouse, quiet=True) as run:
+            try:
+                yield run
+            finally:
+                await run.environments.close()
+                await run.recorder.close()
+
+
+@asynccontextmanager
+async def _objects(
+    settings: Settings, record: RunRecord, warehouse: Warehouse, *, quiet: bool
+) -> AsyncIterator[Run]:
+    applications, missing = choose_applications(settings)
+    with (
+        Ledger(settings.data / "ledger.sqlite") as ledger,
+        EvaluationSandbox(sandbox_settings(settings)) as sandbox,
+    ):
+        environments = EnvironmentPool(lambda name: create_environment(settings, name), settings.environments)
+        async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
+            yield Run(
+                record=record,
+                settings=settings,
+                applications=applications,
+                missing=missing,
+                categories=load_resource_categories(settings.catalog),
+                models=_players(settings, calls),
+                calls=calls,
+                ledger=ledger,
+                environments=environments,
+                sandbox=sandbox,
+                warehouse=warehouse,
+                recorder=Recorder(warehouse),
+                progress=Progress(quiet=quiet, notes=lambda: _call_notes(calls.counters)),
+            )
 
 
 def choose_applications(settings: Settings) -> tuple[dict[str, Application], dict[str, str]]:
@@ -149,16 +171,24 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
         if name not in known:
             raise CommandError(str(UnknownCatalogEntryError("application", name, known)))
     wanted = settings.applications or tuple(known)
-    missing = {name: missing_for_start(known[name], settings.data) for name in wanted}
+    missing = {name: _missing(known[name], settings.data) for name in wanted}
     present = {name: known[name] for name in wanted if not missing[name]}
     absent = {name: reason for name, reason in missing.items() if reason}
     if not present:
+        reasons = "\n".join(f"  {name}: {reason}" for name, reason in absent.items())
         raise CommandError(
-            f"none of the applications is installed under {settings.data} ({', '.join(absent)});"
-            " run: taskloom install",
+            f"no application can be started with the data folder {settings.data}:\n{reasons}\nrun: taskloom install",
             exit_code=ExitCode.MISSING_REQUIREMENT,
         )
     return present, absent
+
+
+def _missing(application: Application, data: Path) -> str:
+    """What the application lacks, for people to read; one that cannot even be looked at is left out like any other."""
+    try:
+        return missing_for_start(application, data)
+    except OSError as error:
+        return f"{error.filename or data} cannot be read: {error.strerror or error}"
 
 
 def _catalogue(settings: Settings) -> dict[str, Application]:
@@ -176,6 +206,23 @@ def _players(settings: Settings, calls: RoleModels) -> Models:
     """Models for the roles that have one, rules for those that are played offline."""
     roles = [role for role in ModelRole if settings.is_offline(role)]
     return OfflineModels(offline_rules(settings), calls.account, roles, calls) if roles else calls
+
+
+def prepare_data_folder(folder: Path) -> None:
+    """Make the data folder, and see that it can be written.
+
+    Raises:
+        CommandError: it cannot.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise CommandError(
+            f"the data folder {folder} cannot be written: {error.strerror or error}; name another one with --data or"
+            " TASKLOOM_DATA, or free or unlock it."
+        ) from None
 
 
 def create_environment(settings: Settings, name: str) -> Environment:
@@ -204,57 +251,6 @@ def offline_rules(settings: Settings) -> OfflineRules:
     return OfflineRules(
         _catalogue(settings), load_goal_wordings(), MistakeSource(settings.offline_mistakes, settings.seed)
     )
-
-
-def _begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
-    content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
-    for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):
-        if _identity(record.settings) == _identity(content):
-            resumed = record.model_copy(
-                update={"status": "running", "finished_at": "", "message": "", "settings": content}
-            )
-            warehouse.write([resumed], replace=True)
-            return resumed
-    record = RunRecord(
-        run_id=f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}",
-        flow=flow,
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        seed=settings.seed,
-        settings=content,
-        software_version=distribution_version("taskloom"),
-    )
-    warehouse.write([record])
-    return record
-
-
-def _identity(settings: Mapping[str, JsonValue]) -> str:
-    """What two runs must have in common for one to go on where the other stopped.
-
-    A larger budget is no difference, nor is the way that calls take to their answers.
-    """
-    models = settings.get("models")
-    if isinstance(models, dict):
-        models = {name: value for name, value in models.items() if not _says_how_only(name)}
-    skipped = {"models", "environments", "browser", "data"}
-    content = {name: value for name, value in settings.items() if name not in skipped}
-    return json.dumps([content, models], sort_keys=True)
-
-
-def _says_how_only(name: str) -> bool:
-    return "budget" in name or name.startswith("batch") or name == "retries"
-
-
-def _end(warehouse: Warehouse, run: Run, status: str, message: str) -> None:
-    ended = RunRecord.model_validate(
-        {
-            **run.record.model_dump(),
-            "status": status,
-            "message": message,
-            "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "stage_seconds": {name: round(value, 2) for name, value in run.stage_seconds.items()},
-        }
-    )
-    warehouse.write([ended], replace=True)
 
 
 def _call_notes(counters: CallCounters) -> list[str]:

@@ -7,6 +7,7 @@ WarehouseError
 ├── RowInvalidError            a record that does not fit its table, or a stored row that is no valid record
 ├── QueryRefusedError          SQL that could change or leave the warehouse
 ├── QueryFailedError           SQL that does not run: syntax, unknown column, bad parameter
+│   └── TableMissingError      names a table that is not there, or was not at that time
 ├── UnknownQueryError          no named query of that name (names the known ones)
 ├── VersionError               unknown or already taken dataset version
 ├── ScreenshotMissingError     a picture is asked for that was never stored
@@ -55,6 +56,10 @@ class QueryRefusedError(WarehouseError):
 
 class QueryFailedError(WarehouseError):
     """The SQL does not run."""
+
+
+class TableMissingError(QueryFailedError):
+    """The SQL names a table, column or function that is not there, or was not at the time it asks about."""
 
 
 class UnknownQueryError(WarehouseError):

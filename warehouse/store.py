@@ -18,6 +18,7 @@ from resources.record import Record
 from taskgraph.records.trajectory import Trajectory
 from warehouse.errors import (
     QueryFailedError,
+    TableMissingError,
     VersionError,
     WarehouseError,
     WarehouseUnavailableError,
@@ -291,7 +292,8 @@ class Warehouse:
                 f"The query took longer than {timeout_seconds} s and was stopped."
             ) from None
         except duckdb.Error as error:
-            raise QueryFailedError(without_secrets(str(error).strip())) from None
+            kind = TableMissingError if isinstance(error, duckdb.CatalogException) else QueryFailedError
+            raise kind(without_secrets(str(error).strip())) from None
         finally:
             if timer is not None:
                 timer.cancel()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resources.record import Record
-from warehouse.errors import QueryFailedError
+from warehouse.errors import TableMissingError
 from warehouse.schema import TABLES, Table
 from warehouse.store import Warehouse
 
@@ -35,36 +35,41 @@ def differences(warehouse: Warehouse, earlier: str, later: str) -> list[TableCha
     for table in TABLES:
         if table.name in ("dataset_versions", "version_tags"):
             continue
+        there = [snapshot for snapshot in (first, second) if _exists(warehouse, table, snapshot)]
+        both = there == [first, second]
         change = TableChange(
             table=table.name,
-            added=_only_in(warehouse, table, second, first),
-            removed=_only_in(warehouse, table, first, second),
-            changed=0 if table.name in _BULKY else _changed(warehouse, table, first, second),
+            added=_only_in(warehouse, table, second, first if both else None) if second in there else 0,
+            removed=_only_in(warehouse, table, first, second if both else None) if first in there else 0,
+            changed=_changed(warehouse, table, first, second) if both and table.name not in _BULKY else 0,
         )
         if change.added or change.removed or change.changed:
             found.append(change)
     return found
 
 
-def _only_in(warehouse: Warehouse, table: Table, here: int, there: int) -> int:
-    key = ", ".join(f'"{name}"' for name in table.key)
+def _exists(warehouse: Warehouse, table: Table, snapshot: int) -> bool:
+    """Whether the table was there already; taskloom adds tables as it grows."""
     try:
-        sql = (
-            f"SELECT count(*) FROM (SELECT {key} FROM {table.name} AT (VERSION => {here})"
-            f" EXCEPT SELECT {key} FROM {table.name} AT (VERSION => {there}))"
-        )
-        return int(str(warehouse.query(sql).scalar()))
-    except QueryFailedError:
-        return 0
+        warehouse.query(f"SELECT 1 FROM {table.name} AT (VERSION => {snapshot}) LIMIT 0")
+    except TableMissingError:
+        return False
+    return True
+
+
+def _only_in(warehouse: Warehouse, table: Table, here: int, there: int | None) -> int:
+    """Rows of one snapshot whose key another one, if any, does not have."""
+    key = ", ".join(f'"{name}"' for name in table.key)
+    sql = f"SELECT {key} FROM {table.name} AT (VERSION => {here})"
+    if there is not None:
+        sql += f" EXCEPT SELECT {key} FROM {table.name} AT (VERSION => {there})"
+    return int(str(warehouse.query(f"SELECT count(*) FROM ({sql})").scalar()))
 
 
 def _changed(warehouse: Warehouse, table: Table, first: int, second: int) -> int:
     key = ", ".join(f'"{name}"' for name in table.key)
-    try:
-        sql = (
-            f"SELECT count(*) FROM {table.name} AT (VERSION => {first}) AS a"
-            f" JOIN {table.name} AT (VERSION => {second}) AS b USING ({key}) WHERE hash(a) <> hash(b)"
-        )
-        return int(str(warehouse.query(sql).scalar()))
-    except QueryFailedError:
-        return 0
+    sql = (
+        f"SELECT count(*) FROM {table.name} AT (VERSION => {first}) AS a"
+        f" JOIN {table.name} AT (VERSION => {second}) AS b USING ({key}) WHERE hash(a) <> hash(b)"
+    )
+    return int(str(warehouse.query(sql).scalar()))

@@ -57,9 +57,9 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
         typer.echo(plan.model_dump_json(indent=2) if options.as_json else plan.describe())
         return
 
-    from flows.wiring import choose_applications
+    from flows.running.preflight import check_keys, check_settings
 
-    choose_applications(settings)
+    check_settings(settings)
 
     import asyncio
     from importlib import import_module
@@ -69,6 +69,7 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
 
     prepare_prefect(settings.data)
     with interruptible("what is finished is kept, and the same command goes on."), prefect_server():
+        check_keys(settings)
         module = import_module(f"flows.{flow}")
         quiet_libraries()
         summary = asyncio.run(getattr(module, flow)(settings=settings, quiet=options.quiet))

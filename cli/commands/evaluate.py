@@ -45,6 +45,9 @@ def evaluate(
 
     from flows.running.log_setup import prepare_prefect, quiet_libraries
     from flows.running.prefect_server import prefect_server
+    from flows.running.preflight import check_keys, check_settings
+    from flows.stages.agents import check_agent
+    from taskgraph.records.model_roles import ModelRole
     from warehouse.sets.selection import Selection, parse_levels
 
     if instructions not in ("high", "low"):
@@ -57,8 +60,11 @@ def evaluate(
         size=size,
         seed=settings.seed,
     )
+    check_agent(agent)
+    check_settings(settings)
     prepare_prefect(settings.data)
     with interruptible("attempts that ended are kept."), prefect_server():
+        check_keys(settings, (ModelRole.ACTOR,) if agent == "model" else ())
         from flows.evaluate_agent import evaluate_agent
 
         quiet_libraries()

@@ -12,8 +12,10 @@ from resources.dimensions import EXAMPLE_CHOICE
 from resources.errors import ExitCode
 
 if TYPE_CHECKING:
-    from warehouse.exporting.exporting import Manifest
-    from warehouse.sets.selection import Shortfall
+    from flows.settings import Settings
+    from warehouse.exporting.exporting import ExportOptions, Manifest
+    from warehouse.sets.requests import SetRequest
+    from warehouse.sets.selection import Selection, Shortfall
     from warehouse.sets.splits import LeakageReport
 
 _SHOWN = 5
@@ -65,6 +67,13 @@ def export(
         typer.Option(help="Pictures of openai_chat: data, or the address under which you serve the folder."),
     ] = "data",
     licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
+    replay_all: Annotated[
+        bool,
+        typer.Option(
+            "--replay-all",
+            help="For a test set: replay every selected task that no run has replayed yet, and export those that work.",
+        ),
+    ] = False,
     version: Annotated[
         str | None, typer.Option(help="Dataset version; the present state by default.")
     ] = None,
@@ -77,12 +86,17 @@ def export(
     tasks that would connect two are left out, and left_out.jsonl names each. Ends with exit code 1 when fewer tasks
     were found than wanted, or a set has less than its share by more than two points; what was found is exported.
 
+    With --replay-all the applications are started and every task is performed again; one that works in no order is
+    rejected, and another one takes its place.
+
     Examples:
       taskloom export openai_chat --out sets --split train=0.8,validation=0.1,test=0.1
 
       taskloom export osworld --out unseen --hold-out application=zotero --leak value
 
       taskloom export omnibench --out planning --capability long_range_planning --size 100
+
+      taskloom export omnibench --out testset --cell dependency=hard,branch=hard:50 --replay-all
     """
     if show_list:
         _list_formats(as_json)
@@ -93,6 +107,7 @@ def export(
         raise CommandError("--out names the folder to make.")
     from pydantic import ValidationError
 
+    from cli.activity import activity
     from flows.settings import describe_problems, load_settings
     from warehouse.exporting.exporting import ExportOptions
     from warehouse.exporting.exporting import export as run_export
@@ -126,19 +141,61 @@ def export(
     except ValidationError as error:
         raise CommandError(describe_problems(error).strip()) from None
     settings = load_settings(warehouse=warehouse)
-    with Warehouse(settings.warehouse_location, read_only=True, version=version) as opened:
-        manifest = run_export(
-            opened,
-            format_name,
-            out,
-            selection,
-            options,
-            sets=parse_request(split, leak, hold_out or []),
-            named_lists=_named_lists(against or []),
-        )
+    sets = parse_request(split, leak, hold_out or [])
+    lists = _named_lists(against or [])
+    if replay_all:
+        if version is not None:
+            raise CommandError(
+                "--replay-all and --version exclude each other: a published version cannot change."
+            )
+        manifest = _replay_and_export(settings, format_name, out, selection, options, sets, lists)
+    else:
+        with (
+            Warehouse(settings.warehouse_location, read_only=True, version=version) as opened,
+            activity(f"exporting to {out}"),
+        ):
+            manifest = run_export(opened, format_name, out, selection, options, sets=sets, named_lists=lists)
     _print(manifest, out, as_json)
     if manifest.shortfalls:
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
+
+
+def _replay_and_export(
+    settings: Settings,
+    format_name: str,
+    out: Path,
+    selection: Selection,
+    options: ExportOptions,
+    sets: SetRequest | None,
+    named_lists: dict[str, list[str]],
+) -> Manifest:
+    import asyncio
+
+    from flows.running.interruptions import interruptible
+    from flows.running.log_setup import prepare_prefect, quiet_libraries
+    from flows.running.prefect_server import prefect_server
+    from flows.running.preflight import check_settings
+
+    check_settings(settings)
+    prepare_prefect(settings.data)
+    with interruptible("replays that ended are kept."), prefect_server():
+        from flows.export_test_set import export_test_set
+
+        quiet_libraries()
+        exported = asyncio.run(
+            export_test_set(
+                str(out),
+                format_name,
+                selection,
+                options,
+                sets=sets,
+                named_lists=named_lists,
+                settings=settings,
+                quiet=False,
+            )
+        )
+    typer.echo(f"replayed {exported.replayed} tasks, rejected {exported.rejected}", err=True)
+    return exported.manifest
 
 
 def _named_lists(files: list[Path]) -> dict[str, list[str]]:

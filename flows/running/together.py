@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-async def together(coroutines: Iterable[Coroutine[object, object, object]]) -> None:
-    """Wait for all `coroutines`; when one fails, cancel the others and raise what it raised.
+async def together(coroutines: Iterable[Coroutine[object, object, T]]) -> list[T]:
+    """What all `coroutines` return, in their order; when one fails, the others are cancelled and what it raised is raised.
 
     Raises:
         Exception: the first failure, taken out of any exception group.
     """
     try:
         async with asyncio.TaskGroup() as group:
-            for coroutine in coroutines:
-                group.create_task(coroutine)
+            jobs = [group.create_task(coroutine) for coroutine in coroutines]
     except BaseExceptionGroup as failures:
         raise first_failure(failures) from failures
+    return [job.result() for job in jobs]
 
 
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:

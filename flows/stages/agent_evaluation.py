@@ -12,12 +12,14 @@ from environments.agent import Agent, Decision
 from environments.episode import run_episode
 from evaluators_api.evidence.starting_state import missing_at_start
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from flows.stages.agents import AgentMaker
+from flows.running.together import together
+from flows.stages.agents import AgentMaker, agent_maker
 from flows.wiring import Run
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report
 from resources.instances import Resource
 from resources.matching import provides
+from resources.record import Record
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.setup_trajectories import made_files, since
 from taskgraph.records.agent_run import AgentRun, CompletedSubtask
@@ -36,41 +38,73 @@ InstructionLevel = Literal["high", "low"]
 """`high`: the task's instruction; `low`: the instructions of its subtasks, one after the other."""
 
 
-@dataclass(slots=True)
-class AgentEvaluation:
-    """The evaluation of one agent in one run."""
+class AgentOrder(Record):
+    """How agents attempt tasks."""
 
-    run: Run
-    """The run."""
-    agent: str
-    """Name of the agent."""
-    make: AgentMaker
-    """Makes it anew for every task."""
-    verified: Mapping[str, VerifiedSubtask]
-    """Verified subtasks by id, with their evaluation functions."""
     level: InstructionLevel
-    """Which instruction it is given."""
+    """Which instruction they are given."""
     step_limit: int
     """Most steps of one task."""
     patience: int
     """Steps without any completion after which a task has failed (the paper's N)."""
-    tasks: list[Task] = field(default_factory=list)
-    """Tasks to attempt."""
-    outcomes: list[tuple[Task, GraphEvaluation]] = field(default_factory=list)
-    """How attempts ended."""
-    ungradable: int = 0
+
+
+class AgentResults(Record):
+    """How an agent did."""
+
+    completed: int
+    """Tasks completed."""
+    ungradable: int
     """Attempts in which some subtask was accepted before the agent began."""
-    invalid: int = 0
+    invalid: int
     """Attempts that count for nothing: the start was not what the task needs, or the environment failed."""
+    rows: tuple[ReportRow, ...]
+    """Results over all attempts, per capability and per level of each dimension."""
+
+
+async def evaluate_tasks(
+    run: Run, agent: str, order: AgentOrder, tasks: Sequence[Task], verified: Mapping[str, VerifiedSubtask]
+) -> AgentResults:
+    """Let `agent` attempt each of `tasks`, whose subtasks are all in `verified`; every attempt is recorded.
+
+    Raises:
+        CommandError: there is no such agent.
+    """
+    make = agent_maker(agent, run, verified, order.step_limit)
+    evaluation = _AgentEvaluation(run, agent, make, verified, order)
+    await together(evaluation.attempt(task) for task in tasks)
+    await run.recorder.flush()
+    return AgentResults(
+        completed=sum(outcome.success for _, outcome in evaluation.outcomes),
+        ungradable=evaluation.ungradable,
+        invalid=evaluation.invalid,
+        rows=report(evaluation.outcomes),
+    )
+
+
+@dataclass(slots=True)
+class _AgentEvaluation:
+    """The evaluation of one agent in one run."""
+
+    run: Run
+    agent: str
+    make: AgentMaker
+    verified: Mapping[str, VerifiedSubtask]
+    order: AgentOrder
+    outcomes: list[tuple[Task, GraphEvaluation]] = field(default_factory=list)
+    ungradable: int = 0
+    invalid: int = 0
 
     async def attempt(self, task: Task) -> None:
         """Let a new agent attempt `task`, and record how it did."""
         run, applications = self.run, self.run.applications
         agent_run_id = f"{run.run_id}:{task.task_id}"
         provenance = Provenance(run_id=run.run_id, stage=EVALUATION, seed=run.settings.seed)
-        instruction = task.instruction if self.level == "high" else "\n".join(task.low_level_instructions)
+        instruction = (
+            task.instruction if self.order.level == "high" else "\n".join(task.low_level_instructions)
+        )
         names = list(dict.fromkeys(node.application for node in task.graph.nodes))
-        watch = _Watch.of(task, self.verified, run.sandbox, self.patience, self.step_limit)
+        watch = _Watch.of(task, self.verified, run.sandbox, self.order.patience, self.order.step_limit)
         agent = _Stopped(self.make(task), watch)
         started = perf_counter()
         async with run.environments.lease(applications[names[0]].platform, len(names)) as environment:
@@ -79,7 +113,7 @@ class AgentEvaluation:
                 agent,
                 assignment=Assignment.of_task(task, agent_run_id, instruction),
                 applications=[applications[name] for name in names],
-                step_limit=self.step_limit,
+                step_limit=self.order.step_limit,
                 without=made_files(task.graph.nodes),
                 trajectory_id=agent_run_id,
                 provenance=provenance,
@@ -114,10 +148,6 @@ class AgentEvaluation:
             self.outcomes.append((task, outcome))
         self.ungradable += bool(watch.ungradable)
         run.progress.done(EVALUATION)
-
-    def rows(self) -> tuple[ReportRow, ...]:
-        """Results over all attempts, per capability and per level of each dimension."""
-        return report(self.outcomes)
 
 
 def first_needs(task: Task) -> list[Resource]:

@@ -22,6 +22,9 @@ from taskgraph.records.trajectory import TrajectoryStep
 AgentMaker = Callable[[Task], Agent]
 """Makes a new agent for one attempt at a task."""
 
+BUILT_IN = ("model", "recorded")
+"""Agents that taskloom brings."""
+
 
 def agent_maker(name: str, run: Run, verified: Mapping[str, VerifiedSubtask], step_limit: int) -> AgentMaker:
     """What makes the agent `name`: `model`, `recorded`, or `module:factory` of the user's.
@@ -48,6 +51,16 @@ def agent_maker(name: str, run: Run, verified: Mapping[str, VerifiedSubtask], st
         return cast(Agent, made)
 
     return make
+
+
+def check_agent(name: str) -> None:
+    """See that there is an agent of this name; it is not made yet.
+
+    Raises:
+        CommandError: there is no such module or factory.
+    """
+    if name not in BUILT_IN:
+        _factory(name)
 
 
 def _factory(name: str) -> Callable[[], object]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 
+from flows.running.together import together
 from flows.stages.known_pool import is_unchanged, load_verified
+from flows.stages.rejections import told_apart
+from flows.stages.results import Explored, Verified
 from flows.wiring import Run
 from model_clients.errors import BatchPendingError
 from resources.applications import Application
@@ -40,13 +42,13 @@ class PoolGrowth:
     """Verified subtasks by id, old and new."""
     accepted: dict[str, EvaluationFunction] = field(default_factory=dict)
     """Functions that earlier runs accepted, by subtask; verifying a subtask anew takes that back."""
-    proposals: dict[str, list[Subtask]] = field(default_factory=dict)
-    """Proposals still to be verified, by application."""
-    waiting: int = 0
-    """Applications and subtasks whose calls wait for answers from elsewhere; a later run goes on with them."""
+    joined: bool = False
+    """Whether the flow runs in another process, so that what others are doing at the same time cannot be seen here."""
+    settled: set[str] = field(default_factory=set)
+    """Subtasks that this run verified or rejected."""
 
     @classmethod
-    def of(cls, run: Run) -> PoolGrowth:
+    def of(cls, run: Run, *, joined: bool = False) -> PoolGrowth:
         """The growth of `run`'s pool, on top of what the warehouse holds."""
         pool = VerificationPool(run.applications, run.categories)
         stage = Stage(
@@ -71,10 +73,11 @@ class PoolGrowth:
             verifier,
             known=load_verified(run.warehouse, run.applications),
             accepted={item.subtask_id: item for item in run.warehouse.read(EvaluationFunction, "accepted")},
+            joined=joined,
         )
 
-    async def explore(self, application: Application) -> int:
-        """Explore one application and announce its proposals; how many are still to be verified."""
+    async def explore(self, application: Application) -> Explored:
+        """Explore one application and announce its proposals."""
         run = self.run
         run.progress.begin(EXPLORATION, 1)
         await run.recorder.record(application, replace=True)
@@ -88,48 +91,77 @@ class PoolGrowth:
                 provenance=Provenance(run_id=run.run_id, stage=EXPLORATION, seed=run.settings.seed),
             )
         except BatchPendingError:
-            self.waiting += 1
             await self.pool.postpone(application.name)
-            return 0
-        await run.recorder.record(*exploration.rejections)
+            return Explored(application=application.name, waiting=1)
+        await run.recorder.record(*told_apart(exploration.rejections))
         await self.pool.announce(exploration.subtasks)
-        new = []
+        new, unchanged = [], []
         for subtask in exploration.subtasks:
             known = self.known.get(subtask.subtask_id)
             if known and is_unchanged(subtask, known, run.settings.verification.parameter_sets):
-                self.verified[subtask.subtask_id] = known
-                await self.pool.settle(subtask.subtask_id, known)
-                for trajectory in known.trajectories:
-                    await self.pool.record(trajectory)
+                await self._take_over(known)
+                unchanged.append(subtask.subtask_id)
             else:
                 new.append(subtask)
         await run.recorder.record(*new)
-        self.proposals[application.name] = new
         run.progress.done(EXPLORATION)
-        return len(new)
+        return Explored(application=application.name, proposals=tuple(new), unchanged=tuple(unchanged))
 
-    async def verify(self, application: str) -> int:
-        """Verify an application's proposals side by side, recording each as it is settled; all its verified ones."""
-        proposals = self.proposals.pop(application, [])
+    async def all_explored(self) -> None:
+        """Tell those that wait for what others may make that no further subtasks will be proposed."""
+        self.run.progress.end(EXPLORATION)
+        await self.pool.complete()
+
+    async def verify(self, explored: Explored) -> Verified:
+        """Verify an application's proposals side by side, recording each as it is settled.
+
+        Far from the flow, the proposals build on what the warehouse holds as verified and on each other.
+        """
+        if self.joined:
+            await self._join(explored)
+        proposals = [item for item in explored.proposals if item.subtask_id not in self.settled]
         if proposals:
             self.run.progress.begin(VERIFICATION, len(proposals))
-        async with asyncio.TaskGroup() as group:
-            for subtask in proposals:
-                group.create_task(self._verify(subtask))
-        return sum(item.subtask.application == application for item in self.verified.values())
+        waiting = sum(await together(self._verify(subtask) for subtask in proposals))
+        verified = [item.subtask_id for item in explored.proposals if item.subtask_id in self.verified]
+        return Verified(
+            application=explored.application,
+            subtask_ids=(*explored.unchanged, *verified),
+            waiting=explored.waiting + waiting,
+        )
 
-    async def _verify(self, subtask: Subtask) -> None:
+    async def _join(self, explored: Explored) -> None:
+        ours = {item.subtask_id for item in explored.proposals}
+        found = [item for name, item in sorted(self.known.items()) if name not in ours | self.settled]
+        await self.pool.announce([item.subtask for item in found])
+        for known in found:
+            await self._take_over(known)
+        await self.pool.announce(item for item in explored.proposals if item.subtask_id not in self.settled)
+        await self.pool.complete()
+
+    async def _take_over(self, known: VerifiedSubtask) -> None:
+        """Count what an earlier run verified as verified."""
+        name = known.subtask.subtask_id
+        self.verified[name] = known
+        self.settled.add(name)
+        await self.pool.settle(name, known)
+        for trajectory in known.trajectories:
+            await self.pool.record(trajectory)
+
+    async def _verify(self, subtask: Subtask) -> int:
+        """Verify and record one subtask; 1 if its calls wait for replies from elsewhere."""
         try:
             verification = await self.verifier.verify(subtask)
         except BatchPendingError:
-            self.waiting += 1
-            return
+            return 1
         await self._record(verification)
+        self.settled.add(subtask.subtask_id)
         if verification.verified is not None:
             self.verified[subtask.subtask_id] = verification.verified
             self.run.progress.done(VERIFICATION)
         else:
             self.run.progress.rejected(VERIFICATION)
+        return 0
 
     async def _record(self, verification: Verification) -> None:
         recorder, verified = self.run.recorder, verification.verified

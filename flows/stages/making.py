@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from typing import Literal
 
+from flows.errors import CommandError
+from flows.running.run_records import ended
+from flows.running.together import together
+from flows.stages.known_pool import load_verified
+from flows.stages.rejections import told_apart
+from flows.stages.results import Goals, Replayed, Validated
 from flows.summaries.model_call_rows import model_call_rows
 from flows.wiring import Run
 from model_clients.errors import BatchPendingError
+from resources.errors import ExitCode
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.reading.catalog_links import fixtures_of
 from resources.scenarios import scenario_of
@@ -37,40 +45,26 @@ class TaskMaking:
 
     run: Run
     """The run."""
-    verified: Mapping[str, VerifiedSubtask]
-    """Verified subtasks by id; complete before `extract` is called."""
-    intents: list[Intent] = field(default_factory=list)
-    """Intents of this and earlier runs."""
-    account: CompositionAccount | None = None
-    """What came of the composition."""
-    batches: list[list[Task]] = field(default_factory=list)
-    """Composed tasks."""
-    chosen: dict[int, list[Task]] = field(default_factory=dict)
-    """Validated tasks that are to be replayed, by batch."""
-    validated: int = 0
-    """Tasks that passed validation."""
-    waiting: int = 0
-    """Tasks whose calls wait for answers from elsewhere; a later run goes on with them."""
-    version: str = ""
-    """Dataset version published."""
+    verified: dict[str, VerifiedSubtask]
+    """Verified subtasks by id, as far as this process has seen them."""
 
     def provenance(self, stage: str) -> Provenance:
         """Provenance of what `stage` makes in this run."""
         return Provenance(run_id=self.run.run_id, stage=stage, seed=self.run.settings.seed)
 
-    async def extract(self) -> int:
-        """Find goals in the pool; the number of intents there are now."""
+    async def extract(self, subtask_ids: Sequence[str]) -> Goals:
+        """Find goals in the pool of these verified subtasks."""
         run = self.run
         run.progress.begin(INTENTS)
-        present = set(self.verified)
+        pool = await self.subtasks(subtask_ids)
         earlier = [
             intent
             for intent in run.warehouse.read(Intent, "run_id <> ?", [run.run_id])
-            if present.issuperset(intent.subtask_ids)
+            if pool.keys() >= set(intent.subtask_ids)
         ]
         try:
             found = await extract_intents(
-                [self._pooled(item) for item in self.verified.values()],
+                [self._pooled(item) for item in pool.values()],
                 models=run.models,
                 scenarios=load_scenarios(),
                 settings=run.settings.intents,
@@ -78,30 +72,46 @@ class TaskMaking:
                 provenance=self.provenance(INTENTS),
             )
         except BatchPendingError:
-            self.waiting += 1
-            return 0
-        self.intents = [*earlier, *found.intents]
-        await run.recorder.record(*found.intents, *found.rejections)
+            return Goals(waiting=1)
+        await run.recorder.record(*found.intents, *told_apart(found.rejections))
         run.progress.done(INTENTS, len(found.intents))
         run.progress.rejected(INTENTS, len(found.rejections))
         run.progress.end(INTENTS)
-        return len(self.intents)
+        return Goals(intents=(*earlier, *found.intents))
 
-    async def compose(self) -> int:
-        """Compose tasks from the pool, beside the event loop; the number of batches."""
+    async def compose(self, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[list[Task]]:
+        """Compose tasks from the pool of these subtasks, beside the event loop, in batches."""
         run = self.run
         run.progress.begin(COMPOSITION, run.settings.composition.wanted)
-        result = self._compose()
+        result = self._compose(await self.subtasks(subtask_ids), intents)
         iterator: Iterator[Task] = iter(result)
+        batches = []
         while batch := await asyncio.to_thread(lambda: list(islice(iterator, BATCH))):
-            self.batches.append([self._marked(task) for task in batch])
+            batches.append([self._marked(task) for task in batch])
             run.progress.done(COMPOSITION, len(batch))
-        self.account = result.account
-        await run.recorder.record(*self._shortfalls(self.account))
+        await run.recorder.record(*self._shortfalls(result.account))
         run.progress.end(COMPOSITION)
-        return len(self.batches)
+        return batches
 
-    def _compose(self) -> CompositionResult:
+    async def subtasks(self, subtask_ids: Iterable[str]) -> dict[str, VerifiedSubtask]:
+        """The verified subtasks of these ids, read from the warehouse where another process verified them.
+
+        Raises:
+            CommandError: one is not verified with the applications installed here.
+        """
+        wanted = list(dict.fromkeys(subtask_ids))
+        if not self.verified.keys() >= set(wanted):
+            stored = await asyncio.to_thread(load_verified, self.run.warehouse, self.run.applications)
+            self.verified.update({name: item for name, item in stored.items() if name not in self.verified})
+        missing = [name for name in wanted if name not in self.verified]
+        if missing:
+            raise CommandError(
+                f"{missing[0]} is not verified with the applications installed here; run: taskloom verify",
+                ExitCode.MISSING_REQUIREMENT,
+            )
+        return {name: self.verified[name] for name in wanted}
+
+    def _compose(self, pool: Mapping[str, VerifiedSubtask], intents: Sequence[Intent]) -> CompositionResult:
         """Tasks made while they are taken; tasks of other runs are not made again."""
         run = self.run
         earlier = run.warehouse.query(
@@ -118,12 +128,8 @@ class TaskMaking:
         )
         scenarios = load_scenarios()
         return compose(
-            [
-                instance
-                for _, item in sorted(self.verified.items())
-                for instance in item.instances(run.categories)
-            ],
-            self.intents,
+            [instance for _, item in sorted(pool.items()) for instance in item.instances(run.categories)],
+            intents,
             request,
             fixtures={
                 name: frozenset(fixtures_of(application, run.categories))
@@ -134,45 +140,45 @@ class TaskMaking:
             provenance=self.provenance(COMPOSITION),
         )
 
-    async def validate(self, batch: int) -> int:
-        """Have the instructions of one batch written and judged; the number of tasks that passed."""
-        tasks = self.batches[batch]
+    async def validate(self, tasks: Sequence[Task]) -> Validated:
+        """Have the instructions of a batch written and judged."""
         self.run.progress.begin(VALIDATION, len(tasks))
-        async with asyncio.TaskGroup() as group:
-            jobs = [group.create_task(self._validate(task)) for task in tasks]
-        passed = [task for job in jobs if (task := job.result()) is not None]
-        self.validated += len(passed)
+        judged = await together(self._validate(task) for task in tasks)
+        passed = [item for item in judged if isinstance(item, Task)]
         share = self.run.settings.replay_share
-        self.chosen[batch] = [task for task in passed if _draw(task.task_id) < share]
-        return len(passed)
+        return Validated(
+            passed=len(passed),
+            to_replay=tuple(task for task in passed if _draw(task.task_id) < share),
+            waiting=sum(item == "waiting" for item in judged),
+        )
 
-    async def replay(self, batch: int) -> int:
-        """Perform the chosen tasks of one batch; the number that worked in at least one order."""
-        run, tasks = self.run, [] if self.waiting else self.chosen.get(batch, [])
+    async def replay(self, tasks: Sequence[Task]) -> Replayed:
+        """Perform tasks again, each in the orders that the settings ask for."""
         if not tasks:
-            return 0
+            return Replayed()
+        run = self.run
+        names = (node.subtask_id for task in tasks for node in task.graph.nodes)
         replayer = Replayer(
             environments=run.environments,
             sandbox=run.sandbox,
             applications=run.applications,
-            verified=self.verified,
+            verified=await self.subtasks(names),
             settings=run.settings.replay,
             provenance=self.provenance(REPLAY),
         )
         run.progress.begin(REPLAY, len(tasks))
-        async with asyncio.TaskGroup() as group:
-            jobs = [group.create_task(self._replay(replayer, task)) for task in tasks]
-        return sum(job.result() for job in jobs)
+        worked = sum(await together(self._replay(replayer, task) for task in tasks))
+        return Replayed(worked=worked, rejected=len(tasks) - worked)
 
     async def publish(self) -> str:
-        """Publish everything recorded as a dataset version; its name."""
+        """Publish everything recorded as a dataset version; its name. Its own run counts as completed in it."""
         run = self.run
         await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
+        await run.recorder.record(ended(run.record, "completed", run.stage_seconds), replace=True)
         await run.recorder.flush()
         version = await asyncio.to_thread(
             run.warehouse.publish, run_id=run.run_id, settings=run.record.settings
         )
-        self.version = version.name
         return version.name
 
     async def _replay(self, replayer: Replayer, task: Task) -> bool:
@@ -187,7 +193,7 @@ class TaskMaking:
         await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
         return False
 
-    async def _validate(self, task: Task) -> Task | None:
+    async def _validate(self, task: Task) -> Task | Literal["rejected", "waiting"]:
         run = self.run
         titles = {name: application.title for name, application in run.applications.items()}
         try:
@@ -199,21 +205,20 @@ class TaskMaking:
                 provenance=self.provenance(VALIDATION),
             )
         except BatchPendingError:
-            self.waiting += 1
-            return None
+            return "waiting"
         await run.recorder.record(*outcome.rounds)
         if outcome.rejection is not None:
             await run.recorder.record(outcome.rejection)
             await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
             run.progress.rejected(VALIDATION)
-            return None
+            return "rejected"
         validated = outcome.task.model_copy(update={"status": "validated"})
         await run.recorder.record(validated, replace=True)
         run.progress.done(VALIDATION)
         return validated
 
     def can_replay(self, task: Task) -> bool:
-        """Whether every node has a verified trajectory in the pool."""
+        """Whether every node has a verified trajectory among `verified`."""
         return all(
             node.subtask_id in self.verified and self.verified[node.subtask_id].trajectory(node.instance_id)
             for node in task.graph.nodes

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import shlex
+from collections.abc import Iterable
 
 from environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
-from flows.running.current import Work
 from flows.summaries.mistakes_account import MistakeFate, account_of_mistakes
 from flows.summaries.model_call_rows import model_call_rows
+from flows.wiring import Run
 from resources.errors import ExitCode
 from resources.record import Record
+from taskgraph.records.task import Rejection
 
 
 class FunnelRow(Record):
@@ -45,7 +46,7 @@ class RunSummary(Record):
     stage_seconds: dict[str, float]
     """Wall time of stages."""
     missing_applications: dict[str, str]
-    """Applications left out, with the reason."""
+    """Applications left out, with the reason: not installed, or rejected by this run."""
     unconfined: str = ""
     """Why applications and evaluation functions were not shut in by bubblewrap; empty when they were."""
     model_calls: int
@@ -96,37 +97,58 @@ class RunSummary(Record):
         lines.append("Try next")
         if self.data != "taskloom":
             lines.append(f"  export TASKLOOM_DATA={shlex.quote(self.data)}")
-        lines += [
-            "  taskloom sql levels",
-            "  taskloom export hugging_face --out exported",
-            "  taskloom report --out report.html",
-        ]
+        lines += [f"  {command}" for command in self._next_commands()]
         return "\n".join(lines)
+
+    def _next_commands(self) -> list[str]:
+        if self.exit_code:
+            return ["taskloom sql rejections   # nothing came through: the reasons, each with an example"]
+        if self.flow in ("explore_applications", "verify_subtasks"):
+            return ["taskloom sql funnel", "taskloom plan", "taskloom compose"]
+        return [
+            "taskloom sql levels",
+            "taskloom export hugging_face --out exported",
+            "taskloom report --out report.html",
+        ]
 
 
 def _title(row: FunnelRow) -> str:
     return f"{row.step}: {row.reason}" if row.reason else row.step
 
 
-async def summarise(work: Work) -> RunSummary:
-    """Write the run's model calls to the warehouse, and sum up."""
-    run = work.run
+async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> RunSummary:
+    """Write the run's model calls to the warehouse, and sum up what came of it.
+
+    Args:
+        run: the run.
+        subtask_ids: verified subtasks of its pool.
+        version: dataset version that it published.
+    """
     await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
     await run.recorder.flush()
+    subtask_ids = tuple(subtask_ids)
+    explored = {name.partition(".")[0] for name in subtask_ids}
     rows = await asyncio.to_thread(
         lambda: run.warehouse.query("SELECT step, reason, items FROM funnel").as_dicts()
     )
+    rejected = {
+        item.item_id: f"{item.reason}: {item.message}"
+        for item in run.warehouse.read(
+            Rejection, "item_kind = 'application' AND run_id = ?", [run.run_id], order_by="item_id"
+        )
+        if item.item_id not in explored
+    }
     counters = run.calls.counters.total
     return RunSummary(
         run_id=run.run_id,
         flow=run.record.flow,
         data=str(run.settings.data),
         warehouse=run.settings.warehouse_location,
-        version=work.making.version,
+        version=version,
         funnel=tuple(FunnelRow.model_validate(row) for row in rows),
-        verified_applications=len({item.subtask.application for item in work.growth.verified.values()}),
+        verified_applications=len(explored),
         stage_seconds={name: round(value, 1) for name, value in run.stage_seconds.items()},
-        missing_applications=dict(run.missing),
+        missing_applications={**run.missing, **rejected},
         unconfined=why_unconfined(run.settings.isolation),
         model_calls=counters.calls_made,
         ledger_replies=counters.from_ledger,
@@ -141,20 +163,3 @@ def why_unconfined(isolation: Isolation) -> str:
     if is_confined(isolation):
         return ""
     return "the settings say isolation: none" if isolation == "none" else WITHOUT
-
-
-async def publish_artifacts(summary: RunSummary) -> None:
-    """Put the funnel into Prefect's UI; a run is no worse for a server that takes no artifacts."""
-    from prefect.artifacts import create_markdown_artifact, create_table_artifact
-
-    with contextlib.suppress(Exception):
-        await create_table_artifact(  # type: ignore[misc]
-            key="funnel",
-            table=[row.model_dump() for row in summary.funnel],
-            description=f"Run {summary.run_id}",
-        )
-        await create_markdown_artifact(  # type: ignore[misc]
-            key="dataset",
-            markdown=f"Warehouse `{summary.warehouse}`, version `{summary.version or 'none'}`."
-            " `taskloom report` writes the report.",
-        )

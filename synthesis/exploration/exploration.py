@@ -31,6 +31,8 @@ class ExplorationSettings(Record):
     """Most subtasks asked for per application."""
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
+    environment_attempts: int = Field(default=3, ge=1)
+    """How often the application is started when it fails in a way that another try may not meet."""
     declaration_votes: int = Field(default=3, ge=1)
     """How many independent declarations of a subtask's resources must agree; 1 takes the first as it is."""
     declaration_rounds: int = Field(default=8, ge=1)
@@ -70,8 +72,7 @@ async def explore_application(
     observation = None
     if environments is not None and settings.look_at_application:
         try:
-            async with environments.lease(application.platform) as environment:
-                observation = await environment.reset([application])
+            observation = await _first_screen(application, environments, settings.environment_attempts)
         except EnvironmentFailureError as error:
             return _rejected(application, "application_unavailable", str(error), provenance)
     try:
@@ -94,6 +95,18 @@ async def explore_application(
             ballots[found.subtask_id] = [found] * votes
     agreed, disagreed = await _agree(subtasks, ballots, application, models, categories, settings)
     return Exploration(application, agreed, (*rejections, *disagreed))
+
+
+async def _first_screen(application: Application, environments: Environments, attempts: int) -> Observation:
+    """The screen of the application after its start, which is tried again where that can help."""
+    while True:
+        attempts -= 1
+        try:
+            async with environments.lease(application.platform) as environment:
+                return await environment.reset([application])
+        except EnvironmentFailureError as error:
+            if not error.transient or not attempts:
+                raise
 
 
 async def propose_again(

@@ -37,7 +37,7 @@ class ReplaySettings(Record):
     orders: int = Field(default=2, ge=1)
     """Successful orders performed, where a task has so many."""
     environment_attempts: int = Field(default=2, ge=1)
-    """How often an order is begun when the environment itself fails."""
+    """How often an order is begun when the environment fails in a way that another try may not meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class _Performance:
     termination: Termination = "finished"
     failing: str = ""
     message: str = ""
+    failure: EnvironmentFailureError | None = None
 
 
 @dataclass(slots=True)
@@ -121,7 +122,7 @@ class Replayer:
             async with self.environments.lease(platform, opened) as environment:
                 simulated = environment.simulated
                 await self._perform(environment, ordered, performance)
-            if performance.termination != "environment_error":
+            if performance.failure is None or not performance.failure.transient:
                 break
         replay_id = f"{task.task_id}({number})"
         marked = self.provenance.model_copy(update={"stage": STAGE})
@@ -189,7 +190,7 @@ class Replayer:
                 if not await self._note(node, recording, before, evidence, performance):
                     return
         except EnvironmentFailureError as error:
-            performance.termination = "environment_error"
+            performance.termination, performance.failure = "environment_error", error
             performance.failing = node.instance_id
             performance.message = f"{type(error).__name__}: {error}"
 
@@ -214,7 +215,7 @@ class Replayer:
             success, message = evaluation.passed, _message(evaluation)
         else:
             success, message = False, f"{recording.termination}: {recording.message}"
-            performance.termination = recording.termination
+            performance.termination, performance.failure = recording.termination, recording.failure
         last = len(performance.steps)
         performance.nodes.append(
             ReplayedSubtask(

@@ -12,7 +12,7 @@ from environments.agent import Decision
 from environments.annotated import annotate
 from environments.environment import Environment
 from environments.episode import run_episode
-from environments.errors import AgentError
+from environments.errors import AgentError, EnvironmentFailureError
 from environments.starting_place import needs_open_page
 from evaluators_api.evidence.starting_state import missing_at_start
 from model_clients.errors import CallFailedError
@@ -62,7 +62,7 @@ class TrajectorySettings(Record):
     step_limit: int = Field(default=30, ge=1)
     """Most steps of one performance."""
     environment_attempts: int = Field(default=2, ge=1)
-    """How often a performance is begun when the environment itself fails."""
+    """How often a performance is begun when the environment fails in a way that another try may not meet."""
 
 
 @dataclass(slots=True)
@@ -150,8 +150,8 @@ async def perform_subtask(
 ) -> Trajectory:
     """One performance of `instance` in a fresh environment, after `setup`.
 
-    A trajectory comes back in any case; one whose environment failed, or did not start from what the subtask reads, says so
-    and was begun anew before, as often as the settings allow.
+    A trajectory comes back in any case; one whose environment failed, or did not start from what the subtask reads, says
+    so. Where another try could help, it was begun anew before, as often as the settings allow.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -161,6 +161,7 @@ async def perform_subtask(
     without = made_files([*(performed for performed, _ in before.performed), instance])
     trajectory = None
     for _ in range(settings.environment_attempts):
+        failures: list[EnvironmentFailureError] = []
         agent = ModelAgent(
             models, instance.instance_id, application, settings.step_limit, attempt, tuple(feedback), picture
         )
@@ -175,8 +176,10 @@ async def perform_subtask(
                 check_start=lambda evidence: missing_at_start(instance.inputs, evidence),
                 attempt=attempt,
                 provenance=provenance.model_copy(update={"stage": STAGE}),
+                on_failure=failures.append,
             )
-        if trajectory.termination not in ("environment_error", "invalid_start"):
+        may_help = trajectory.termination == "invalid_start" or any(item.transient for item in failures)
+        if not may_help:
             break
     assert trajectory is not None
     return trajectory

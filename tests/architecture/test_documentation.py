@@ -69,6 +69,39 @@ def test_ci_calls_the_test_command_of_the_readme() -> None:
     assert "make test" in (ROOT / "README.md").read_text()
 
 
+def test_every_setting_stands_in_the_page_with_its_default() -> None:
+    rows = dict(re.findall(r"^\| `([^`]+)` \|([^|]*)\|", pages()["settings.md"], re.MULTILINE))
+    for name, default in {
+        "models.default.provider": "`offline`",
+        "models.retries.attempts": "`8`",
+        "models.default.prices.input": "required",
+        "composition.count": "`1200`",
+        "verification.thresholds.least_other_subtasks": "`3`",
+        "replay_share": "`0.01`",
+    }.items():
+        assert rows[name].strip() == default, name
+    from flows.settings import Settings
+
+    def leaves(value: object, prefix: str) -> list[str]:
+        fields = getattr(type(value), "model_fields", None)
+        if fields is None:
+            return [prefix]
+        return [
+            leaf
+            for name in fields
+            for leaf in leaves(getattr(value, name), f"{prefix}.{name}" if prefix else name)
+        ]
+
+    shown = [re.sub(r"\.NAME|\[\]", "", name) for name in rows]
+    missing = [
+        name
+        for name in leaves(Settings.model_construct(), "")
+        if not any(item == name or item.startswith(f"{name}.") for item in shown)
+        and not name.startswith("composition.within.")
+    ]
+    assert missing == [], "run: make docs"
+
+
 def test_every_command_has_a_help_text() -> None:
     root = get_command(create_app())
     context = typer.Context(root, info_name="taskloom")

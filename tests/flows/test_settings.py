@@ -53,7 +53,10 @@ def test_assignments_reach_nested_settings() -> None:
         ("models: {default: {modell: x}}", "did you mean 'model'?"),
         ("environments: 0", "greater than or equal to 1, not 0"),
         ("- a\n- b", "must hold names and values, not a list"),
-        ("seed: [", "not valid YAML"),
+        ("seed: [", "line 2: not valid YAML"),
+        ("seed: 1\nseed: 2", 'line 2: not valid YAML: found duplicate key "seed"'),
+        ("models: &m {budget: 3usd}\nintents: *m", "line 2: aliases (*m) are not allowed"),
+        ("seed: " + "[" * 5000, "not valid YAML"),
     ],
 )
 def test_a_bad_file_is_refused_with_what_is_wrong(tmp_path: Path, content: str, said: str) -> None:
@@ -65,7 +68,9 @@ def test_a_bad_file_is_refused_with_what_is_wrong(tmp_path: Path, content: str, 
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"cannot read the settings file .*absent\.yaml"):
+    with pytest.raises(
+        CommandError, match=r"cannot read the settings file .*absent\.yaml: there is no such file"
+    ):
         load_settings(tmp_path / "absent.yaml")
 
 
@@ -87,3 +92,40 @@ def test_a_value_is_not_shown_where_its_name_is_unknown(tmp_path: Path) -> None:
     with pytest.raises(CommandError) as refused:
         load_settings(file)
     assert "sk-very-secret" not in str(refused.value)
+
+
+def bomb(levels: int) -> str:
+    """A short text whose aliases stand for nine to the power of `levels` words."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    for level in range(1, levels):
+        references = ", ".join([f"*a{level - 1}"] * 9)
+        lines.append(f"a{level}: &a{level} [{references}]")
+    return "\n".join(lines)
+
+
+def test_an_alias_bomb_is_refused_in_one_short_line(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(bomb(9))
+    with pytest.raises(CommandError, match="aliases") as refused:
+        load_settings(file)
+    assert len(str(refused.value)) < 300
+    with pytest.raises(CommandError) as refused:
+        load_settings(assignments=["applications=" + bomb(9)])
+    assert len(str(refused.value)) < 3000
+
+
+def test_a_long_value_and_many_mistakes_are_cut(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text("seed: " + "[1, 2]" * 1 + "\nenvironments: " + "x" * 5000)
+    with pytest.raises(CommandError) as refused:
+        load_settings(file)
+    assert len(str(refused.value)) < 500
+    file.write_text("\n".join(f"no_{number}: 1" for number in range(50)))
+    with pytest.raises(CommandError, match="and 30 more"):
+        load_settings(file)
+
+
+def test_a_variable_that_is_no_json_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TASKLOOM_APPLICATIONS", "[x")
+    with pytest.raises(CommandError, match="applications"):
+        load_settings()

@@ -85,6 +85,7 @@ class BrowserProcess:
             "headless": settings.headless,
             "downloads_path": downloads,
             "traces_dir": downloads,
+            "artifacts_dir": downloads,  # else a killed run leaves a folder behind in the machine's temporary one
             "chromium_sandbox": False,
         }
         while True:

@@ -1,0 +1,54 @@
+"""What can be wrong with a run before it begins, found at once: applications, data folder, budgets, files, keys, agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flows.settings import Settings
+from flows.wiring import choose_applications, prepare_data_folder
+from model_clients.batches.request_files import ReplyFile
+from model_clients.errors import KeyMissingError
+from model_clients.ledger.budget import Budget
+from model_clients.lookup import create_client
+from model_clients.settings import RoleSettings
+from taskgraph.records.model_roles import ModelRole
+
+
+def check_settings(settings: Settings) -> None:
+    """See that a run with these settings can begin.
+
+    Raises:
+        CommandError: no wanted application can be started, or the data folder cannot be written.
+        BudgetInvalidError: a budget cannot be read.
+        RequestRejectedError: the file of replies cannot be read.
+    """
+    choose_applications(settings)
+    Budget.of(settings.models.budget, settings.models.stage_budgets, {})
+    if settings.models.batch_in is not None:
+        ReplyFile.read(settings.models.batch_in)
+    prepare_data_folder(settings.data)
+
+
+def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = tuple(ModelRole)) -> None:
+    """See that the model of each of `roles`, or one of its fallbacks, can be asked; nothing is sent.
+
+    Imports the providers' libraries, which a run does anyway.
+
+    Raises:
+        KeyMissingError: the environment holds no key for a role.
+        UnknownProviderError: there is no such provider.
+    """
+    if settings.models.replay:
+        return
+    for player in (settings.models.role(role) for role in roles if not settings.is_offline(role)):
+        problems = list(_problems(player))
+        if len(problems) == 1 + len(player.fallbacks):
+            raise problems[0]
+
+
+def _problems(player: RoleSettings) -> Iterator[KeyMissingError]:
+    for model in (player.model, *player.fallbacks):
+        try:
+            create_client(model)
+        except KeyMissingError as error:
+            yield error

@@ -1,0 +1,36 @@
+"""When a step is tried again: when its error says that this can help, and for no other reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypedDict
+
+from prefect import Task
+from prefect.client.schemas.objects import State, TaskRun
+
+from flows.running.together import first_failure
+from resources.errors import TaskloomError
+
+
+def can_help(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:
+    """Whether the failure of a step is one that another try may not meet."""
+    error = state.data
+    if isinstance(error, BaseExceptionGroup):
+        error = first_failure(error)
+    return isinstance(error, TaskloomError) and error.transient
+
+
+class _Retries(TypedDict):
+    retries: int
+    retry_delay_seconds: list[float]
+    retry_jitter_factor: float
+    retry_condition_fn: Callable[[Task[..., Any], TaskRun, State[Any]], bool]
+
+
+RETRIED: Final[_Retries] = {
+    "retries": 3,
+    "retry_delay_seconds": [2.0, 10.0, 30.0],
+    "retry_jitter_factor": 0.5,
+    "retry_condition_fn": can_help,
+}
+"""Options of a step: a warehouse that others write to is free again within seconds."""

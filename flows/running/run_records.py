@@ -1,0 +1,71 @@
+"""The record of a run: begun, taken up again by a run of equal settings, and ended."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version as distribution_version
+
+from pydantic import JsonValue
+
+from flows.settings import Settings
+from warehouse.records import RunRecord
+from warehouse.store import Warehouse
+
+PLACE_ONLY = frozenset({"environments", "browser", "data"})
+"""Settings that say where and how fast a run works."""
+CALLS_ONLY = frozenset({"budget", "stage_budgets", "batch", "batch_in", "batch_out", "retries"})
+"""Settings of `models` that say how calls get their answers and what they may cost."""
+
+
+def begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
+    """The record of a new run, stored; or of an earlier one of equal settings that did not end, which goes on."""
+    content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
+    for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):
+        if identity(record.settings) == identity(content):
+            resumed = record.model_copy(
+                update={"status": "running", "finished_at": "", "message": "", "settings": content}
+            )
+            warehouse.write([resumed], replace=True)
+            return resumed
+    record = RunRecord(
+        run_id=f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}",
+        flow=flow,
+        started_at=_now(),
+        seed=settings.seed,
+        settings=content,
+        software_version=distribution_version("taskloom"),
+    )
+    warehouse.write([record])
+    return record
+
+
+def identity(settings: Mapping[str, JsonValue]) -> str:
+    """What two runs must have in common for one to go on where the other stopped.
+
+    A larger budget is no difference, nor is the way that calls take to their answers.
+    """
+    models = settings.get("models")
+    if isinstance(models, dict):
+        models = {name: value for name, value in models.items() if name not in CALLS_ONLY}
+    content = {name: value for name, value in settings.items() if name not in PLACE_ONLY | {"models"}}
+    return json.dumps([content, models], sort_keys=True)
+
+
+def ended(record: RunRecord, status: str, stage_seconds: Mapping[str, float], message: str = "") -> RunRecord:
+    """The record of a run that ends now."""
+    return RunRecord.model_validate(
+        {
+            **record.model_dump(),
+            "status": status,
+            "message": message,
+            "finished_at": _now(),
+            "stage_seconds": {name: round(value, 2) for name, value in stage_seconds.items()},
+        }
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,71 @@
+"""The settings file as a source of pydantic-settings, read strictly: what is ambiguous or a trap is refused."""
+
+from __future__ import annotations
+
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from pydantic_settings import YamlConfigSettingsSource
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent
+
+from flows.errors import CommandError
+
+_MOST_BYTES = 1 << 20
+_LONGEST_REASON = 200
+
+
+class SettingsFileSource(YamlConfigSettingsSource):
+    """Settings from one YAML file, or none."""
+
+    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
+        try:
+            with file_path.open("rb") as opened:
+                content = opened.read(_MOST_BYTES + 1)
+            text = content.decode("utf-8-sig")
+        except OSError as error:
+            raise CommandError(f"cannot read the settings file {file_path}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise CommandError(f"the settings file {file_path} is no UTF-8 text") from None
+        if len(content) > _MOST_BYTES:
+            raise CommandError(f"the settings file {file_path} is larger than 1 MiB")
+        values = parse_yaml(text, f"the settings file {file_path}")
+        if values is None:
+            return {}
+        if not isinstance(values, dict):
+            raise CommandError(
+                f"the settings file {file_path} must hold names and values, not a {type(values).__name__}"
+            )
+        return values
+
+
+def parse_yaml(text: str, name: str) -> object:
+    """The value that `text` stands for; `name` is what messages call it.
+
+    Raises:
+        CommandError: it is no YAML, a key stands twice in one place, or it has aliases, with which a short text can
+            stand for a gigabyte.
+    """
+    parser = YAML(typ="safe")
+    try:
+        if "*" in text:
+            for event in parser.parse(text):
+                if isinstance(event, AliasEvent):
+                    line = event.start_mark.line + 1
+                    raise CommandError(
+                        f"{name}, line {line}: aliases (*{event.anchor}) are not allowed; write the value out"
+                    )
+        return YAML(typ="safe").load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f", line {mark.line + 1}" if mark is not None else ""
+        raise CommandError(f"{name}{place}: not valid YAML: {_shortened(error.problem)}") from None
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise CommandError(f"{name}: not valid YAML: {_shortened(str(error))}") from None
+
+
+def _shortened(reason: str | None) -> str:
+    text = " ".join((reason or "it cannot be parsed").split())
+    return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"

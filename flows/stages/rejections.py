@@ -1,0 +1,25 @@
+"""Equal rejections told apart, so that items add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from taskgraph.records.task import Rejection
+
+
+def told_apart(rejections: Iterable[Rejection]) -> list[Rejection]:
+    """The rejections, where one that equals an earlier one says the how manieth it is.
+
+    The warehouse keeps equal rows once, which lets a run that goes on repeat itself; but a model may propose the same
+    goal twice, and both count.
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for item in rejections:
+        content = item.model_dump_json()
+        seen[content] += 1
+        if seen[content] > 1:
+            item = item.model_copy(update={"details": {**item.details, "occurrence": str(seen[content])}})
+        found.append(item)
+    return found

@@ -1,0 +1,60 @@
+"""What steps hand over to each other: plain records, so that a step may run anywhere."""
+
+from __future__ import annotations
+
+from resources.record import Record
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Intent, Task
+
+
+class Explored(Record):
+    """An application that was explored."""
+
+    application: str
+    """The application."""
+    proposals: tuple[Subtask, ...] = ()
+    """Subtasks still to be verified."""
+    unchanged: tuple[str, ...] = ()
+    """Ids of subtasks that earlier runs verified exactly as they are proposed now."""
+    waiting: int = 0
+    """1 when its calls wait for replies from elsewhere; a later run goes on with them."""
+
+
+class Verified(Record):
+    """An application whose proposals were verified or rejected."""
+
+    application: str
+    """The application."""
+    subtask_ids: tuple[str, ...] = ()
+    """Ids of its verified subtasks, unchanged ones included."""
+    waiting: int = 0
+    """Subtasks whose calls wait for replies from elsewhere."""
+
+
+class Goals(Record):
+    """Intents of this and earlier runs."""
+
+    intents: tuple[Intent, ...] = ()
+    """The intents."""
+    waiting: int = 0
+    """1 when calls wait for replies from elsewhere."""
+
+
+class Validated(Record):
+    """A batch of tasks whose instructions were written and judged."""
+
+    passed: int = 0
+    """Tasks that passed."""
+    to_replay: tuple[Task, ...] = ()
+    """Those of them that are to be replayed."""
+    waiting: int = 0
+    """Tasks whose calls wait for replies from elsewhere."""
+
+
+class Replayed(Record):
+    """A batch of tasks that were performed again."""
+
+    worked: int = 0
+    """Tasks that worked in at least one order."""
+    rejected: int = 0
+    """Tasks that worked in none."""

@@ -1,0 +1,32 @@
+"""Results of a run as Prefect artifacts, which its UI shows beside the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import prefect
+from prefect.artifacts import create_markdown_artifact, create_table_artifact
+
+from flows.summaries.summary import RunSummary
+from resources.record import Record
+
+
+async def publish_artifacts(summary: RunSummary) -> None:
+    """Put the funnel and the summary of a run into Prefect's UI."""
+    await publish_table(f"Run {summary.run_id}", "funnel", summary.funnel)
+    text = f"```\n{summary.describe().strip()}\n```"
+    await _published(create_markdown_artifact(key="summary", markdown=text))
+
+
+async def publish_table(description: str, key: str, rows: Sequence[Record]) -> None:
+    """Put a table into Prefect's UI."""
+    table = [row.model_dump(mode="json") for row in rows]
+    await _published(create_table_artifact(key=key, table=table, description=description))
+
+
+async def _published(creation: object) -> None:
+    """Wait for an artifact; a run is no worse for a server that takes none, and says so."""
+    try:
+        await creation  # type: ignore[misc]
+    except Exception as error:
+        prefect.get_run_logger().warning("an artifact could not be stored: %s", error)
