@@ -29,7 +29,8 @@ T = TypeVar("T")
 def whole(value: T) -> T:
     """`value` as an argument of a step that Prefect hands over as it is.
 
-    It would otherwise walk through every field of a thousand tasks in search of futures.
+    It would otherwise walk through every field of a thousand tasks in search of futures, and fail on records that have a
+    field called `keys`.
     """
     return cast(T, opaque(value))
 

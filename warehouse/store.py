@@ -61,7 +61,7 @@ class Warehouse:
 
     def __init__(self, location: str | Path, read_only: bool = False, version: str | None = None) -> None:
         """Open the warehouse at `location`; make it where there is none, unless `read_only` or a `version` is given."""
-        self._address = location
+        self.address = location
         self.location = parse_location(location)
         self.read_only = read_only or version is not None
         self.version = version
@@ -104,7 +104,7 @@ class Warehouse:
         Raises:
             VersionError: no such version.
         """
-        return Warehouse(self._address, read_only=True, version=version)
+        return Warehouse(self.address, read_only=True, version=version)
 
     def write(self, records: Sequence[Record], replace: bool = False) -> None:
         """Store records of any classes in one commit over all tables.

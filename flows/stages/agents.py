@@ -79,7 +79,7 @@ def _factory(name: str) -> Callable[[], object]:
         ) from error
     factory = getattr(module, attribute, None)
     if not callable(factory):
-        raise CommandError(f"the module {module_name!r} has no function or class {attribute!r}.")
+        raise CommandError(f"the agent's module {module_name!r} has no function or class {attribute!r}.")
     return cast(Callable[[], object], factory)
 
 

@@ -39,7 +39,12 @@ def test_the_file_of_the_folder_is_found(tmp_path: Path) -> None:
 
 def test_assignments_reach_nested_settings() -> None:
     settings = load_settings(
-        assignments=["models.default.model=a", "models.budget=3usd", "applications=[x, y]"]
+        assignments=[
+            "models.default.provider=openai",
+            "models.default.model=a",
+            "models.budget=3usd",
+            "applications=[x, y]",
+        ]
     )
     assert settings.models.default.model == "a"
     assert settings.models.budget == "3usd"

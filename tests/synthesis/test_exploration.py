@@ -1,6 +1,6 @@
 import pytest
 
-from environments.errors import ApplicationStartFailedError
+from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
 from prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
 from resources.applications import ResourceDeclaration
 from synthesis.exploration.exploration import ExplorationSettings
@@ -174,3 +174,24 @@ async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(s
     assert [item.reason for item in found.rejections] == ["application_unavailable"]
     assert "port 8080" in found.rejections[0].message
     assert not models.calls
+
+
+@pytest.mark.parametrize(
+    ("error", "starts"),
+    [(ApplicationStartFailedError("port closed"), 3), (ApplicationUnavailableError("not installed"), 1)],
+    ids=lambda value: type(value).__name__,
+)
+async def test_an_application_is_started_again_only_where_that_can_help(shared_sandbox, error, starts):
+    begun = []
+
+    class Failing:
+        def lease(self, platform):
+            begun.append(platform)
+            raise error
+
+    world = World(
+        TestModels(NOTES), shared_sandbox, NOTES, environments=Failing(), exploration=ExplorationSettings()
+    )
+    found = await world.explore("simulated_notes")
+    assert [item.reason for item in found.rejections] == ["application_unavailable"]
+    assert len(begun) == starts

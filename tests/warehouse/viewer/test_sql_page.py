@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import resource
+
 import pytest
 from fastapi.testclient import TestClient
 
@@ -40,6 +42,16 @@ def test_a_query_that_takes_too_long_is_given_up(sampled: Warehouse) -> None:
             "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range % 7 = b.range % 5",
             most_seconds=0.2,
         )
+
+
+@pytest.mark.parametrize("sql", ["SELECT repeat('x', 2000000000)", "SELECT length(repeat('x', 2000000000))"])
+def test_a_query_that_takes_too_much_memory_is_stopped(sampled: Warehouse, sql: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    with pytest.raises(QueryFailedError, match=r"more than 512 MB of memory.*ask for less"):
+        ask(sampled, sql)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert after <= max(before, 1_000_000), "kilobytes that any process started here took at most"
+    assert ask(sampled, "SELECT 1").rows == ((1,),)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from warehouse.errors import QueryFailedError, QueryRefusedError
 from warehouse.queries import named_queries
+from warehouse.querying.bounded import ask_bounded
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
 from warehouse.viewer.reports.charts import Chart, chart
@@ -55,14 +56,14 @@ def ask(
 
     Raises:
         QueryRefusedError: it could change or leave the warehouse.
-        QueryFailedError: it does not run, or not in time.
+        QueryFailedError: it does not run, or takes too much time or memory.
     """
     asked = sql.strip().rstrip(";").strip()
     if _WRAPPED.match(asked):
         asked = f"SELECT * FROM (\n{asked}\n) LIMIT {most_rows + 1}"
     started = time.perf_counter()
-    found = warehouse.query(asked, timeout_seconds=most_seconds)
-    rows = tuple(row for row, _ in zip(found.rows(), range(most_rows + 1), strict=False))
+    found = ask_bounded(warehouse, asked, most_rows=most_rows + 1, most_seconds=most_seconds)
+    rows = found.rows
     return Answer(
         columns=found.columns,
         numeric=tuple(

@@ -1,0 +1,105 @@
+"""What is wrong with a run is said at once: before Prefect is imported or its server started."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from flows.errors import CommandError
+from flows.running.preflight import check_keys, check_settings
+from flows.settings import Settings, load_settings
+from flows.stages.agents import check_agent
+from flows.wiring import choose_applications
+from model_clients.errors import BudgetInvalidError, KeyMissingError, RequestRejectedError
+from resources.errors import ExitCode
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TASKLOOM_DATA"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def simulated(data: Path, *assignments: str) -> Settings:
+    return load_settings(assignments=["platform=simulated", *assignments], data=data)
+
+
+def test_a_budget_and_a_file_of_replies_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(BudgetInvalidError, match="'much'"):
+        check_settings(simulated(tmp_path, "models.budget=much"))
+    binary = tmp_path / "replies"
+    binary.write_bytes(b"\xff\x00\xfe")
+    for file in (tmp_path / "absent", binary):
+        with pytest.raises(RequestRejectedError, match=file.name):
+            check_settings(simulated(tmp_path, f"models.batch_in={file}"))
+    check_settings(simulated(tmp_path))
+
+
+def test_a_data_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file, not a folder")
+    with pytest.raises(CommandError, match=r"data folder .*taken cannot be written: .*--data"):
+        check_settings(simulated(tmp_path / "taken"))
+    if os.geteuid():
+        locked = tmp_path / "locked"
+        locked.mkdir(mode=0o500)
+        with pytest.raises(CommandError, match="cannot be written: Permission denied"):
+            check_settings(simulated(locked))
+
+
+OPENAI = ("models.default.provider=openai", "models.default.model=a")
+
+
+def test_a_missing_key_is_named_unless_no_call_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(KeyMissingError, match="OPENAI_API_KEY"):
+        check_keys(simulated(tmp_path, *OPENAI))
+    check_keys(simulated(tmp_path, *OPENAI, "models.replay=true"))
+    check_keys(simulated(tmp_path, *OPENAI), ())
+    check_keys(simulated(tmp_path))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    check_keys(simulated(tmp_path, *OPENAI))
+
+
+@pytest.mark.parametrize("name", ["odd", "no_such_module:make", "os:no_such_function", ":make", "os:"])
+def test_an_agent_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(CommandError, match="agent"):
+        check_agent(name)
+    check_agent("recorded")
+
+
+def test_commands_say_so_before_anything_is_started(run: Run, tmp_path: Path) -> None:
+    prefect_was_there = "prefect" in sys.modules
+    common = ("--set", "platform=simulated", "--data", tmp_path / "data")
+    code, _, said = run("build", *common, "--budget", "much")
+    assert code == ExitCode.BAD_INPUT and "'much'" in said
+    code, _, said = run("evaluate", *common, "--agent", "odd")
+    assert code == ExitCode.BAD_INPUT and "'odd'" in said
+    code, _, said = run("build", "--data", tmp_path / "data", "--applications", "drawio")
+    assert code == ExitCode.MISSING_REQUIREMENT
+    assert "drawio" in said and "not installed" in said
+    assert not (tmp_path / "data" / "prefect").exists()
+    assert prefect_was_there or "prefect" not in sys.modules
+
+
+def test_an_application_that_cannot_be_looked_at_is_left_out_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flows import wiring
+
+    def looked_at(application: object, data: Path) -> str:
+        if getattr(application, "name", "") == "simulated_mail":
+            raise PermissionError(13, "Permission denied", str(data / "applications"))
+        return ""
+
+    monkeypatch.setattr(wiring, "missing_for_start", looked_at)
+    present, absent = choose_applications(simulated(tmp_path))
+    assert "simulated_notes" in present
+    assert absent == {"simulated_mail": f"{tmp_path}/applications cannot be read: Permission denied"}

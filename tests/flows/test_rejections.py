@@ -1,0 +1,14 @@
+"""Equal rejections are told apart, the same way every time."""
+
+from flows.stages.rejections import told_apart
+from taskgraph.records.task import Rejection
+
+SAME = Rejection(item_kind="intent", item_id="Tidy up", stage="intents", reason="duplicate", message="again")
+OTHER = SAME.model_copy(update={"message": "unknown subtask"})
+
+
+def test_each_of_several_equal_rejections_is_a_row_of_its_own() -> None:
+    found = told_apart([SAME, OTHER, SAME, SAME])
+    assert [item.details for item in found] == [{}, {}, {"occurrence": "2"}, {"occurrence": "3"}]
+    assert found[:2] == [SAME, OTHER]
+    assert told_apart([SAME, OTHER, SAME, SAME]) == found

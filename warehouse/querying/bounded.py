@@ -1,0 +1,129 @@
+"""One SELECT in a process of its own, which may take so much time and memory and no more.
+
+DuckDB's own limit on memory does not count texts while they are made: `repeat('x', 2000000000)` takes four gigabytes
+under any limit. The operating system's limit on the process does. `python -m warehouse.querying.bounded` is that process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from warehouse.errors import QueryFailedError, QueryRefusedError
+from warehouse.store import Warehouse
+
+MOST_BYTES = 512 << 20
+"""Memory that a statement may take beside the database itself."""
+_START_SECONDS = 60.0
+_OUT_OF_MEMORY = ("out of memory", "failed to allocate", "bad_alloc", "could not allocate", "cannot allocate")
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedAnswer:
+    """The first rows of an answer."""
+
+    columns: tuple[str, ...]
+    """Names of the columns."""
+    rows: tuple[tuple[JsonValue, ...], ...]
+    """The rows."""
+
+
+def ask_bounded(
+    warehouse: Warehouse,
+    sql: str,
+    *,
+    most_rows: int,
+    most_seconds: float,
+    most_bytes: int = MOST_BYTES,
+) -> BoundedAnswer:
+    """The first `most_rows` rows of the answer to `sql`.
+
+    Raises:
+        QueryRefusedError: it could change or leave the warehouse.
+        QueryFailedError: it does not run, or takes more time or memory than it may.
+    """
+    question = {
+        "address": str(warehouse.address),
+        "version": warehouse.version,
+        "sql": sql,
+        "most_rows": most_rows,
+        "most_seconds": most_seconds,
+        "most_bytes": most_bytes,
+    }
+    too_long = QueryFailedError(f"The query took longer than {most_seconds:.0f} s and was stopped.")
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "warehouse.querying.bounded"],
+            input=json.dumps(question).encode(),
+            capture_output=True,
+            timeout=most_seconds + _START_SECONDS,
+            check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
+    except subprocess.TimeoutExpired:
+        raise too_long from None
+    try:
+        answer = json.loads(ended.stdout)
+    except ValueError:  # it was killed, or could not even say that its memory was used up
+        answer = {"too_large": True}
+    if "refused" in answer:
+        raise QueryRefusedError(answer["refused"])
+    if "failed" in answer:
+        raise QueryFailedError(answer["failed"])
+    if "too_large" in answer:
+        raise QueryFailedError(
+            f"The query needs more than {most_bytes >> 20} MB of memory and was stopped; ask for less of it at once."
+        )
+    return BoundedAnswer(tuple(answer["columns"]), tuple(tuple(row) for row in answer["rows"]))
+
+
+def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
+    limit, seconds = question["most_rows"], question["most_seconds"]
+    assert isinstance(limit, int) and isinstance(seconds, float)
+    address, version = str(question["address"]), question["version"]
+    try:
+        with Warehouse(address, read_only=True, version=str(version) if version else None) as opened:
+            opened.query(
+                "SELECT 1"
+            )  # what the database itself takes is no part of what the statement may take
+            _bound_memory(int(str(question["most_bytes"])))
+            found = opened.query(str(question["sql"]), timeout_seconds=seconds)
+            return {"columns": found.columns, "rows": list(islice(found.rows(), limit))}
+    except QueryRefusedError as error:
+        return {"refused": str(error)}
+    except QueryFailedError as error:
+        said = str(error)
+        too_large = any(words in said.lower() for words in _OUT_OF_MEMORY)
+        return {"too_large": True} if too_large else {"failed": said}
+    except MemoryError:
+        return {"too_large": True}
+
+
+def _bound_memory(more: int) -> None:
+    """Let this process take `more` bytes than it has now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + more
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _main() -> None:
+    question = json.loads(sys.stdin.buffer.read())
+    try:
+        text = json.dumps(_answer(question), default=str)
+    except MemoryError:
+        text = json.dumps({"too_large": True})
+    sys.stdout.write(text)
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _main()
