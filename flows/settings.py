@@ -186,11 +186,20 @@ def describe_problems(error: ValidationError) -> str:
             near = get_close_matches(str(problem["loc"][-1]), known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             lines.append(f"  {place}: there is no such setting{hint} Known here: {', '.join(known)}")
+        elif problem["type"] == "missing":
+            lines.append(f"  {place}: this setting is required")
         else:
-            lines.append(f"  {place}: {problem['msg']}, not {reprlib.repr(problem['input'])}")
+            lines.append(f"  {place}: {problem['msg']}{_not(problem['input'])}")
     if len(problems) > _MOST_PROBLEMS:
         lines.append(f"  and {len(problems) - _MOST_PROBLEMS} more")
     return "\n".join(lines)
+
+
+def _not(value: object) -> str:
+    """The value that was given, shortened; what is inside a mapping or list stays unsaid, for it may hold a key."""
+    if value is None or isinstance(value, str | int | float):
+        return f", not {reprlib.repr(value)}"
+    return f", not a {type(value).__name__}"
 
 
 def _known_names(path: tuple[int | str, ...]) -> list[str]:

@@ -25,7 +25,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def register(app: typer.Typer) -> None:
     """Add the command and the two below it."""
     group = typer.Typer(
-        help="List the applications of the catalogue, check one, or write the entry of a new one.",
+        help="List the applications of the catalogue, check one, or write the entry of a new one."
+        "\n\nExamples:\n  taskloom apps --json\n\n  taskloom apps check drawio",
         invoke_without_command=True,
     )
     group.callback()(list_applications)
@@ -85,6 +86,9 @@ def check(
     """Start an application in a clean environment, look at it, and print what is there and how long it took.
 
     Exit codes: 0 it came up and shows controls, 1 it did not, 2 there is no such application, 4 it is not installed.
+
+    Examples:
+      taskloom apps check drawio --controls
     """
     import asyncio
     import time
@@ -152,9 +156,13 @@ def new(
 ) -> None:
     """Write the entry of a new application from what its package says, install it and start it once.
 
-    Examples: taskloom apps new datasette --from-pypi datasette --command "{venv}/bin/datasette -p {port}"
-    and taskloom apps new svgedit --from-npm svgedit. The page docs/adding-an-application.md goes on from there.
+    The page docs/adding-an-application.md goes on from there.
     Exit codes: 0 it came up, 1 it did not (the entry stays, to be edited), 2 bad input.
+
+    Examples:
+      taskloom apps new datasette --from-pypi datasette --command "{venv}/bin/datasette -p {port}"
+
+      taskloom apps new svgedit --from-npm svgedit
     """
     from cli.application_skeleton import npm_facts, pypi_facts, skeleton, write_entry
     from resources.reading.catalog import load_application_categories, load_applications

@@ -36,6 +36,11 @@ def audit(
     """Look for faults: placeholders, values the instruction leaves out or contradicts, duplicates, unknown metrics.
 
     Ends with exit code 1 when something of the severity of --fail-on or worse was found.
+
+    Examples:
+      taskloom audit --where "status = 'validated'" --fail-on warning
+
+      taskloom audit downloaded/tasks --format osworld
     """
     if fail_on not in _WORST:
         raise CommandError(f"--fail-on takes error, warning or note, not {fail_on!r}.")

@@ -30,17 +30,30 @@ def build(options: RunOptions, tasks: TasksOption = None) -> None:
     Everything finished is kept: the same command goes on after an interruption, and adds to the pool later.
     Exit codes: 0 a version was published, 1 nothing came through, 3 the budget is used up, 4 something is missing,
     5 requests were written to a file and wait for replies.
+
+    Examples:
+      taskloom build --tasks 500 --applications drawio,tiddlywiki
+
+      taskloom build --budget 25usd --set models.default.provider=openai --set models.default.model=gpt-5 --dry-run
     """
     run_flow("build_dataset", options, options.load(*_count(tasks)))
 
 
 def explore(options: RunOptions) -> None:
-    """Explore applications: propose subtasks and keep those that are well formed."""
+    """Explore applications: propose subtasks and keep those that are well formed.
+
+    Examples:
+      taskloom explore --applications zotero --set exploration.subtasks_per_application=20
+    """
     run_flow("explore_applications", options, options.load())
 
 
 def compose(options: RunOptions, tasks: TasksOption = None) -> None:
-    """Compose tasks from the verified subtasks of the warehouse, and write, validate and replay them."""
+    """Compose tasks from the verified subtasks of the warehouse, and write, validate and replay them.
+
+    Examples:
+      taskloom compose --tasks 200 --seed 7
+    """
     run_flow("compose_tasks", options, options.load(*_count(tasks)))
 
 
@@ -50,14 +63,15 @@ def _count(tasks: int | None) -> list[str]:
 
 def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     """Run the flow (or print its plan) and print the summary."""
+    from flows.running.preflight import check_files, check_keys, check_settings
+
     if options.dry_run:
         from flows.planning.planning import plan_run
 
+        check_files(settings)
         plan = plan_run(settings, flow)
         typer.echo(plan.model_dump_json(indent=2) if options.as_json else plan.describe())
         return
-
-    from flows.running.preflight import check_keys, check_settings
 
     check_settings(settings)
 

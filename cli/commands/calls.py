@@ -23,7 +23,8 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def register(app: typer.Typer) -> None:
     """Add the command and the one below it."""
     group = typer.Typer(
-        help="Sum up model calls by stage, model and outcome; export or import the ledger.",
+        help="Sum up model calls by stage, model and outcome; export or import the ledger."
+        "\n\nExamples:\n  taskloom calls\n\n  taskloom calls prune --failed",
         invoke_without_command=True,
     )
     group.callback()(calls)
@@ -73,7 +74,11 @@ def prune(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the ledger smaller: forget what is named, and every picture that no call needs."""
+    """Make the ledger smaller: forget what is named, and every picture that no call needs.
+
+    Examples:
+      taskloom calls prune --failed --older-than 30
+    """
     from model_clients.ledger.transfer import prune_ledger
 
     with _open_ledger(data, must_exist=True) as ledger:

@@ -40,6 +40,11 @@ def evaluate(
 
     Prints success rate, coverage rate and logical consistency, over all, per capability and per level. Every
     attempt is kept in the table `agent_runs`, its recording in `trajectories`.
+
+    Examples:
+      taskloom evaluate --agent recorded --size 5
+
+      taskloom evaluate --agent my_agents:make --level dependency=hard --json
     """
     import asyncio
 

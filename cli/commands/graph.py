@@ -39,6 +39,11 @@ def graph(
     items named: no subtasks, more than 30, an id that stands twice, an edge to an unknown subtask or to itself, a cycle,
     an unknown resource category, two producers of one resource, and text that cannot be printed. A note says where edges
     and resources do not agree.
+
+    Examples:
+      taskloom graph task.json
+
+      taskloom graph task.json --json
     """
     import json
 

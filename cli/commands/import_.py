@@ -34,6 +34,11 @@ def import_data(
 
     Broken items are refused with every fault, its file, field and reason. With --skip-broken the others are imported,
     and the broken ones become rejections that keep the original.
+
+    Examples:
+      taskloom import osworld downloaded/evaluation_examples
+
+      taskloom import --list
     """
     if show_list:
         _list_formats(as_json)

@@ -35,6 +35,11 @@ def install(
 
     What is there is skipped. An application that cannot be installed is reported with the reason and left out.
     Exit codes: 0 all is there, 1 an application is missing, 4 there is no browser.
+
+    Examples:
+      taskloom install
+
+      taskloom install --only drawio,tiddlywiki
     """
     from environments.errors import BrowserMissingError
     from environments.installing.applications import install_applications

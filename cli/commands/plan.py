@@ -69,6 +69,9 @@ def plan(
 
     Without --want, --capability and --cells the plan is for an even spread over all cells. The exit code is 1 when the
     pool cannot supply what is wanted.
+
+    Examples:
+      taskloom plan --capability long_range_planning --count 100
     """
     from flows.planning.composition_planning import (
         plan_composition,

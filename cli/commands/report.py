@@ -25,7 +25,11 @@ def report(
     warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
 ) -> None:
-    """Write a report: funnel, complexity, scenarios, and sampled tasks with graph, subtasks and screenshots."""
+    """Write a report: funnel, complexity, scenarios, and sampled tasks with graph, subtasks and screenshots.
+
+    Examples:
+      taskloom report --out report.html --version v2
+    """
     from flows.settings import load_settings
     from warehouse.store import Warehouse
     from warehouse.viewer.reports.report import write_report

@@ -35,7 +35,11 @@ def score(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print coverage rate and logical consistency (section 4.1) of the completed subtasks."""
+    """Print coverage rate and logical consistency (section 4.1) of the completed subtasks.
+
+    Examples:
+      taskloom score task.json --completed a,b,c
+    """
     import json
 
     from cli.commands.graph import notes_on

@@ -36,7 +36,15 @@ def sql(
     ] = None,
     warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
 ) -> None:
-    """Ask the warehouse. A query can read everything in it, and cannot change or leave it."""
+    """Ask the warehouse. A query can read everything in it, and cannot change or leave it.
+
+    Examples:
+      taskloom sql funnel
+
+      taskloom sql "SELECT task_id, instruction FROM tasks ORDER BY depth DESC LIMIT 5"
+
+      taskloom sql agent_runs --param run=20261122-083000-1a2b3c --csv
+    """
     from flows.settings import load_settings
     from warehouse.queries import named_queries
 

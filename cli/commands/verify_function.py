@@ -47,6 +47,13 @@ def verify(
 
     An examination prints the kill matrix: of each family of wrong work, how much the function recognises. It ends with
     exit code 1 when a function is not acceptable.
+
+    Examples:
+      taskloom verify --applications drawio
+
+      taskloom verify --subtask drawio.add_shape
+
+      taskloom verify --function mine.py --evidence folder
     """
     chosen = [
         name for name, given in (("--function", function), ("--all", every), ("--subtask", subtask)) if given

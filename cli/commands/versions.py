@@ -27,7 +27,11 @@ def publish(
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Publish the present state, such as imported or composed tasks, as an immutable dataset version."""
+    """Publish the present state, such as imported or composed tasks, as an immutable dataset version.
+
+    Examples:
+      taskloom publish 2026-11
+    """
     from flows.settings import load_settings
     from warehouse.store import Warehouse
 
@@ -47,7 +51,11 @@ def tag(
     version: Annotated[str, typer.Argument(help="A published version.")],
     warehouse: WarehouseOption = None,
 ) -> None:
-    """Give a version a further name; the tag moves if another version has it. `--version` takes tags too."""
+    """Give a version a further name; the tag moves if another version has it. `--version` takes tags too.
+
+    Examples:
+      taskloom versions tag stable v3
+    """
     from flows.settings import load_settings
     from warehouse.maintenance import tag as put
     from warehouse.store import Warehouse
@@ -69,7 +77,11 @@ def clean(
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove files of commits that never ended, old states that no version names, and versions beyond --keep."""
+    """Remove files of commits that never ended, old states that no version names, and versions beyond --keep.
+
+    Examples:
+      taskloom versions clean --keep 3
+    """
     from flows.settings import load_settings
     from warehouse.maintenance import clean as sweep
     from warehouse.store import Warehouse
@@ -87,7 +99,11 @@ def clean(
 
 
 def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json: JsonOption = False) -> None:
-    """List the published dataset versions, oldest first, with their tags."""
+    """List the published dataset versions, oldest first, with their tags.
+
+    Examples:
+      taskloom versions --json
+    """
     if context.invoked_subcommand is not None:
         return
     from cli.answer_printing import print_json, print_table
@@ -146,7 +162,11 @@ def diff(
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what changed from one version to another: rows added, removed and changed, per table."""
+    """Say what changed from one version to another: rows added, removed and changed, per table.
+
+    Examples:
+      taskloom diff v1 v2
+    """
     from cli.answer_printing import print_records
     from flows.settings import load_settings
     from warehouse.store import Warehouse

@@ -26,7 +26,11 @@ def view(
     warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
     data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
 ) -> None:
-    """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and SQL."""
+    """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and SQL.
+
+    Examples:
+      taskloom view --port 8000 --version v2
+    """
     from flows.settings import load_settings
     from warehouse.store import Warehouse
     from warehouse.viewer.server import LOOPBACK, listen, serve

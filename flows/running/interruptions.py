@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,4 +68,5 @@ def _is_termination(error: BaseException) -> bool:
     """Whether this is how Prefect, which handles the signal around a flow, tells of it."""
     if isinstance(error, BaseExceptionGroup):
         return any(_is_termination(part) for part in error.exceptions)
-    return type(error).__name__ == "TerminationSignal"
+    exceptions = sys.modules.get("prefect.exceptions")
+    return exceptions is not None and isinstance(error, exceptions.TerminationSignal)

@@ -15,7 +15,7 @@ from taskgraph.records.model_roles import ModelRole
 
 
 def check_settings(settings: Settings) -> None:
-    """See that a run with these settings can begin.
+    """See that a run with these settings can begin; its data folder is made.
 
     Raises:
         CommandError: no wanted application can be started, or the data folder cannot be written.
@@ -23,10 +23,20 @@ def check_settings(settings: Settings) -> None:
         RequestRejectedError: the file of replies cannot be read.
     """
     choose_applications(settings)
+    check_files(settings)
+    prepare_data_folder(settings.data)
+
+
+def check_files(settings: Settings) -> None:
+    """See that what the settings name can be read; nothing is changed.
+
+    Raises:
+        BudgetInvalidError: a budget cannot be read.
+        RequestRejectedError: the file of replies cannot be read.
+    """
     Budget.of(settings.models.budget, settings.models.stage_budgets, {})
     if settings.models.batch_in is not None:
         ReplyFile.read(settings.models.batch_in)
-    prepare_data_folder(settings.data)
 
 
 def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = tuple(ModelRole)) -> None:

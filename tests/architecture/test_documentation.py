@@ -102,6 +102,35 @@ def test_every_setting_stands_in_the_page_with_its_default() -> None:
     assert missing == [], "run: make docs"
 
 
+def commands() -> dict[str, typer.core.TyperCommand]:
+    """Every command by its words behind `taskloom`."""
+    found: dict[str, typer.core.TyperCommand] = {}
+
+    def walk(command: object, words: str) -> None:
+        for name, below in sorted(getattr(command, "commands", {}).items()):
+            found[f"{words} {name}".strip()] = below
+            walk(below, f"{words} {name}".strip())
+
+    walk(get_command(create_app()), "")
+    return found
+
+
+@pytest.mark.parametrize("words", sorted(commands()))
+def test_every_help_has_examples_whose_options_exist(words: str) -> None:
+    known = commands()
+    examples = re.findall(
+        r"^\s*(taskloom .*)$", (known[words].help or "").split("Examples:")[-1], re.MULTILINE
+    )
+    assert examples, f"taskloom {words} --help shows no example"
+    for example in examples:
+        named = shlex.split(example)[1:]
+        name = max((item for item in known if " ".join(named).startswith(item)), key=len)
+        options = {text for item in known[name].params for text in (*item.opts, *item.secondary_opts)}
+        given = {word.split("=")[0] for word in named if word.startswith("--")}
+        assert given <= options, example
+    assert any(" ".join(shlex.split(item)[1:]).startswith(words) for item in examples)
+
+
 def test_every_command_has_a_help_text() -> None:
     root = get_command(create_app())
     context = typer.Context(root, info_name="taskloom")
