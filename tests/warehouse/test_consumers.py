@@ -5,16 +5,26 @@ from __future__ import annotations
 import base64
 import io
 import json
+import tarfile
 from collections import deque
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from PIL import Image
 
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.interaction import ClickInput
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import Trajectory
 from tests.warehouse.sample_parts import trajectory
-from warehouse.errors import ExportRefusedError
+from warehouse.errors import ExportRefusedError, ImportRefusedError
+from warehouse.exporting.exported_actions import points_of
 from warehouse.exporting.exporting import ExportOptions, export
 from warehouse.exporting.record_files import RecordFiles
+from warehouse.importing.importing import read_import, run_import
 from warehouse.store import Warehouse
 
 
@@ -134,8 +144,6 @@ def test_the_published_evaluator_finds_every_file_of_a_task(sampled: Warehouse, 
 def test_a_high_level_export_draws_from_tasks_that_have_whole_trajectories(
     filled: Warehouse, tmp_path: Path
 ) -> None:
-    from taskgraph.records.task import Task
-
     (task,) = filled.read(Task)
     filled.write([task.model_copy(update={"task_id": "never-replayed"})])
 
@@ -168,3 +176,84 @@ def test_record_files_begin_anew_at_their_limits_and_end_whole(tmp_path: Path) -
     read = [record["number"] for name in files.files["train"] for record in lines(tmp_path / name)]
     assert read == [0, 1, 2, 3, 4]
     assert [record["number"] for record in json.loads((tmp_path / "test.json").read_text())] == [0, 1, 2]
+
+
+def test_grounding_points_lie_in_their_boxes(sampled: Warehouse, tmp_path: Path) -> None:
+    for coordinates in ("absolute", "unit", "thousand"):
+        out = tmp_path / coordinates
+        export(sampled, "grounding", out, options=ExportOptions.model_validate({"coordinates": coordinates}))
+        records = json.loads((out / "train.json").read_text())
+        assert records
+        for record in records:
+            left, top, right, bottom = record["bbox"]
+            x, y = record["point"]
+            assert left <= x <= right and top <= y <= bottom
+            question, answer = record["conversations"]
+            assert question["value"].count("<image>") == 1
+            assert json.loads(answer["value"]) == pytest.approx([x, y], rel=1e-4)
+            assert (out / record["image"]).is_file()
+
+
+def test_agent_net_is_read_back_with_the_same_points(
+    sampled: Warehouse, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    export(sampled, "agent_net", tmp_path / "out")
+
+    found = [item for item in read_import("agent_net", tmp_path / "out") if isinstance(item, Trajectory)]
+
+    stored = {item.trajectory_id: item for item in sampled.read(Trajectory, pictures=True)}
+    assert found
+    for item in found:
+        original = stored[item.subtask_id.removeprefix("agent_net:")]
+        for mine, theirs in zip(original.steps, item.steps, strict=True):
+            if isinstance(mine.action, ClickInput):
+                assert points_of(theirs) == points_of(mine)
+
+
+def test_shards_hold_a_picture_and_a_record_per_step(sampled: Warehouse, tmp_path: Path) -> None:
+    manifest = export(sampled, "web_dataset", tmp_path / "out")
+
+    with tarfile.open(tmp_path / "out" / "train-00000.tar") as shard:
+        names = shard.getnames()
+        keys = {name.partition(".")[0] for name in names}
+        assert sorted(names) == sorted(f"{key}.{ending}" for key in keys for ending in ("png", "json"))
+        assert len(keys) == manifest.outcome.counts["train"]
+        member = shard.extractfile(next(name for name in names if name.endswith(".json")))
+        assert member is not None and set(json.loads(member.read())) == {"id", "system", "question", "answer"}
+
+
+def test_our_own_dataset_folder_is_read_back(
+    sampled: Warehouse, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    export(sampled, "hugging_face", tmp_path / "out")
+
+    run_import(warehouse, "hugging_face", tmp_path / "out")
+
+    for record in (Task, Subtask, EvaluationFunction):
+        assert list(warehouse.read(record)) == list(sampled.read(record))
+    for mine in warehouse.read(Trajectory, pictures=True):
+        (original,) = sampled.read(
+            Trajectory, "trajectory_id = $id", {"id": mine.trajectory_id}, pictures=True
+        )
+        assert [step.observation_screenshot for step in mine.steps] == [
+            step.observation_screenshot for step in original.steps
+        ]
+        assert [step.target_rectangle for step in mine.steps] == [
+            step.target_rectangle for step in original.steps
+        ]
+        assert [type(step.action) for step in mine.steps] == [type(step.action) for step in original.steps]
+
+
+def test_a_broken_row_of_a_dataset_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tasks").mkdir()
+    pyarrow.parquet.write_table(
+        pa.table({"task_id": ["a"], "surprise": [1]}), tmp_path / "tasks" / "t.parquet"
+    )
+    (tmp_path / "subtasks").mkdir()
+    (tmp_path / "subtasks" / "s.parquet").write_bytes(b"no")
+
+    with pytest.raises(ImportRefusedError, match="is no Parquet file"):
+        read_import("hugging_face", tmp_path)
+    (tmp_path / "subtasks" / "s.parquet").unlink()
+    with pytest.raises(ImportRefusedError, match=r"tasks/t.parquet: \[0\]: .*surprise"):
+        read_import("hugging_face", tmp_path)

@@ -334,6 +334,7 @@ def test_pages_of_mind2web_are_not_kept_and_all_else_is(tmp_path: Path) -> None:
         ("pyautogui.write(message='a^b')", KeyboardInput),
         ("pyautogui.hotkey('ctrl', 'shift', 't')", KeyboardInput),
         ("pyautogui.press('enter')", KeyboardInput),
+        ("pyautogui.click(0.1, 0.2)\npyautogui.write('a')\npyautogui.press('enter')", KeyboardInput),
         ("pyautogui.click(x=0.1, y=0.2)\npyautogui.click(x=0.1, y=0.2)", None),
         ("pyautogui.press('volumeup')", None),
         ("import os\nos.system('true')", None),

@@ -92,11 +92,8 @@ def recordings(source: ExportSource, options: ExportOptions) -> Iterator[tuple[T
                 if trajectory is not None:
                     yield trajectory, task.instruction, source.split_of(task.task_id)
         return
-    set_of = {
-        node.subtask_id: source.split_of(task.task_id) for task in source.tasks() for node in task.graph.nodes
-    }
     for trajectory in source.trajectories():
-        yield trajectory, trajectory.instruction, set_of[trajectory.subtask_id]
+        yield trajectory, trajectory.instruction, source.split_of_subtask[trajectory.subtask_id]
 
 
 def answer_text(trajectory: Trajectory, step: TrajectoryStep, options: ExportOptions) -> str:

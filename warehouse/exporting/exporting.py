@@ -29,7 +29,7 @@ from warehouse.errors import ExportRefusedError
 from warehouse.lookup import export_module
 from warehouse.records import ImportedItem
 from warehouse.sets.drawing import draw_tasks
-from warehouse.sets.names import SplitName
+from warehouse.sets.names import SPLITS, SplitName
 from warehouse.sets.requests import SetRequest
 from warehouse.sets.selection import Selection, Shortfall
 from warehouse.sets.splits import LeakageReport
@@ -123,9 +123,19 @@ class ExportSource:
         return next((name for name, members in self.splits.items() if task_id in members), "train")
 
     @cached_property
+    def split_of_subtask(self) -> dict[str, SplitName]:
+        """The set of each subtask's own records; `train` where subtasks may be shared and training tasks hold it."""
+        found: dict[str, set[SplitName]] = {}
+        for task in self.tasks():
+            name = self.split_of(task.task_id)
+            for node in task.graph.nodes:
+                found.setdefault(node.subtask_id, set()).add(name)
+        return {item: min(names, key=SPLITS.index) for item, names in found.items()}
+
+    @cached_property
     def subtask_ids(self) -> tuple[str, ...]:
         """Subtasks of the tasks, sorted."""
-        return tuple(sorted({node.subtask_id for task in self.tasks() for node in task.graph.nodes}))
+        return tuple(sorted(self.split_of_subtask))
 
     @cached_property
     def subtasks(self) -> dict[str, Subtask]:

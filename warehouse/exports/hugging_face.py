@@ -54,13 +54,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     tasks: dict[str, list[Record]] = {}
     for task in source.tasks():
         tasks.setdefault(source.split_of(task.task_id), []).append(task)
-    set_of = {
-        node.subtask_id: source.split_of(task.task_id)
-        for members in tasks.values()
-        for task in members
-        if isinstance(task, Task)
-        for node in task.graph.nodes
-    }
+    set_of = source.split_of_subtask
     subtasks: dict[str, list[Record]] = {}
     for subtask in source.subtasks.values():
         subtasks.setdefault(set_of[subtask.subtask_id], []).append(subtask)

@@ -29,9 +29,6 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         elif verification.evaluation is not None and not verification.evaluation.passed:
             rejected[verification.trajectory_id] = verification
     good = {trajectory for found in accepted.values() for trajectory in found}
-    set_of = {
-        node.subtask_id: source.split_of(task.task_id) for task in source.tasks() for node in task.graph.nodes
-    }
     by_set: dict[str, list[dict[str, object]]] = defaultdict(list)
     refused: list[Refused] = []
     for trajectory_id, verification in sorted(rejected.items()):
@@ -48,7 +45,9 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         if step is None:
             refused.append(Refused(item_id=trajectory_id, reason="never saw a screen of the accepted one"))
             continue
-        by_set[set_of[verification.subtask_id]].append(_pair(better, bad, step, folder, options))
+        by_set[source.split_of_subtask[verification.subtask_id]].append(
+            _pair(better, bad, step, folder, options)
+        )
     counts = {
         name: write_lines(folder / f"{name}.jsonl", iter(pairs)) for name, pairs in sorted(by_set.items())
     }

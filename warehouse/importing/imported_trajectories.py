@@ -108,7 +108,7 @@ def _steps(fields: Fields, root: Path) -> tuple[TrajectoryStep, ...]:
                 observation_screenshot=_picture(fields, root, name, number - 1),
                 description=action.optional_text("description"),
                 thought=action.optional_text("thought"),
-                action=_action(action),
+                action=read_action(action),
                 target=ControlQuery(text=text) if text else None,
                 target_rectangle=rectangle,
                 evidence=Evidence(step=number),
@@ -117,7 +117,12 @@ def _steps(fields: Fields, root: Path) -> tuple[TrajectoryStep, ...]:
     return tuple(steps)
 
 
-def _action(fields: Fields) -> Action:
+def read_action(fields: Fields) -> Action:
+    """An action of C.2.
+
+    Raises:
+        ImportRefusedError: an unknown function, or arguments that it does not take.
+    """
     arguments = fields.fields("args").values
     values: dict[str, object] = {_RENAMED.get(name, name): value for name, value in arguments.items()}
     values["operation"] = fields.text("function")

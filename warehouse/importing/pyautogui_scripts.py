@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput, WheelMouseInput
@@ -50,7 +50,7 @@ _KEYS: Final = {
 def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated | None:
     """The one action that a script stands for; None where it is none or several that are no one action here.
 
-    Moving the pointer before a drag or a scroll belongs to that action.
+    Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place before typing.
 
     Args:
         script: the statements.
@@ -71,7 +71,19 @@ def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated |
             found.append(drag([start, at], picture))
         else:
             found.append(_single(name, positional, named, at, picture))
-    return found[0] if len(found) == 1 else None
+    return found[0] if len(found) == 1 else _typed_into(found)
+
+
+def _typed_into(found: Sequence[Demonstrated | None]) -> Demonstrated | None:
+    """Typing into a place that is clicked first, or typing in several pieces, as one action; None for anything else."""
+    first = found[0] if found else None
+    if first is None:
+        return None
+    keyed = [item.action for item in found if item is not None and isinstance(item.action, KeyboardInput)]
+    clicked = isinstance(first.action, ClickInput) and first.action == ClickInput(control_label="")
+    if len(keyed) != len(found) - clicked or not keyed:
+        return None
+    return Demonstrated(KeyboardInput(keys="".join(action.keys for action in keyed)), first.rectangle)
 
 
 def ends_task(script: str) -> bool:

@@ -1,0 +1,61 @@
+"""AgentNet (OpenCUA): `<set>.jsonl` with one demonstration each, and `images/`.
+
+Actions are PyAutoGUI code with points as fractions of the screen; the last step ends the task.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from taskgraph.records.trajectory import Trajectory
+from warehouse.exporting.dialogues import recordings
+from warehouse.exporting.exported_actions import image_size, pyautogui_statements
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from warehouse.exporting.pictures import write_picture
+from warehouse.exporting.record_files import RecordFiles
+
+RECORDINGS = True
+"""Whether the format is made of recordings."""
+_POINT = re.compile(r"^(pyautogui\.(?:click|doubleClick|rightClick|moveTo|dragTo))\((\d+), (\d+)")
+
+
+def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
+    """Write one file per set that has records."""
+    with RecordFiles(folder, lines=True) as records:
+        for trajectory, instruction, split in recordings(source, options):
+            records.add(split, _record(trajectory, instruction, folder))
+    return ExportOutcome(counts=dict(sorted(records.counts.items())))
+
+
+def _record(trajectory: Trajectory, instruction: str, folder: Path) -> dict[str, object]:
+    steps: list[dict[str, object]] = []
+    for step in trajectory.steps:
+        size = image_size(step.observation_screenshot.png)
+        code = (
+            "\n".join(_in_fractions(line, size) for line in pyautogui_statements(step)) or "computer.wait()"
+        )
+        steps.append(
+            {
+                "index": len(steps),
+                "image": Path(write_picture(folder, step.observation_screenshot)).name,
+                "value": {"observation": step.description, "thought": step.thought, "code": code},
+            }
+        )
+    if steps:
+        end = {"observation": "", "thought": "", "code": "computer.terminate(status='success')"}
+        steps.append({"index": len(steps), "image": steps[-1]["image"], "value": end})
+    return {
+        "task_id": trajectory.trajectory_id,
+        "instruction": instruction,
+        "task_completed": trajectory.termination == "finished",
+        "traj": steps,
+    }
+
+
+def _in_fractions(statement: str, size: tuple[int, int]) -> str:
+    def fractions(match: re.Match[str]) -> str:
+        x, y = ((int(match[at]) + 0.5) / max(extent, 1) for at, extent in ((2, size[0]), (3, size[1])))
+        return f"{match[1]}(x={x:.5f}, y={y:.5f}"
+
+    return _POINT.sub(fractions, statement)

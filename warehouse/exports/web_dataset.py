@@ -1,0 +1,57 @@
+"""WebDataset shards for training at scale: `<set>-00000.tar` with `<key>.png` and `<key>.json` for every step.
+
+The JSON holds the system text, what is asked and what should be answered. Shards hold a thousand steps; equal data give
+equal bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from warehouse.exporting.dialogues import Dialogue, dialogues, system_text
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from warehouse.exporting.file_names import safe_name
+
+RECORDINGS = True
+"""Whether the format is made of recordings."""
+_SAMPLES: Final = 1000
+
+
+def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
+    """Write the shards of every set that has steps."""
+    counts: Counter[str] = Counter()
+    shards: dict[str, tarfile.TarFile] = {}
+    with ExitStack() as stack:
+        for dialogue in dialogues(source, options.model_copy(update={"granularity": "step"})):
+            if counts[dialogue.split] % _SAMPLES == 0:
+                if dialogue.split in shards:
+                    shards[dialogue.split].close()
+                name = f"{dialogue.split}-{counts[dialogue.split] // _SAMPLES:05}.tar"
+                shards[dialogue.split] = stack.enter_context(tarfile.open(folder / name, "w"))
+            _add(shards[dialogue.split], dialogue, options)
+            counts[dialogue.split] += 1
+    return ExportOutcome(counts=dict(sorted(counts.items())))
+
+
+def _add(shard: tarfile.TarFile, dialogue: Dialogue, options: ExportOptions) -> None:
+    (turn,) = dialogue.turns
+    record = {
+        "id": dialogue.dialogue_id,
+        "system": system_text(options),
+        "question": turn.question,
+        "answer": turn.answer,
+    }
+    key = safe_name(dialogue.dialogue_id).replace(".", "_")
+    for ending, data in (
+        ("png", turn.screenshot.png),
+        ("json", json.dumps(record, ensure_ascii=False).encode()),
+    ):
+        member = tarfile.TarInfo(f"{key}.{ending}")
+        member.size = len(data)
+        shard.addfile(member, io.BytesIO(data))

@@ -1,0 +1,137 @@
+"""Our own dataset folder for Hugging Face: tasks, subtasks and functions row for row, trajectories from their steps.
+
+Trajectories come in with pictures, actions and places, without evidence, and so without a way to judge them again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from resources.applications import ControlQuery
+from resources.record import Record
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.interaction import Screenshot
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.errors import Fault, ImportRefusedError, RowInvalidError
+from warehouse.importing.import_fields import Fields
+from warehouse.importing.imported_tasks import IMPORTED
+from warehouse.importing.imported_trajectories import read_action
+from warehouse.importing.items import BrokenItem, Kind
+from warehouse.schema import TABLE_OF_RECORD
+from warehouse.storage.field_codecs import Shared
+from warehouse.storage.rows import decode_record
+
+_CONFIGURATIONS: tuple[tuple[str, type[Record], Kind], ...] = (
+    ("subtasks", Subtask, "subtask"),
+    ("evaluation_functions", EvaluationFunction, "evaluation_function"),
+    ("tasks", Task, "task"),
+)
+_STEPS = "trajectory_steps"
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The records of a folder that the export of the same name wrote.
+
+    Raises:
+        ImportRefusedError: nothing is there, or a file is no Parquet file.
+    """
+    names = [*(name for name, _, _ in _CONFIGURATIONS), _STEPS]
+    if not any((path / name).is_dir() for name in names):
+        raise ImportRefusedError(str(path), "", f"holds none of the folders {', '.join(names)}")
+    for name, record, kind in _CONFIGURATIONS:
+        for file in sorted((path / name).glob("*.parquet")):
+            yield from _rows(file, f"{name}/{file.name}", record, kind)
+    yield from _trajectories(path)
+
+
+def _rows(file: Path, shown: str, record: type[Record], kind: Kind) -> Iterator[Record | BrokenItem]:
+    table = TABLE_OF_RECORD[record]
+    known = {column.name for column in table.columns}
+    for number, row in enumerate(_read(file, shown)):
+        place = f"{shown}:[{number}]"
+        strange = sorted(set(row) - known)
+        try:
+            if strange:
+                raise RowInvalidError(f"has the unknown column {strange[0]!r}")
+            yield decode_record(table, {column: row.get(column) for column in known}, Shared())
+        except RowInvalidError as error:
+            fault = Fault(shown, f"[{number}]", str(error))
+            name = str(row.get(table.key[0]) or place)
+            yield BrokenItem(
+                name, kind, place, (fault,), "format_broken", json.loads(json.dumps(row, default=str))
+            )
+
+
+def _trajectories(path: Path) -> Iterator[Record | BrokenItem]:
+    """The trajectories whose steps stand together in the files."""
+    pending: list[dict[str, Any]] = []
+    for file in sorted((path / _STEPS).glob("*.parquet")):
+        shown = f"{_STEPS}/{file.name}"
+        for row in _read(file, shown):
+            if pending and row.get("trajectory_id") != pending[0].get("trajectory_id"):
+                yield _trajectory(pending, shown)
+                pending = []
+            pending.append(row)
+        if pending and file == sorted((path / _STEPS).glob("*.parquet"))[-1]:
+            yield _trajectory(pending, shown)
+
+
+def _trajectory(rows: list[dict[str, Any]], shown: str) -> Record | BrokenItem:
+    first = rows[0]
+    name = str(first.get("trajectory_id") or "")
+    try:
+        steps = tuple(
+            _step(row, Fields(_action_of(row, shown), shown, f"{name}#{row.get('step')}")) for row in rows
+        )
+        return Trajectory(
+            trajectory_id=name,
+            subtask_id=first["subtask_id"],
+            instance_id=first["subtask_id"],
+            parameters={},
+            instruction=first["instruction"],
+            platform="imported",
+            initial_evidence=Evidence(step=0),
+            steps=steps,
+            termination="finished",
+            provenance=IMPORTED,
+        )
+    except ImportRefusedError as error:
+        return BrokenItem(name or shown, "trajectory", shown, error.faults, error.code, None)
+    except (KeyError, ValueError) as error:
+        fault = Fault(shown, name, f"breaks the format: {error}")
+        return BrokenItem(name or shown, "trajectory", shown, (fault,), "format_broken", None)
+
+
+def _action_of(row: dict[str, Any], shown: str) -> dict[str, Any]:
+    return {"function": row["function"], "args": json.loads(row["arguments"])}
+
+
+def _step(row: dict[str, Any], action: Fields) -> TrajectoryStep:
+    rectangle = row.get("rectangle")
+    return TrajectoryStep(
+        step=row["step"],
+        observation_screenshot=Screenshot.of(row["screenshot"]["bytes"] or b""),
+        description=row.get("description") or "",
+        thought=row.get("thought") or "",
+        action=read_action(action),
+        target=ControlQuery(text=row["control_text"]) if row.get("control_text") else None,
+        target_rectangle=tuple(rectangle) if rectangle else None,
+        evidence=Evidence(step=row["step"]),
+    )
+
+
+def _read(file: Path, shown: str) -> Iterator[dict[str, Any]]:
+    try:
+        for batch in pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=200):
+            yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise ImportRefusedError(shown, "", f"is no Parquet file: {error}") from None
