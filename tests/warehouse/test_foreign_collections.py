@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from resources.record import Record
@@ -25,6 +29,7 @@ from warehouse.exporting.exporting import export
 from warehouse.importing.episodes import Picture
 from warehouse.importing.importing import read_import, run_import, survey_import
 from warehouse.importing.pyautogui_scripts import done_by
+from warehouse.importing.tfrecords import examples
 from warehouse.importing.tool_graphs import compare_tool_graph
 from warehouse.records import ImportedItem
 from warehouse.store import Warehouse
@@ -190,6 +195,43 @@ def mind2web(folder: Path) -> None:
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), folder / "data" / "train-00000.parquet")
 
 
+def _field(number: int, data: bytes) -> bytes:
+    """A field of bytes in a protocol buffer."""
+    size, length = len(data), b""
+    while True:
+        length += bytes([size & 127 | (128 if size > 127 else 0)])
+        size >>= 7
+        if not size:
+            return bytes([number << 3 | 2]) + length + data
+
+
+def _example(features: dict[str, list[bytes] | int]) -> bytes:
+    entries = b""
+    for name, values in features.items():
+        if isinstance(values, int):
+            feature = _field(3, _field(1, bytes([values])))
+        else:
+            feature = _field(1, b"".join(_field(1, value) for value in values))
+        entries += _field(1, _field(1, name.encode()) + _field(2, feature))
+    return _field(1, entries)
+
+
+def android_control(folder: Path) -> None:
+    shot = picture(folder, "shot.png")
+    actions = [{"action_type": "click", "x": 50, "y": 50}, {"action_type": "input_text", "text": "50%"}]
+    record = _example(
+        {
+            "episode_id": 7,
+            "goal": [b"Write a note."],
+            "actions": [json.dumps(action).encode() for action in actions],
+            "step_instructions": [b"Tap the note", b"Type it"],
+            "screenshots": [shot] * 3,
+        }
+    )
+    packed = struct.pack("<Q", len(record)) + bytes(4) + record + bytes(4)
+    (folder / "android_control-00000-of-00020").write_bytes(gzip.compress(packed))
+
+
 def windows_agent_arena(folder: Path) -> None:
     task = {**foreign.OSWORLD, "id": "n-1-WOS", "related_apps": ["notepad"]}
     foreign.write(folder, "evaluation_examples_windows/examples/notepad/n-1-WOS.json", task)
@@ -204,6 +246,7 @@ COLLECTIONS: dict[Callable[[Path], None], tuple[int, int]] = {
     omniact: (1, 1),
     mind2web: (2, 1),
     windows_agent_arena: (1, 0),
+    android_control: (1, 1),
 }
 """Numbers of tasks and of trajectories that each collection gives."""
 
@@ -241,7 +284,12 @@ def test_a_broken_item_of_a_collection_is_refused_or_skipped(
         "gui_odyssey": ("annotations/bad.json", {**ODYSSEY, "episode_id": "bad", "task_info": {}}),
         "windows_agent_arena": ("evaluation_examples_windows/examples/x/bad.json", {"id": "bad"}),
     }.get(lay_out.__name__, ("bad.json", [{"task_id": 3, "episode_id": "bad", "annotation_id": "bad"}]))
-    foreign.write(tmp_path, *broken)
+    if lay_out is android_control:
+        record = _example({"episode_id": 9, "goal": [b" "]})
+        packed = struct.pack("<Q", len(record)) + bytes(4) + record + bytes(4)
+        (tmp_path / "android_control-00001-of-00020").write_bytes(packed)
+    else:
+        foreign.write(tmp_path, *broken)
 
     with pytest.raises(ImportRefusedError) as caught:
         read_import(lay_out.__name__, tmp_path)
@@ -275,7 +323,7 @@ def test_a_template_of_android_world_is_a_task_only_without_placeholders(tmp_pat
 
 
 def test_points_of_a_phone_lie_where_they_were_touched(tmp_path: Path) -> None:
-    for lay_out in (gui_odyssey, android_in_the_wild, agent_net):
+    for lay_out in (gui_odyssey, android_in_the_wild, agent_net, android_control):
         (found,) = [
             item for item in records(lay_out, tmp_path / lay_out.__name__) if isinstance(item, Trajectory)
         ]
@@ -285,7 +333,7 @@ def test_points_of_a_phone_lie_where_they_were_touched(tmp_path: Path) -> None:
 
 
 def test_typed_text_is_read_back_as_the_same_characters(tmp_path: Path) -> None:
-    for lay_out, text in ((gui_odyssey, "7 {am}"), (mind2web, "50%")):
+    for lay_out, text in ((gui_odyssey, "7 {am}"), (mind2web, "50%"), (android_control, "50%")):
         (found,) = [
             item for item in records(lay_out, tmp_path / lay_out.__name__) if isinstance(item, Trajectory)
         ]
@@ -374,3 +422,17 @@ def test_links_of_a_tool_graph_follow_from_its_types(tmp_path: Path) -> None:
         compare_tool_graph(
             foreign.write(tmp_path, "b.json", {"nodes": [], "links": [{"source": "a", "target": "b"}]})
         )
+
+
+@settings(max_examples=150)
+@given(st.binary(max_size=200))
+def test_a_file_that_is_no_tfrecord_is_refused_or_read(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("records") / "android_control-0"
+    for content in (data, struct.pack("<Q", len(data)) + bytes(4) + data + bytes(4), gzip.compress(data)):
+        path.write_bytes(content)
+        try:
+            list(examples(path, path.name))
+        except ImportRefusedError as error:
+            assert error.file == path.name and error.reason
