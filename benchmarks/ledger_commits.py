@@ -12,12 +12,11 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks.questions import Question, Verdict
+from benchmarks.questions import Question
 from model_clients.conversation import first_request
-from model_clients.ledger.call_records import CallRecord
+from model_clients.ledger.call_records import moment
 from model_clients.ledger.ledger import Ledger
-from model_clients.messages import ModelReply
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelCall
 
 REPLIES = 2000
 TASKS = 32
@@ -29,19 +28,16 @@ async def record_all(ledger: Ledger, tasks: int) -> float:
 
     async def work() -> None:
         for number in numbers:
-            request = first_request(
-                ModelRole.ACTOR, Question(f"item {number}"), Verdict, stage="s", item_id="i", attempt=0
-            )
-            call = CallRecord(
+            request = first_request(Question(f"item {number}"), stage="s", item_id="i")
+            call = ModelCall(
                 key=f"{number:064}",
                 outcome="answered",
-                model_role=ModelRole.ACTOR,
+                role=request.role,
                 provider="openai",
                 model="m",
-                finished_at=datetime.now(UTC),
+                finished_at=moment(datetime.now(UTC)),
             )
-            reply = ModelReply(text='{"answer": "x"}' * 20, provider="openai", model="m")
-            await ledger.record(call, request, reply)
+            await ledger.record(call, request, '{"answer": "x"}' * 20)
 
     started = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(tasks)))

@@ -34,10 +34,9 @@ KEY_VARIABLE = "BENCHMARK_KEY"
 
 async def run_child(path: Path, url: str) -> None:
     """One run: chains of two calls; prints the answers."""
-    from benchmarks.questions import Question, Verdict
-    from model_clients.asking import RoleModels
+    from benchmarks.questions import Question
+    from model_clients.role_models import RoleModels
     from model_clients.settings import CallSettings
-    from taskgraph.records.model_roles import ModelRole
 
     model = {"provider": "openai", "model": "m", "base_url": url, "api_key_variable": KEY_VARIABLE}
     limits = {"openai": {"concurrency": CONCURRENCY}}
@@ -48,9 +47,7 @@ async def run_child(path: Path, url: str) -> None:
             async def chain(number: int) -> str:
                 text = f"item {number}"
                 for _ in range(2):
-                    verdict = await models.ask(
-                        ModelRole.SUMMARIZER, Question(text), Verdict, stage="kills", item_id=str(number)
-                    )
+                    verdict = await models.ask(Question(text), stage="kills", item_id=str(number))
                     text = verdict.answer
                 return text
 

@@ -65,11 +65,10 @@ def makespan(latencies: list[float], scenario: Scenario) -> float:
 
 async def run_taskloom(scenario: Scenario, url: str) -> int:
     """Our calls, with the ledger; how many items were answered."""
-    from benchmarks.questions import Question, Verdict
-    from model_clients.asking import RoleModels
+    from benchmarks.questions import Question
     from model_clients.ledger.ledger import Ledger
+    from model_clients.role_models import RoleModels
     from model_clients.settings import CallSettings
-    from taskgraph.records.model_roles import ModelRole
 
     model = {"provider": "openai", "model": "m", "base_url": url, "api_key_variable": KEY_VARIABLE}
     limits = {"concurrency": CONCURRENCY, "requests_per_minute": scenario.requests_per_minute}
@@ -80,9 +79,7 @@ async def run_taskloom(scenario: Scenario, url: str) -> int:
             async def item(number: int) -> bool:
                 text = f"Item {number}"
                 for _ in range(scenario.calls_per_item):
-                    verdict = await models.ask(
-                        ModelRole.SUMMARIZER, Question(text), Verdict, stage="benchmark", item_id=str(number)
-                    )
+                    verdict = await models.ask(Question(text), stage="benchmark", item_id=str(number))
                     text += verdict.answer
                 return True
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from resources.record import Record
 from taskgraph.records.interaction import Screenshot
+from taskgraph.records.model_calls import ModelRole
 
 SYSTEM = "You check desktop tasks and answer in JSON. " * 100
 
@@ -21,15 +20,15 @@ class Verdict(Record):
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt of one line."""
+    """A question of one line, which is its own prompt."""
 
     user: str
     system: str = SYSTEM
     images: tuple[Screenshot, ...] = ()
-    template: str = "benchmark"
     template_hash: str = ""
+    role: ModelRole = ModelRole.SUMMARIZER
+    reply_type: type[Verdict] = Verdict
 
-    @property
-    def inputs(self) -> dict[str, JsonValue]:
-        """Nothing beside the text."""
-        return {}
+    def rendered(self) -> Question:
+        """Itself."""
+        return self

@@ -31,7 +31,7 @@ from synthesis.intents.intents import IntentSettings
 from synthesis.replay.replay import ReplaySettings
 from synthesis.trajectories.trajectories import TrajectorySettings
 from synthesis.validation.validation import ValidationSettings
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 PREFIX = "TASKLOOM_"
 DEFAULT_FILE = Path("taskloom.yaml")

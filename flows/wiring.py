@@ -20,10 +20,10 @@ from flows.running.interruptions import termination_in_order
 from flows.running.progress import Progress
 from flows.running.recording import Recorder
 from flows.settings import Settings
-from model_clients.asking import RoleModels
 from model_clients.counters import CallCounters
 from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
 from model_clients.ledger.ledger import Ledger
+from model_clients.role_models import RoleModels
 from offline.mistakes import MistakeSource
 from offline.models import OfflineModels
 from offline.rules import OfflineRules
@@ -32,7 +32,7 @@ from resources.categories import ResourceCategory
 from resources.errors import ExitCode, UnknownCatalogEntryError
 from resources.reading.catalog import load_applications, load_goal_wordings, load_resource_categories
 from synthesis.ports import Models
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
 

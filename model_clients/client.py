@@ -11,7 +11,7 @@ from pydantic import BaseModel, JsonValue
 from model_clients.errors import ModelClientError
 from model_clients.messages import ModelReply, ModelRequest
 from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 Reply_co = TypeVar("Reply_co", bound=BaseModel, covariant=True)
 
@@ -32,11 +32,6 @@ class Prompt(Protocol):
     @property
     def images(self) -> tuple[Screenshot, ...]:
         """Pictures, in the order the text speaks of them."""
-        ...
-
-    @property
-    def template(self) -> str:
-        """Name of the template."""
         ...
 
     @property

@@ -12,10 +12,13 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from model_clients.client import Question
 from model_clients.errors import ReplyInvalidError
 from model_clients.messages import Content, ImageContent, Message, ModelReply, ModelRequest, TextContent
+from model_clients.settings import ModelSettings
+from taskgraph.records.model_calls import CallPurpose
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL | re.IGNORECASE)
+_LONGER = 2
 _LONGEST_QUOTE = 300
 _MOST_PROBLEMS = 12
 
@@ -32,16 +35,36 @@ def first_request(
     user.append(TextContent(text=prompt.user))
     messages.append(Message(role="user", content=tuple(user)))
     return ModelRequest(
-        model_role=question.role,
+        role=question.role,
         messages=tuple(messages),
         reply_schema_name=question.reply_type.__name__,
         reply_schema=_schema(question.reply_type),
         attempt=attempt,
-        template=prompt.template,
         template_hash=prompt.template_hash,
         stage=stage,
         item_id=item_id,
     )
+
+
+def second_try(
+    model: ModelSettings, request: ModelRequest, reply: ModelReply, problem: str
+) -> tuple[ModelSettings, ModelRequest, CallPurpose]:
+    """How to ask again after an unusable reply: a truncated one with twice the room, others with what is wrong.
+
+    Args:
+        model: the model that was asked.
+        request: what it was asked.
+        reply: what it said.
+        problem: what the parser said about it.
+    """
+    if reply.finish_reason != "length":
+        return model, repair_request(request, reply, problem), "repair"
+    room = model.parameters.max_output_tokens
+    if room is None:
+        problem = f"it was cut off at the longest length allowed, so it must be shorter; {problem}"
+        return model, repair_request(request, reply, problem), "repair"
+    parameters = model.parameters.model_copy(update={"max_output_tokens": room * _LONGER})
+    return model.model_copy(update={"parameters": parameters}), request, "longer"
 
 
 def repair_request(request: ModelRequest, reply: ModelReply, problem: str) -> ModelRequest:

@@ -41,9 +41,9 @@ class StageCounters:
     def add(self, reply: ModelReply) -> None:
         """Count a call that was just paid for."""
         self.calls_made += 1
-        self.input_tokens += reply.usage.input_tokens
-        self.cached_input_tokens += reply.usage.cached_input_tokens
-        self.output_tokens += reply.usage.output_tokens
+        self.input_tokens += reply.input_tokens
+        self.cached_input_tokens += reply.cached_input_tokens
+        self.output_tokens += reply.output_tokens
         self.cost_usd += reply.cost_usd
         self.calls_without_price += not reply.cost_known
 

@@ -17,6 +17,7 @@ ModelClientError
 ├── BatchPendingError               the request waits in a file for an answer from elsewhere; the item goes on later
 └── TryFailedError                  one try of a call, seen by `RoleModels` only
     ├── RequestRejectedError        400, 404, 413, 422: sending it again cannot help
+    │   ├── AddressUnknownError     404, 405: no such model, or no such path on the server
     │   ├── FormatUnsupportedError  the server does not take this way of asking for a typed reply
     │   └── RequestFilteredError    a content filter stopped the request; recorded as an outcome
     ├── RateLimitedError            429 (transient; may carry Retry-After)
@@ -37,7 +38,10 @@ class ModelClientError(TaskloomError):
         transient: whether sending the same request again can help.
         rate_report: what the response's headers said about limits, when there was a response.
         request_id: the provider's id of the request, for support.
+        another_model_may_answer: whether a fallback model is worth asking.
     """
+
+    another_model_may_answer = True
 
     rate_report: RateReport | None = None
     request_id: str = ""
@@ -45,6 +49,8 @@ class ModelClientError(TaskloomError):
 
 class UnknownProviderError(ModelClientError):
     """No provider of that name."""
+
+    another_model_may_answer = False
 
 
 class CallFailedError(ModelClientError):
@@ -66,21 +72,27 @@ class ReplyUnavailableError(CallFailedError):
 class RunStoppedError(ModelClientError):
     """No call can succeed as things are."""
 
+    another_model_may_answer = False
+
 
 class KeyMissingError(RunStoppedError):
     """The environment holds no key for the provider."""
 
     exit_code = ExitCode.MISSING_REQUIREMENT
+    another_model_may_answer = True
 
 
 class KeyRejectedError(RunStoppedError):
     """The provider does not accept the key."""
 
     exit_code = ExitCode.MISSING_REQUIREMENT
+    another_model_may_answer = True
 
 
 class ProviderDownError(RunStoppedError):
     """The provider has answered nothing for a long time."""
+
+    another_model_may_answer = True
 
 
 class BudgetExhaustedError(RunStoppedError):
@@ -105,6 +117,7 @@ class BatchPendingError(ModelClientError):
     """The request was written to a file and waits for an answer from elsewhere."""
 
     exit_code = ExitCode.WAITING_FOR_REPLIES
+    another_model_may_answer = False
 
 
 class TryFailedError(ModelClientError):
@@ -113,6 +126,10 @@ class TryFailedError(ModelClientError):
 
 class RequestRejectedError(TryFailedError):
     """The provider does not accept the request."""
+
+
+class AddressUnknownError(RequestRejectedError):
+    """The server knows no such model or no such path."""
 
 
 class FormatUnsupportedError(RequestRejectedError):

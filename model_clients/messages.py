@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 from model_clients.limits.rate_reports import RateReport
 from resources.record import Record
 from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import CallFigures, FinishReason, ModelRole
 
 
 class TextContent(Record):
@@ -48,7 +48,7 @@ class Message(Record):
 class ModelRequest(Record):
     """All that determines a reply, and what is needed to account for it."""
 
-    model_role: ModelRole
+    role: ModelRole
     """Who is called."""
     messages: tuple[Message, ...]
     """The conversation."""
@@ -58,61 +58,22 @@ class ModelRequest(Record):
     """JSON schema of the typed reply."""
     attempt: int = 0
     """Which of several equal requests this is; a new attempt may be answered differently."""
-    template: str = ""
-    """Prompt template."""
     template_hash: str = ""
-    """SHA-256 of its text."""
+    """SHA-256 of the prompt template."""
     stage: str = ""
     """Stage of the method, for accounting."""
     item_id: str = ""
     """Subtask, task or application the call serves, for accounting."""
 
 
-FinishReason = Literal["stop", "length", "refusal", "content_filter", "other"]
-"""Why a model stopped."""
-
-
-class TokenUsage(Record):
-    """Tokens of one call."""
-
-    input_tokens: int = 0
-    """All input, cached part included."""
-    cached_input_tokens: int = 0
-    """Input read from the provider's cache."""
-    cache_write_tokens: int = 0
-    """Input written to the provider's cache."""
-    output_tokens: int = 0
-    """All output, reasoning included."""
-    reasoning_tokens: int = 0
-    """Output spent on reasoning."""
-
-
-class ModelReply(Record):
+class ModelReply(CallFigures):
     """What a model answered."""
 
     text: str
     """The text, or the JSON text of a structured reply."""
     finish_reason: FinishReason = "stop"
-    """Why it stopped."""
-    usage: TokenUsage = TokenUsage()
-    """Tokens used."""
-    provider: str
-    """Who answered."""
-    model: str
-    """Model that answered."""
-    provider_request_id: str = ""
-    """The provider's id, for support."""
-    latency_seconds: float = 0.0
-    """Time from sending to the last byte."""
-    retries: int = 0
-    """Attempts before this one that failed transiently."""
-    cost_usd: float = 0.0
-    """Price in US dollars, from the price table."""
-    cost_known: bool = True
-    """Whether a price was known; without one the cost reads zero."""
+    """Why the model stopped."""
     from_ledger: bool = False
     """Whether it was read from the ledger instead of paid for again."""
-    batched: bool = False
-    """Whether it came through the provider's batch interface."""
     rate_report: RateReport | None = Field(default=None, exclude=True, repr=False)
     """What the response's headers said about limits; not kept."""

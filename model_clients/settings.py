@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, JsonValue, field_validator
 
 from resources.record import Record
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 
 class ModelPrices(Record):

@@ -7,19 +7,17 @@ import hashlib
 from collections.abc import Iterable
 from time import perf_counter
 
-from pydantic import BaseModel
-
 from model_clients.conversation import first_request
 from model_clients.ledger.accounts import RunAccount
 from model_clients.ledger.budget import Amount
 from model_clients.ledger.call_records import call_record
 from model_clients.ledger.request_keys import canonical_json
-from model_clients.messages import ModelReply, ModelRequest, TextContent, TokenUsage
+from model_clients.messages import ModelReply, ModelRequest, TextContent
 from offline.mistakes import mark
 from offline.rules import OfflineRules
 from prompts.prompt_input import PromptInput, Reply
 from synthesis.ports import Models
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 PROVIDER = "offline"
 """What the ledger, the settings and provenance call these rules."""
@@ -80,20 +78,20 @@ class OfflineModels:
             raise account.missing(key, request, f"{PROVIDER}/{MODEL}")
         started = perf_counter()
         reply, mistakes = self._rules.answer(question, attempt)
-        usage = _usage(request, reply)
+        text = reply.model_dump_json()
         answer = ModelReply(
-            text=reply.model_dump_json(),
-            usage=usage,
-            provider=PROVIDER,
-            model=MODEL,
+            text=text,
+            answering_model=MODEL,
+            input_tokens=_characters(request) // _CHARACTERS_PER_TOKEN,
+            output_tokens=len(text) // _CHARACTERS_PER_TOKEN,
             provider_request_id=mark(mistakes),
             latency_seconds=perf_counter() - started,
         )
-        spent = Amount(tokens=usage.input_tokens + usage.output_tokens)
+        spent = Amount(tokens=answer.tokens)
         await account.budget.reserve(stage, spent)
         try:
             record = call_record(key, request, answer, provider=PROVIDER, model=MODEL, run_id=account.run_id)
-            await account.ledger.record(record, request, answer)
+            await account.ledger.record(record, request, text)
         finally:
             await account.budget.settle(stage, spent, spent)
         for counters in account.counters.of(stage):
@@ -107,14 +105,6 @@ class OfflineModels:
         return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _usage(request: ModelRequest, reply: BaseModel) -> TokenUsage:
-    characters = sum(
-        len(part.text)
-        for message in request.messages
-        for part in message.content
-        if isinstance(part, TextContent)
-    )
-    return TokenUsage(
-        input_tokens=characters // _CHARACTERS_PER_TOKEN,
-        output_tokens=len(reply.model_dump_json()) // _CHARACTERS_PER_TOKEN,
-    )
+def _characters(request: ModelRequest) -> int:
+    parts = (part for message in request.messages for part in message.content)
+    return sum(len(part.text) for part in parts if isinstance(part, TextContent))

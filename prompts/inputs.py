@@ -21,7 +21,7 @@ from resources.applications import ResourceDeclaration
 from resources.categories import ResourceCategory
 from resources.record import Record
 from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 
 class ResourceInView(Record):

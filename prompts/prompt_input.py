@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from prompts.rendering import RenderedPrompt, render
 from resources.record import Record
 from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

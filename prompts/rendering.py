@@ -31,8 +31,6 @@ class RenderedPrompt:
     """The part that differs."""
     images: tuple[Screenshot, ...]
     """Pictures, in order."""
-    template: str
-    """Name of the template."""
     template_hash: str
     """SHA-256 of the template's two files."""
 
@@ -52,9 +50,7 @@ def render(
         system, user = (_template(template, part).render(values).strip() for part in _PARTS)
     except UndefinedError as error:
         raise TemplateBrokenError(f"prompt template {template!r}: {error.message}") from error
-    return RenderedPrompt(
-        system=system, user=user, images=images, template=str(template), template_hash=template_hash(template)
-    )
+    return RenderedPrompt(system=system, user=user, images=images, template_hash=template_hash(template))
 
 
 def template_names() -> tuple[str, ...]:

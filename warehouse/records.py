@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, field_validator
 
 from resources.record import Record
+from taskgraph.records.model_calls import ModelCall
 
 
 class RunRecord(Record):
@@ -34,55 +35,17 @@ class RunRecord(Record):
     """Why it ended other than completed."""
 
 
-class ModelCallRecord(Record):
-    """One call of a language model, or its answer from the ledger."""
+class ModelCallRecord(ModelCall):
+    """One call of a language model that a run paid for or gave up."""
 
     call_id: str
     """Opaque id: the ledger's key, and the run."""
-    run_id: str
-    """Run that asked."""
-    stage: str
-    """Stage of the method."""
-    item_id: str
-    """Subtask, task or application the call served."""
-    role: str
-    """Model role."""
-    provider: str
-    """Provider that answered."""
-    model: str
-    """Model that answered."""
-    template: str = ""
-    """Prompt template."""
-    template_hash: str = ""
-    """SHA-256 of the template's text."""
-    request_hash: str = ""
-    """SHA-256 of all that determines the reply: the ledger's key."""
-    attempt: int = 0
-    """Which of several equal requests this was."""
-    input_tokens: int = 0
-    """All input tokens, cached ones included."""
-    cached_input_tokens: int = 0
-    """Input tokens read from the provider's cache."""
-    cache_write_tokens: int = 0
-    """Input tokens written to the provider's cache."""
-    output_tokens: int = 0
-    """All output tokens, reasoning included."""
-    reasoning_tokens: int = 0
-    """Output tokens spent on reasoning."""
-    cost_usd: float = 0.0
-    """Price in US dollars; 0 when the answer came from the ledger."""
-    latency_seconds: float = 0.0
-    """Time from sending to the last byte."""
-    retries: int = 0
-    """Attempts before this one that failed transiently."""
-    finish_reason: str = ""
-    """Why the model stopped."""
-    outcome: Literal["answered", "repaired", "malformed", "refused", "failed"] = "answered"
-    """What became of the reply: used as it was, used after a repair round, or not used."""
-    from_ledger: bool = False
-    """Whether the reply was read from the ledger instead of paid for again."""
-    called_at: str = ""
-    """When, ISO 8601 in UTC."""
+
+    @field_validator("outcome", mode="before")
+    @classmethod
+    def _of_earlier_rows(cls, outcome: object) -> object:
+        """Rows of earlier versions summed outcomes up in words of their own."""
+        return {"repaired": "answered", "malformed": "truncated"}.get(str(outcome), outcome)
 
 
 class DatasetVersion(Record):

@@ -9,7 +9,7 @@ from flows.wiring import choose_applications
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.prices import prices_of
 from resources.record import Record
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 _ROUGH_TOKENS = {
     ModelRole.EXPLORER: (6000, 4000),
@@ -186,8 +186,8 @@ def _statistics(settings: Settings) -> dict[ModelRole, _Averages]:
         return {}
     with Ledger(path) as ledger:
         rows = ledger.select(
-            "SELECT model_role, COUNT(*) * 1.0 / COUNT(DISTINCT item_id), AVG(input_tokens), AVG(output_tokens)"
-            " FROM calls WHERE outcome = 'answered' GROUP BY model_role"
+            "SELECT role, COUNT(*) * 1.0 / COUNT(DISTINCT item_id), AVG(input_tokens), AVG(output_tokens)"
+            " FROM calls WHERE outcome = 'answered' GROUP BY role"
         )
     return {
         ModelRole(str(role)): _Averages(*(float(str(value)) for value in values)) for role, *values in rows

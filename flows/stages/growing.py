@@ -18,7 +18,7 @@ from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.exploration.exploration import explore_application
 from synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
 

@@ -11,12 +11,11 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from model_clients.ledger.call_records import CallRecord
 from model_clients.ledger.ledger import Ledger
 from offline.mistakes import InjectedMistake, read_mark
 from prompts.replies import ExplorerReply
 from resources.record import Record
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelCall, ModelRole
 from taskgraph.records.subtask import Subtask
 from warehouse.store import Warehouse
 
@@ -89,18 +88,18 @@ def _read(warehouse: Warehouse) -> _Dataset:
     )
 
 
-def _fate(call: CallRecord, mistake: InjectedMistake, ledger: Ledger, dataset: _Dataset) -> str:
+def _fate(call: ModelCall, mistake: InjectedMistake, ledger: Ledger, dataset: _Dataset) -> str:
     reply = ledger.find(call.key)
     text = reply.text if reply else "{}"
-    if call.model_role is ModelRole.EXPLORER:
+    if call.role is ModelRole.EXPLORER:
         subtask = dataset.subtasks.get(f"{call.item_id}.{mistake.subject}")
         return _settled(
             subtask is not None, subtask is not None and _declared(text, mistake.subject, subtask)
         )
-    if call.model_role is ModelRole.SUMMARIZER:
+    if call.role is ModelRole.SUMMARIZER:
         kept = dataset.instructions.get(call.item_id)
         return _settled(kept is not None, kept == json.loads(text).get("instruction", "").strip())
-    if call.model_role is ModelRole.EVALUATION_WRITER:
+    if call.role is ModelRole.EVALUATION_WRITER:
         return _settled(call.item_id in dataset.subtasks, json.loads(text).get("source") in dataset.functions)
     subtask_id = call.item_id.rpartition(":")[0]
     return _settled(subtask_id in dataset.subtasks, f"{call.item_id}:{call.attempt}" in dataset.trajectories)

@@ -98,8 +98,7 @@ class ReplyFile:
             said = line["reply"]
             return ModelReply(
                 text=said if isinstance(said, str) else json.dumps(said),
-                provider=settings.provider,
-                model=settings.model,
+                answering_model=settings.model,
             )
         if status not in (200, None) or not isinstance(body, dict):
             said = (

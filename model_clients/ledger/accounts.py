@@ -30,6 +30,6 @@ class RunAccount:
         """The error of a run that may only replay, for a call that the ledger does not hold."""
         return ReplyMissingError(
             f"replaying, and the ledger holds no reply to this call: stage {request.stage!r}, item"
-            f" {request.item_id!r}, role {request.model_role}, {who}, attempt {request.attempt}, key {key}."
+            f" {request.item_id!r}, role {request.role}, {who}, attempt {request.attempt}, key {key}."
             " Import the ledger of the run, or run without replay"
         )

@@ -17,12 +17,13 @@ from types import TracebackType
 from pydantic import JsonValue, TypeAdapter
 
 from model_clients.errors import LedgerBrokenError
-from model_clients.ledger.call_records import FINAL_OUTCOMES, CallRecord
 from model_clients.ledger.request_contents import stored_form
 from model_clients.ledger.writer import LedgerWriter, open_database
 from model_clients.messages import ModelReply, ModelRequest
+from taskgraph.records.model_calls import FINAL_OUTCOMES, CallFigures, ModelCall
 
-_COLUMNS = tuple(CallRecord.model_fields)
+_COLUMNS = tuple(ModelCall.model_fields)
+_OF_REPLY = ("finish_reason", *CallFigures.model_fields)
 _INSERT = (
     f"INSERT OR REPLACE INTO calls ({', '.join(_COLUMNS)}, request, reply)"  # noqa: S608 - names from our own record
     f" VALUES ({', '.join('?' * (len(_COLUMNS) + 2))})"
@@ -69,13 +70,17 @@ class Ledger:
 
     def find(self, key: str) -> ModelReply | None:
         """The reply of a finished call, marked as read from the ledger; None when it was never finished."""
-        row = self._one(f"SELECT reply FROM calls WHERE key = ? AND outcome IN {_FINAL}", (key,))  # noqa: S608
+        row = self._one(
+            f"SELECT reply, {', '.join(_OF_REPLY)} FROM calls WHERE key = ? AND outcome IN {_FINAL}",  # noqa: S608
+            (key,),
+        )
         if row is None:
             return None
-        return ModelReply.model_validate_json(row[0]).model_copy(update={"from_ledger": True})
+        names = ("text", *_OF_REPLY)
+        return ModelReply.model_validate({**dict(zip(names, row, strict=True)), "from_ledger": True})
 
-    async def record(self, call: CallRecord, request: ModelRequest, reply: ModelReply | None) -> None:
-        """Keep a call; returns when it is on the disk.
+    async def record(self, call: ModelCall, request: ModelRequest, text: str | None) -> None:
+        """Keep a call with its request and the text of its reply, if it has one; returns when it is on the disk.
 
         A finished call is never replaced by a failed one.
 
@@ -86,7 +91,7 @@ class Ledger:
         values = (
             *_row(call),
             zlib.compress(form.json.encode(), 6),
-            None if reply is None else reply.model_dump_json(exclude={"from_ledger"}),
+            text,
         )
 
         def write(connection: sqlite3.Connection) -> None:
@@ -143,13 +148,13 @@ class Ledger:
         )
         return {str(stage): (_float(cost), int(_float(tokens))) for stage, cost, tokens in rows}
 
-    def calls(self, run_id: str | None = None) -> Iterator[CallRecord]:
+    def calls(self, run_id: str | None = None) -> Iterator[ModelCall]:
         """All calls, or those of one run, oldest first."""
         condition = "" if run_id is None else " WHERE run_id = ?"
         parameters: tuple[str, ...] = () if run_id is None else (run_id,)
         query = f"SELECT {', '.join(_COLUMNS)} FROM calls{condition} ORDER BY finished_at, key"  # noqa: S608
         for row in self.select(query, parameters):
-            yield CallRecord.model_validate(dict(zip(_COLUMNS, row, strict=True)))
+            yield ModelCall.model_validate(dict(zip(_COLUMNS, row, strict=True)))
 
     def select(self, sql: str, parameters: tuple[str | float | int, ...] = ()) -> list[tuple[object, ...]]:
         """The rows of a query of ours on the ledger's tables."""
@@ -173,7 +178,7 @@ class Ledger:
             raise LedgerBrokenError(f"cannot read the ledger {self.path}: {error}") from error
 
 
-def _row(call: CallRecord) -> tuple[str | int | float, ...]:
+def _row(call: ModelCall) -> tuple[str | int | float, ...]:
     return tuple(call.model_dump(mode="json").values())
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from model_clients.batches.request_files import ReplyFile, RequestFile
@@ -15,13 +17,15 @@ from model_clients.errors import (
 )
 from model_clients.ledger.accounts import RunAccount
 from model_clients.ledger.budget import Amount
-from model_clients.ledger.call_records import CallRecord, Purpose, call_record
+from model_clients.ledger.call_records import call_record
+from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.prices import cost_of, highest_amount, prices_of
 from model_clients.ledger.request_keys import request_key
 from model_clients.limits.limiter import Priority
 from model_clients.limits.senders import Senders
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import CallSettings, ModelSettings
+from taskgraph.records.model_calls import CallPurpose, ModelCall
 
 logger = logging.getLogger(__name__)
 
@@ -42,10 +46,48 @@ class Call:
     """What is asked."""
     priority: Priority
     """Its place in the queue."""
-    purpose: Purpose = "first"
+    purpose: CallPurpose = "first"
     """Why it is made."""
     fallback: int = 0
     """Which fallback model it goes to, or zero."""
+
+    @property
+    def described(self) -> str:
+        """Who is asked for what, for messages."""
+        request = self.request
+        name = f"{self.settings.provider}/{self.settings.model}"
+        return f"{name} as {request.role} for {request.stage} {request.item_id}"
+
+
+@dataclass(slots=True)
+class _Lease:
+    """The right of this process to make a call."""
+
+    ledger: Ledger
+    key: str
+    seconds: float
+    ended: bool = False
+    _renewed_at: float = 0.0
+
+    async def take(self) -> bool:
+        self._renewed_at = asyncio.get_running_loop().time()
+        return await self.ledger.lease(self.key, self.seconds)
+
+    async def keep(self) -> None:
+        if asyncio.get_running_loop().time() - self._renewed_at > _LEASE_FRESH_SECONDS:
+            await self.take()
+
+    async def release(self) -> None:
+        await self.ledger.release(self.key)
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Give it back at the end, unless the recorded call has ended it."""
+        try:
+            yield
+        finally:
+            if not self.ended:
+                await self.release()
 
 
 @dataclass(slots=True)
@@ -65,8 +107,8 @@ class PaidCalls:
     _running: dict[str, asyncio.Task[ModelReply]] = field(default_factory=dict)
     _without_price: set[str] = field(default_factory=set)
 
-    async def reply(self, call: Call) -> ModelReply:
-        """The reply, on the disk before it is returned; equal calls at the same time are one call.
+    def reply(self, call: Call) -> Awaitable[ModelReply]:
+        """The reply, on the disk before it is there; equal calls at the same time are one call.
 
         A caller that is cancelled leaves the call going, so that what is paid for is kept.
 
@@ -82,7 +124,7 @@ class PaidCalls:
             found = self.account.ledger.find(key)
             if found is not None:
                 self._count_found(call)
-                return found
+                return _done(found)
             if self.account.replay:
                 name = f"{call.settings.provider}/{call.settings.model}"
                 raise self.account.missing(key, call.request, f"{name}, {call.purpose}")
@@ -90,10 +132,9 @@ class PaidCalls:
             running = asyncio.create_task(self._pay(key, call), name=f"model call {key[:12]}")
             self._running[key] = running
             running.add_done_callback(lambda task: self._forget(key, task))
-            return await asyncio.shield(running)
-        reply = await asyncio.shield(running)
-        self._count_found(call)
-        return reply.model_copy(update={"from_ledger": True})
+        else:
+            self._count_found(call)
+        return asyncio.shield(running)
 
     async def finish(self, seconds: float) -> None:
         """Send nothing more, wait so long for calls on the wire, so that what is paid for is kept; cancel the rest."""
@@ -114,59 +155,51 @@ class PaidCalls:
             await asyncio.gather(*pending, return_exceptions=True)
 
     async def _pay(self, key: str, call: Call) -> ModelReply:
-        found = await self._take_lease(key, _LEASE_SECONDS + call.settings.total_seconds)
+        """Make the call: the one frame between `ask` and the one who answers."""
+        lease = _Lease(self.account.ledger, key, _LEASE_SECONDS + call.settings.total_seconds)
+        found = await self._taken(lease)
         if found is not None:
             self._count_found(call)
             return found
-        recorded, leased_at = False, asyncio.get_running_loop().time()
-        try:
-            highest = self._highest(call)
-            self.account.counters.waiting += 1
+        async with lease.held(), self._reserved(call) as spent:
             try:
-                await self.account.budget.reserve(call.request.stage, highest)
-            finally:
-                self.account.counters.waiting -= 1
-            used = Amount()
-            try:
-                reply = self._priced(call, await self._sent(key, call, leased_at))
-                used = Amount(reply.cost_usd, reply.usage.input_tokens + reply.usage.output_tokens)
-                await self.account.ledger.record(self._record(key, call, reply), call.request, reply)
-                recorded = True
-            finally:
-                await self.account.budget.settle(call.request.stage, highest, used)
-        finally:
-            if not recorded:
-                await self.account.ledger.release(key)
+                reply = self.answered.reply(key, call.settings) if self.answered is not None else None
+                if reply is None and self._batched(call) and (batcher := self.senders.batcher(call.settings)):
+                    reply = await batcher.reply(key, call.request, lease.keep)
+                elif reply is None:
+                    reply = await self.senders.of(call.settings).send(call.request, call.priority, lease.keep)
+            except RunStoppedError:
+                raise
+            except ModelClientError as error:
+                for counters in self.account.counters.of(call.request.stage):
+                    counters.failed += 1
+                await self.account.ledger.record(self._record(key, call, error), call.request, None)
+                raise
+            reply = self._priced(call, reply)
+            spent.append(Amount(reply.cost_usd, reply.tokens))
+            await self.account.ledger.record(self._record(key, call, reply), call.request, reply.text)
+            lease.ended = True
         for counters in self.account.counters.of(call.request.stage):
             counters.add(reply)
         return reply
 
-    async def _sent(self, key: str, call: Call, leased_at: float) -> ModelReply:
-        async def keep_lease() -> None:
-            nonlocal leased_at
-            now = asyncio.get_running_loop().time()
-            if now - leased_at > _LEASE_FRESH_SECONDS:
-                leased_at = now
-                await self.account.ledger.lease(key, _LEASE_SECONDS + call.settings.total_seconds)
-
+    @asynccontextmanager
+    async def _reserved(self, call: Call) -> AsyncIterator[list[Amount]]:
+        """Set aside what the call may cost at most; what it cost is put into the list."""
+        highest = self._highest(call)
+        budget, spent = self.account.budget, list[Amount]()
+        self.account.counters.waiting += 1
         try:
-            reply = self.answered.reply(key, call.settings) if self.answered is not None else None
-            if reply is not None:
-                return reply
-            batcher = self.senders.batcher(call.settings) if self._batched(call) else None
-            if batcher is not None:
-                return await batcher.reply(key, call.request, keep_lease)
-            return await self.senders.of(call.settings).send(call.request, call.priority, keep_lease)
-        except RunStoppedError:
-            raise
-        except ModelClientError as error:
-            for counters in self.account.counters.of(call.request.stage):
-                counters.failed += 1
-            await self.account.ledger.record(self._record(key, call, error), call.request, None)
-            raise
+            await budget.reserve(call.request.stage, highest)
+        finally:
+            self.account.counters.waiting -= 1
+        try:
+            yield spent
+        finally:
+            await budget.settle(call.request.stage, highest, sum(spent, Amount()))
 
     def _batched(self, call: Call) -> bool:
-        return self.settings.batched(call.request.model_role)
+        return self.settings.batched(call.request.role)
 
     def _write_down(self, key: str, call: Call) -> None:
         if self.asked is None or not self._batched(call):
@@ -179,22 +212,22 @@ class PaidCalls:
             " have it answered and run again with the file of replies"
         )
 
-    async def _take_lease(self, key: str, seconds: float) -> ModelReply | None:
+    async def _taken(self, lease: _Lease) -> ModelReply | None:
         """None when the call is ours to make, else the reply that another process got meanwhile."""
         look = _FIRST_LOOK_SECONDS
-        while not await self.account.ledger.lease(key, seconds):
+        while not await lease.take():
             self.account.counters.waiting += 1
             try:
                 await asyncio.sleep(look)
             finally:
                 self.account.counters.waiting -= 1
             look = min(_LONGEST_LOOK_SECONDS, look * 2)
-            found = self.account.ledger.find(key)
+            found = self.account.ledger.find(lease.key)
             if found is not None:
                 return found
-        found = self.account.ledger.find(key)
+        found = self.account.ledger.find(lease.key)
         if found is not None:
-            await self.account.ledger.release(key)
+            await lease.release()
         return found
 
     def _highest(self, call: Call) -> Amount:
@@ -218,9 +251,9 @@ class PaidCalls:
         prices = prices_of(call.settings)
         if prices is None:
             return reply.model_copy(update={"cost_known": False})
-        return reply.model_copy(update={"cost_usd": cost_of(prices, reply.usage, batched=reply.batched)})
+        return reply.model_copy(update={"cost_usd": cost_of(prices, reply)})
 
-    def _record(self, key: str, call: Call, result: ModelReply | ModelClientError) -> CallRecord:
+    def _record(self, key: str, call: Call, result: ModelReply | ModelClientError) -> ModelCall:
         return call_record(
             key,
             call.request,
@@ -241,3 +274,7 @@ class PaidCalls:
         del self._running[key]
         if not task.cancelled():
             task.exception()
+
+
+async def _done(reply: ModelReply) -> ModelReply:
+    return reply

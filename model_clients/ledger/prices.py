@@ -1,17 +1,23 @@
-"""What a call costs, from the price table or the settings."""
+"""What a call costs, by the settings, our table or the library `genai-prices`."""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from decimal import Decimal
 from functools import cache
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
 from model_clients.ledger.budget import Amount
-from model_clients.messages import TokenUsage
 from model_clients.settings import ModelPrices, ModelSettings
+from taskgraph.records.model_calls import CallFigures
+
+if TYPE_CHECKING:
+    from genai_prices.types import TieredPrices
 
 _DATE = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _TABLE = TypeAdapter(dict[str, dict[str, ModelPrices]])
@@ -19,36 +25,71 @@ _TABLE = TypeAdapter(dict[str, dict[str, ModelPrices]])
 
 @cache
 def price_table() -> dict[str, dict[str, ModelPrices]]:
-    """The shipped prices by provider and model name; `*` is every model of a provider."""
+    """The prices that stand before those of `genai-prices`, by provider and model name."""
     text = resources.files("model_clients.ledger").joinpath("prices.yaml").read_text(encoding="utf-8")
     return _TABLE.validate_python(YAML(typ="safe").load(text))
 
 
 def prices_of(settings: ModelSettings) -> ModelPrices | None:
-    """The prices of a model: the settings' own, else the table's, where a dated snapshot is its model, else None.
+    """The prices of a model: the settings' own, else those of our table, else those of `genai-prices`, else None.
 
-    A server that is not the provider's own has the prices of its settings only, for anyone may serve a model.
+    A dated snapshot has its model's prices. A server that is not the provider's own has the prices of its settings
+    only, for anyone may serve a model. Prices are those for requests of usual length.
     """
     if settings.prices is not None:
         return settings.prices
     if settings.base_url:
         return None
     table = price_table().get(settings.provider, {})
-    return table.get(settings.model) or table.get(_DATE.sub("", settings.model)) or table.get("*")
+    undated = _DATE.sub("", settings.model)
+    return (
+        table.get(settings.model)
+        or table.get(undated)
+        or _published(settings.provider, settings.model)
+        or _published(settings.provider, undated)
+    )
 
 
-def cost_of(prices: ModelPrices, usage: TokenUsage, *, batched: bool = False) -> float:
-    """The price of `usage` in US dollars."""
+@cache
+def _published(provider: str, model: str) -> ModelPrices | None:
+    """What `genai-prices` says, from the data that comes with it: nothing is fetched."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    try:
+        _, found = get_snapshot().find_provider_model(model, None, provider, None)
+    except LookupError:
+        return None
+    prices = found.get_prices(datetime.now(UTC))
+    read, written = _dollars(prices.input_mtok), _dollars(prices.output_mtok)
+    if read is None or written is None:
+        return None
+    return ModelPrices(
+        input=read,
+        output=written,
+        cached_input=_dollars(prices.cache_read_mtok),
+        cache_write=_dollars(prices.cache_write_mtok),
+    )
+
+
+def _dollars(price: Decimal | TieredPrices | None) -> float | None:
+    """Dollars per million tokens; of prices that rise with the length of the request, the lowest."""
+    if price is None:
+        return None
+    return float(price if isinstance(price, Decimal) else price.base)
+
+
+def cost_of(prices: ModelPrices, call: CallFigures) -> float:
+    """The price of a call's tokens in US dollars."""
     cached = prices.input if prices.cached_input is None else prices.cached_input
     written = prices.input if prices.cache_write is None else prices.cache_write
-    plain_tokens = max(0, usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens)
+    plain_tokens = max(0, call.input_tokens - call.cached_input_tokens - call.cache_write_tokens)
     millionths = (
         plain_tokens * prices.input
-        + usage.cached_input_tokens * cached
-        + usage.cache_write_tokens * written
-        + usage.output_tokens * prices.output
+        + call.cached_input_tokens * cached
+        + call.cache_write_tokens * written
+        + call.output_tokens * prices.output
     )
-    return millionths / 1e6 * (prices.batch_factor if batched else 1.0)
+    return millionths / 1e6 * (prices.batch_factor if call.batched else 1.0)
 
 
 def highest_amount(

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from model_clients.errors import LedgerBrokenError
-from model_clients.ledger.call_records import FINAL_OUTCOMES
+from model_clients.ledger.call_records import moment
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.writer import create_tables
+from taskgraph.records.model_calls import FINAL_OUTCOMES, ModelCall
 
+_COLUMNS = ", ".join((*ModelCall.model_fields, "request", "reply"))
 _FINAL = f"({', '.join(repr(outcome) for outcome in sorted(FINAL_OUTCOMES))})"
 
 
@@ -63,7 +66,10 @@ def export_ledger(ledger: Ledger, target: Path, run_id: str | None = None) -> in
             create_tables(connection)
             connection.execute("ATTACH ? AS source", (str(ledger.path),))
             connection.execute("BEGIN")
-            connection.execute(f"INSERT INTO calls SELECT * FROM source.calls {condition}", parameters)  # noqa: S608
+            connection.execute(
+                f"INSERT INTO calls ({_COLUMNS}) SELECT {_COLUMNS} FROM source.calls {condition}",  # noqa: S608
+                parameters,
+            )
             connection.execute(
                 "INSERT INTO call_contents SELECT * FROM source.call_contents WHERE key IN (SELECT key FROM main.calls)"
             )
@@ -92,17 +98,21 @@ def import_ledger(ledger: Ledger, source: Path) -> Imported:
         raise LedgerBrokenError(f"there is no file {source}")
     connection = sqlite3.connect(ledger.path, timeout=60, isolation_level=None)
     try:
-        connection.execute("ATTACH ? AS source", (str(source),))
-        connection.execute("BEGIN IMMEDIATE")
-        offered = int(connection.execute("SELECT COUNT(*) FROM source.calls").fetchone()[0])
-        connection.execute(
-            f"DELETE FROM main.calls WHERE outcome NOT IN {_FINAL}"  # noqa: S608 - our own words
-            f" AND key IN (SELECT key FROM source.calls WHERE outcome IN {_FINAL})"
-        )
-        added = connection.execute("INSERT OR IGNORE INTO main.calls SELECT * FROM source.calls").rowcount
-        connection.execute("INSERT OR IGNORE INTO main.contents SELECT * FROM source.contents")
-        connection.execute("INSERT OR IGNORE INTO main.call_contents SELECT * FROM source.call_contents")
-        connection.execute("COMMIT")
+        with tempfile.TemporaryDirectory() as folder:
+            connection.execute("ATTACH ? AS source", (str(_up_to_date(source, Path(folder))),))
+            connection.execute("BEGIN IMMEDIATE")
+            offered = int(connection.execute("SELECT COUNT(*) FROM source.calls").fetchone()[0])
+            connection.execute(
+                f"DELETE FROM main.calls WHERE outcome NOT IN {_FINAL}"  # noqa: S608 - our own words
+                f" AND key IN (SELECT key FROM source.calls WHERE outcome IN {_FINAL})"
+            )
+            added = connection.execute(
+                f"INSERT OR IGNORE INTO main.calls ({_COLUMNS}) SELECT {_COLUMNS} FROM source.calls"  # noqa: S608
+            ).rowcount
+            connection.execute("INSERT OR IGNORE INTO main.contents SELECT * FROM source.contents")
+            connection.execute("INSERT OR IGNORE INTO main.call_contents SELECT * FROM source.call_contents")
+            connection.execute("COMMIT")
+            connection.execute("DETACH source")
     except sqlite3.Error as error:
         raise LedgerBrokenError(f"{source} cannot be imported as a ledger: {error}") from error
     finally:
@@ -130,8 +140,8 @@ def prune_ledger(
         connection.execute("BEGIN IMMEDIATE")
         calls = cleared = 0
         if older_than_days is not None:
-            moment = (datetime.now(UTC) - timedelta(days=older_than_days)).isoformat().replace("+00:00", "Z")
-            calls += connection.execute("DELETE FROM calls WHERE finished_at < ?", (moment,)).rowcount
+            oldest = moment(datetime.now(UTC) - timedelta(days=older_than_days))
+            calls += connection.execute("DELETE FROM calls WHERE finished_at < ?", (oldest,)).rowcount
         if failed:
             calls += connection.execute(f"DELETE FROM calls WHERE outcome NOT IN {_FINAL}").rowcount  # noqa: S608
         if requests:
@@ -149,6 +159,24 @@ def prune_ledger(
     finally:
         connection.close()
     return Pruned(calls, cleared, contents, before, _size(ledger.path))
+
+
+def _up_to_date(source: Path, folder: Path) -> Path:
+    """`source`, or a copy of it in `folder` that has the tables of this taskloom; `source` is never changed."""
+    connection = sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        columns = {str(row[1]) for row in connection.execute("PRAGMA table_info(calls)")}
+        if set(ModelCall.model_fields) <= columns:
+            return source
+        copy = sqlite3.connect(folder / "ledger.sqlite", isolation_level=None)
+        try:
+            connection.backup(copy)
+            create_tables(copy)
+        finally:
+            copy.close()
+    finally:
+        connection.close()
+    return folder / "ledger.sqlite"
 
 
 def _size(path: Path) -> int:

@@ -15,6 +15,15 @@ from model_clients.errors import LedgerBrokenError
 
 Result = TypeVar("Result")
 
+_UPGRADE = """
+ALTER TABLE calls RENAME COLUMN model_role TO role;
+ALTER TABLE calls DROP COLUMN template;
+ALTER TABLE calls ADD COLUMN answering_model TEXT NOT NULL DEFAULT '';
+UPDATE calls SET answering_model = json_extract(reply, '$.model'), reply = json_extract(reply, '$.text')
+    WHERE reply IS NOT NULL;
+"""
+"""From the first form of the ledger, which kept the reply's figures twice."""
+
 _LARGEST_TRANSACTION = 200
 _BUSY_SECONDS = 60.0
 
@@ -40,9 +49,11 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Create the ledger's tables where they are missing."""
+    """Create the ledger's tables where they are missing, and bring those of an earlier taskloom up to date."""
     script = resources.files("model_clients.ledger").joinpath("ledger_tables.sql").read_text(encoding="utf-8")
-    connection.executescript("BEGIN IMMEDIATE;" + script + "COMMIT;")
+    earlier = {str(row[1]) for row in connection.execute("PRAGMA table_info(calls)")}
+    upgrade = _UPGRADE if "model_role" in earlier else ""
+    connection.executescript("BEGIN IMMEDIATE;" + upgrade + script + "COMMIT;")
 
 
 class _Write(Generic[Result]):

@@ -45,7 +45,7 @@ class _Learned:
 
 @dataclass(slots=True)
 class TokenEstimates:
-    """Estimates by model and template, corrected by what the replies really used."""
+    """Estimates by model and role, corrected by what the replies really used."""
 
     _learned: dict[tuple[str, str, str], _Learned] = field(default_factory=dict)
 
@@ -64,17 +64,17 @@ class TokenEstimates:
 
     def learn(self, settings: ModelSettings, request: ModelRequest, reply: ModelReply) -> None:
         """Correct by what a reply used."""
-        if not reply.usage.input_tokens:
+        if not reply.input_tokens:
             return
         learned = self._learned.setdefault(self._place(settings, request), _Learned())
-        ratio = reply.usage.input_tokens / _plain_input_tokens(request)
+        ratio = reply.input_tokens / _plain_input_tokens(request)
         learned.input_ratio += _LEARNING * (ratio - learned.input_ratio)
-        learned.output_tokens += _LEARNING * (reply.usage.output_tokens - learned.output_tokens)
-        learned.largest_output = max(learned.largest_output, reply.usage.output_tokens)
+        learned.output_tokens += _LEARNING * (reply.output_tokens - learned.output_tokens)
+        learned.largest_output = max(learned.largest_output, reply.output_tokens)
 
     @staticmethod
     def _place(settings: ModelSettings, request: ModelRequest) -> tuple[str, str, str]:
-        return settings.provider, settings.model, request.template
+        return settings.provider, settings.model, request.role
 
 
 def _plain_input_tokens(request: ModelRequest) -> int:

@@ -1,17 +1,144 @@
-"""One sender per model, sharing the circuits of their providers."""
+"""Sends requests: one sender per model, behind its limits, with retries; providers share a circuit."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import tenacity
+
 from model_clients.batches.batcher import Batcher
 from model_clients.batches.journal import BatchJournal
-from model_clients.client import BatchClient
+from model_clients.client import BatchClient, ModelClient
 from model_clients.counters import CallCounters
+from model_clients.errors import ConnectionLostError, KeyMissingError, KeyRejectedError, ModelClientError
 from model_clients.ledger.ledger import Ledger
 from model_clients.limits.circuits import Circuit
 from model_clients.limits.estimates import TokenEstimates
-from model_clients.limits.limiter import CallLimiter
-from model_clients.limits.sender import Sender
-from model_clients.settings import CallSettings, ModelSettings
+from model_clients.limits.limiter import CallLimiter, Priority
+from model_clients.lookup import create_client
+from model_clients.messages import ModelReply, ModelRequest
+from model_clients.settings import CallSettings, ModelSettings, RetrySettings
+from resources.errors import TaskloomError
+
+_LONGEST_ASKED_WAIT_SECONDS = 600.0
+
+
+@dataclass(slots=True)
+class Sender:
+    """Sends requests to one model, with retries that share one number of tries and pass the limiter anew."""
+
+    settings: ModelSettings
+    """The model."""
+    retries: RetrySettings
+    """How to try again."""
+    limiter: CallLimiter
+    """Who admits."""
+    circuit: Circuit
+    """Whether the provider is paused."""
+    estimates: TokenEstimates
+    """Token estimates."""
+    counters: CallCounters
+    """Live figures."""
+    refused_key: ModelClientError | None = None
+    """Why no request can succeed; then none is sent."""
+    _client: ModelClient | None = field(default=None)
+
+    def client(self) -> ModelClient:
+        """The provider's client, made when first needed.
+
+        Raises:
+            KeyMissingError: no key in the environment.
+        """
+        if self._client is None:
+            self._client = create_client(self.settings)
+        return self._client
+
+    async def send(
+        self, request: ModelRequest, priority: Priority, before_try: Callable[[], Awaitable[None]]
+    ) -> ModelReply:
+        """The reply, with the number of tries that failed before it.
+
+        Raises:
+            ModelClientError: the last error, when it is not transient or the tries are used up.
+        """
+        if self.refused_key is not None:
+            raise self.refused_key
+        failed_tries = 0
+        retrying = tenacity.AsyncRetrying(
+            stop=tenacity.stop_after_attempt(self.retries.attempts),
+            wait=self._wait,
+            retry=tenacity.retry_if_exception(_is_transient),
+            reraise=True,
+        )
+        async for attempt in retrying:
+            with attempt:
+                failed_tries = attempt.retry_state.attempt_number - 1
+                if failed_tries:
+                    for counters in self.counters.of(request.stage):
+                        counters.retries += 1
+                await before_try()
+                client = self.client()
+                async with self._admitted(request, priority) as answers:
+                    reply = await client.complete(request)
+                    answers.append(reply)
+        return reply.model_copy(update={"retries": failed_tries})
+
+    async def close(self) -> None:
+        """Release the client's connections."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    @asynccontextmanager
+    async def _admitted(self, request: ModelRequest, priority: Priority) -> AsyncIterator[list[ModelReply]]:
+        """Wait for the limits, bound the time of one try, and tell them how it ended; takes the reply in the list."""
+        answers: list[ModelReply] = []
+        self.counters.waiting += 1
+        try:
+            admission = await self.limiter.admit(self.estimates.of(self.settings, request).tokens, priority)
+        finally:
+            self.counters.waiting -= 1
+        self.counters.in_flight += 1
+        try:
+            async with asyncio.timeout(self.settings.total_seconds):
+                yield answers
+        except TimeoutError:
+            error = ConnectionLostError(
+                f"{self.settings.provider} {self.settings.model}: no complete answer within"
+                f" {self.settings.total_seconds:g} s"
+            )
+            admission.failed(error)
+            raise error from None
+        except ModelClientError as error:
+            if isinstance(error, KeyRejectedError | KeyMissingError):
+                self.refused_key = error
+            admission.failed(error)
+            raise
+        except BaseException:
+            admission.withdrawn()
+            raise
+        finally:
+            self.counters.in_flight -= 1
+        reply = answers[0]
+        admission.answered(reply.tokens, reply.rate_report)
+        self.estimates.learn(self.settings, request, reply)
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        """A random wait that doubles its bound, never shorter than what the provider asked for."""
+        drawn = tenacity.wait_random_exponential(
+            multiplier=self.retries.first_wait_seconds, max=self.retries.longest_wait_seconds
+        )(state)
+        error = state.outcome.exception() if state.outcome is not None else None
+        report = error.rate_report if isinstance(error, ModelClientError) else None
+        asked = report.retry_after_seconds if report is not None else None
+        return drawn if asked is None else min(asked, _LONGEST_ASKED_WAIT_SECONDS) + drawn / 4
+
+
+def _is_transient(error: BaseException) -> bool:
+    return isinstance(error, TaskloomError) and error.transient
 
 
 class Senders:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from pydantic import JsonValue, SecretStr
 
 from model_clients.client import BatchAnswer, BatchState
-from model_clients.errors import ModelClientError, RequestFilteredError
+from model_clients.errors import FormatUnsupportedError, ModelClientError, RequestFilteredError
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
 from model_clients.wire.anthropic_json import messages_body, messages_reply
@@ -25,7 +25,7 @@ from model_clients.wire.sdk_calls import (
     mapped_errors,
     read_json,
 )
-from model_clients.wire.structured_modes import Mode, StructuredMode
+from model_clients.wire.structured_modes import StructuredMode
 
 if TYPE_CHECKING:
     from anthropic.types.messages.batch_create_params import Request
@@ -79,10 +79,26 @@ class AnthropicClient:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """The reply to one request, sent once; see `ModelClient`."""
-        try:
-            return await self._mode.ask(lambda mode: self._complete(request, mode))
-        except RequestFilteredError as error:
-            return filtered_reply(self._settings, error)
+        while True:
+            mode = self._mode.current
+            body: dict[str, object] = {**messages_body(self._settings, request, mode)}
+            started = time.monotonic()
+            try:
+                with self._mapped():
+                    raw = await self._sdk.messages.with_raw_response.create(
+                        model=self.model, messages=[], max_tokens=1, extra_body=body
+                    )
+            except RequestFilteredError as error:
+                return filtered_reply(self._settings, error)
+            except FormatUnsupportedError:
+                if not self._mode.step_down(mode):
+                    raise
+            else:
+                response = raw.http_response
+                reply = messages_reply(
+                    self._settings, read_json(f"{self.provider} {self.model}", response.content)
+                )
+                return completed(reply, response.headers, started, response.headers.get("request-id", ""))
 
     async def close(self) -> None:
         """Release connections."""
@@ -149,18 +165,6 @@ class AnthropicClient:
             request_id=text_at(problem, "request_id"),
         )
         return key, failed.error()
-
-    async def _complete(self, request: ModelRequest, mode: Mode) -> ModelReply:
-        body: dict[str, object] = {**messages_body(self._settings, request, mode)}
-        started = time.monotonic()
-        with self._mapped():
-            raw = await self._sdk.messages.with_raw_response.create(
-                model=self.model, messages=[], max_tokens=1, extra_body=body
-            )
-            response = raw.http_response
-        answer = read_json(f"{self.provider} {self.model}", response.content)
-        reply = messages_reply(self._settings, answer)
-        return completed(reply, response.headers, started, response.headers.get("request-id", ""))
 
     def _mapped(self) -> AbstractContextManager[None]:
         return mapped_errors(self._errors, self._settings, self._key)

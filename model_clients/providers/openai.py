@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager
@@ -10,7 +11,12 @@ from contextlib import AbstractContextManager
 from pydantic import JsonValue, SecretStr
 
 from model_clients.client import BatchAnswer, BatchState
-from model_clients.errors import ModelClientError, RequestFilteredError
+from model_clients.errors import (
+    AddressUnknownError,
+    FormatUnsupportedError,
+    ModelClientError,
+    RequestFilteredError,
+)
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import text_at, value_at
@@ -26,6 +32,8 @@ from model_clients.wire.sdk_calls import (
     read_json,
 )
 from model_clients.wire.structured_modes import Mode, StructuredMode
+
+logger = logging.getLogger(__name__)
 
 PROTOCOLS = ("responses", "chat_completions")
 """Protocols that the settings can choose between."""
@@ -47,8 +55,9 @@ def create(settings: ModelSettings) -> OpenAIClient:
 class OpenAIClient:
     """Sends requests by the Responses protocol, or by Chat Completions where the settings say so.
 
-    A server that does not take JSON schemas is asked by tool call from then on, and in plain words if it takes no
-    tools either.
+    What a server does not take is found out once and remembered: one that does not know the Responses protocol is
+    asked by Chat Completions from then on (unless the settings name the protocol), one that does not take JSON schemas
+    by tool call, and one that takes no tools either in plain words.
     """
 
     def __init__(self, settings: ModelSettings, key: SecretStr) -> None:
@@ -59,7 +68,6 @@ class OpenAIClient:
         self._settings, self._key = settings, key
         self._mode = StructuredMode(settings.structured_output)
         self._chat = settings.protocol == "chat_completions"
-        self.batch_endpoint = "/v1/chat/completions" if self._chat else "/v1/responses"
         self._errors = SdkErrors(openai.APIStatusError, openai.APITimeoutError, openai.OpenAIError)
         self._sdk = openai.AsyncOpenAI(
             api_key=key.get_secret_value(),
@@ -68,12 +76,40 @@ class OpenAIClient:
             timeout=openai.Timeout(settings.first_byte_seconds, connect=CONNECT_SECONDS),
         )
 
+    @property
+    def batch_endpoint(self) -> str:
+        """Path of the endpoint that answers."""
+        return "/v1/chat/completions" if self._chat else "/v1/responses"
+
     async def complete(self, request: ModelRequest) -> ModelReply:
         """The reply to one request, sent once; see `ModelClient`."""
-        try:
-            return await self._mode.ask(lambda mode: self._complete(request, mode))
-        except RequestFilteredError as error:
-            return filtered_reply(self._settings, error)
+        while True:
+            mode, chat = self._mode.current, self._chat
+            body: dict[str, object] = {**self._body(request, mode)}
+            started = time.monotonic()
+            try:
+                with self._mapped():
+                    if chat:
+                        completion = await self._sdk.chat.completions.with_raw_response.create(
+                            model=self.model, messages=[], extra_body=body
+                        )
+                        response = completion.http_response
+                    else:
+                        raw = await self._sdk.responses.with_raw_response.create(extra_body=body)
+                        response = raw.http_response
+            except RequestFilteredError as error:
+                return filtered_reply(self._settings, error)
+            except FormatUnsupportedError:
+                if not self._mode.step_down(mode):
+                    raise
+            except AddressUnknownError:
+                if not self._speaks_otherwise(chat):
+                    raise
+            else:
+                answer = read_json(f"{self.provider} {self.model}", response.content)
+                read = chat_reply if chat else responses_reply
+                reply = read(self._settings, answer)
+                return completed(reply, response.headers, started, response.headers.get("x-request-id", ""))
 
     async def close(self) -> None:
         """Release connections."""
@@ -153,23 +189,14 @@ class OpenAIClient:
             return key, filtered_reply(self._settings, failed).model_copy(update={"batched": True})
         return key, failed
 
-    async def _complete(self, request: ModelRequest, mode: Mode) -> ModelReply:
-        body: dict[str, object] = {**self._body(request, mode)}
-        started = time.monotonic()
-        with self._mapped():
-            if self._chat:
-                chat = await self._sdk.chat.completions.with_raw_response.create(
-                    model=self.model, messages=[], extra_body=body
-                )
-                response = chat.http_response
-            else:
-                raw = await self._sdk.responses.with_raw_response.create(extra_body=body)
-                response = raw.http_response
-        answer = read_json(f"{self.provider} {self.model}", response.content)
-        reply = (
-            self.wire_reply(answer) if isinstance(answer, dict) else responses_reply(self._settings, answer)
-        )
-        return completed(reply, response.headers, started, response.headers.get("x-request-id", ""))
+    def _speaks_otherwise(self, chat: bool) -> bool:
+        """After a 404: whether Chat Completions is still to be tried, which most compatible servers alone speak."""
+        if self._settings.protocol or not self._settings.base_url:
+            return False
+        self._chat = not chat
+        if not chat:
+            logger.info("%s knows no Responses protocol; trying Chat Completions", self._settings.base_url)
+        return not chat
 
     def _body(self, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
         make = chat_body if self._chat else responses_body

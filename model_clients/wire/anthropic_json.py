@@ -8,12 +8,13 @@ import json
 from pydantic import JsonValue
 
 from model_clients.errors import ConnectionLostError
-from model_clients.messages import Content, FinishReason, ModelReply, ModelRequest, TextContent, TokenUsage
+from model_clients.messages import Content, ModelReply, ModelRequest, TextContent
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
 from model_clients.wire.openai_json import json_instruction
 from model_clients.wire.reply_schemas import strict_schema
 from model_clients.wire.structured_modes import Mode
+from taskgraph.records.model_calls import FinishReason
 
 USUAL_MAX_TOKENS = 8192
 """Longest reply when the settings do not say; the protocol demands a number."""
@@ -98,15 +99,12 @@ def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     return ModelReply(
         text=text,
         finish_reason=finish,
-        usage=TokenUsage(
-            input_tokens=count_at(body, "usage", "input_tokens") + cached + written,
-            cached_input_tokens=cached,
-            cache_write_tokens=written,
-            output_tokens=count_at(body, "usage", "output_tokens"),
-            reasoning_tokens=count_at(body, "usage", "output_tokens_details", "thinking_tokens"),
-        ),
-        provider=settings.provider,
-        model=text_at(body, "model") or settings.model,
+        input_tokens=count_at(body, "usage", "input_tokens") + cached + written,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=count_at(body, "usage", "output_tokens"),
+        reasoning_tokens=count_at(body, "usage", "output_tokens_details", "thinking_tokens"),
+        answering_model=text_at(body, "model") or settings.model,
         provider_request_id=text_at(body, "id"),
     )
 

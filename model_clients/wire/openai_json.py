@@ -8,12 +8,13 @@ import json
 from pydantic import JsonValue
 
 from model_clients.errors import ConnectionLostError, ModelClientError
-from model_clients.messages import FinishReason, Message, ModelReply, ModelRequest, TextContent, TokenUsage
+from model_clients.messages import Message, ModelReply, ModelRequest, TextContent
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
 from model_clients.wire.provider_errors import FailedResponse
 from model_clients.wire.reply_schemas import strict_schema
 from model_clients.wire.structured_modes import Mode
+from taskgraph.records.model_calls import FinishReason
 
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _FINISH: dict[str, FinishReason] = {
@@ -103,15 +104,12 @@ def responses_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     return ModelReply(
         text=refusal or "".join(texts),
         finish_reason="refusal" if refusal else finish,
-        usage=TokenUsage(
-            input_tokens=count_at(body, "usage", "input_tokens"),
-            cached_input_tokens=count_at(body, "usage", "input_tokens_details", "cached_tokens"),
-            cache_write_tokens=count_at(body, "usage", "input_tokens_details", "cache_write_tokens"),
-            output_tokens=count_at(body, "usage", "output_tokens"),
-            reasoning_tokens=count_at(body, "usage", "output_tokens_details", "reasoning_tokens"),
-        ),
-        provider=settings.provider,
-        model=text_at(body, "model") or settings.model,
+        input_tokens=count_at(body, "usage", "input_tokens"),
+        cached_input_tokens=count_at(body, "usage", "input_tokens_details", "cached_tokens"),
+        cache_write_tokens=count_at(body, "usage", "input_tokens_details", "cache_write_tokens"),
+        output_tokens=count_at(body, "usage", "output_tokens"),
+        reasoning_tokens=count_at(body, "usage", "output_tokens_details", "reasoning_tokens"),
+        answering_model=text_at(body, "model") or settings.model,
         provider_request_id=text_at(body, "id"),
     )
 
@@ -131,14 +129,11 @@ def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     return ModelReply(
         text=refusal or text,
         finish_reason="refusal" if refusal else finish,
-        usage=TokenUsage(
-            input_tokens=count_at(body, "usage", "prompt_tokens"),
-            cached_input_tokens=count_at(body, "usage", "prompt_tokens_details", "cached_tokens"),
-            output_tokens=count_at(body, "usage", "completion_tokens"),
-            reasoning_tokens=count_at(body, "usage", "completion_tokens_details", "reasoning_tokens"),
-        ),
-        provider=settings.provider,
-        model=text_at(body, "model") or settings.model,
+        input_tokens=count_at(body, "usage", "prompt_tokens"),
+        cached_input_tokens=count_at(body, "usage", "prompt_tokens_details", "cached_tokens"),
+        output_tokens=count_at(body, "usage", "completion_tokens"),
+        reasoning_tokens=count_at(body, "usage", "completion_tokens_details", "reasoning_tokens"),
+        answering_model=text_at(body, "model") or settings.model,
         provider_request_id=text_at(body, "id"),
     )
 

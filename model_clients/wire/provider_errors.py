@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from model_clients.errors import (
+    AddressUnknownError,
     FormatUnsupportedError,
     KeyRejectedError,
     ModelClientError,
@@ -84,6 +85,6 @@ class FailedResponse:
             return ProviderOverloadedError, ""
         if self.status in (400, 404, 422) and any(words in lowered for words in _FORMAT_WORDS):
             return FormatUnsupportedError, ""
-        if self.status == 404:
-            return RequestRejectedError, "; check the model's name and the base URL"
+        if self.status in (404, 405):
+            return AddressUnknownError, "; check the model's name and the base URL"
         return RequestRejectedError, ""

@@ -106,8 +106,7 @@ def filtered_reply(settings: ModelSettings, error: RequestFilteredError) -> Mode
     return ModelReply(
         text=str(error),
         finish_reason="content_filter",
-        provider=settings.provider,
-        model=settings.model,
+        answering_model=settings.model,
         provider_request_id=error.request_id,
         rate_report=error.rate_report,
     )

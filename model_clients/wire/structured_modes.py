@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Literal
-
-from model_clients.errors import FormatUnsupportedError
-from model_clients.messages import ModelReply
 
 Mode = Literal["schema", "tool", "json"]
 """By JSON schema, as a tool call, or in plain words."""
@@ -21,18 +17,10 @@ class StructuredMode:
         """Start with `first`."""
         self.current: Mode = first
 
-    async def ask(self, send: Callable[[Mode], Awaitable[ModelReply]]) -> ModelReply:
-        """Send in the current way, or in the first further one that the server takes.
-
-        Raises:
-            FormatUnsupportedError: not even plain words were taken.
-        """
-        while True:
-            mode = self.current
-            try:
-                return await send(mode)
-            except FormatUnsupportedError:
-                if mode not in _NEXT:
-                    raise
-                if self.current == mode:
-                    self.current = _NEXT[mode]
+    def step_down(self, refused: Mode) -> bool:
+        """The server does not take `refused`; whether there is another way to try."""
+        if refused not in _NEXT:
+            return False
+        if self.current == refused:
+            self.current = _NEXT[refused]
+        return True

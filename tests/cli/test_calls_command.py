@@ -16,11 +16,10 @@ from typer.testing import CliRunner
 from cli.commands.calls import register
 from flows.errors import CommandError
 from model_clients.conversation import first_request
-from model_clients.ledger.call_records import CallRecord
+from model_clients.ledger.call_records import moment
 from model_clients.ledger.ledger import Ledger
-from model_clients.messages import ModelReply
-from taskgraph.records.model_roles import ModelRole
-from tests.model_clients.requests import PlainPrompt, Verdict
+from taskgraph.records.model_calls import ModelCall, ModelRole
+from tests.model_clients.requests import PlainQuestion
 from warehouse.storage.extensions import load
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,26 +29,23 @@ def fill(folder: Path, keys: list[str]) -> None:
     with Ledger(folder / "ledger.sqlite") as ledger:
         for number, key in enumerate(keys):
             refused = key.startswith("refused")
-            request = first_request(
-                ModelRole.SUMMARIZER, PlainPrompt(key), Verdict, stage="intents", item_id=key, attempt=0
-            )
-            call = CallRecord(
+            request = first_request(PlainQuestion(key), stage="intents", item_id=key)
+            call = ModelCall(
                 key=key,
                 outcome="refused" if refused else "answered",
                 run_id=f"run-{number % 2}",
                 stage="intents",
                 item_id=key,
-                model_role=ModelRole.SUMMARIZER,
+                role=ModelRole.SUMMARIZER,
                 provider="openai",
                 model="m",
                 input_tokens=100,
                 cached_input_tokens=50,
                 output_tokens=10,
                 cost_usd=0.25,
-                finished_at=MOMENT,
+                finished_at=moment(MOMENT),
             )
-            reply = ModelReply(text="{}", provider="openai", model="m")
-            asyncio.run(ledger.record(call, request, reply))
+            asyncio.run(ledger.record(call, request, "{}"))
 
 
 def run(*arguments: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 import flows.wiring
 from flows.settings import Settings
-from model_clients.asking import RoleModels
+from model_clients.role_models import RoleModels
 from tests.servers.models.behaviour import WireCall
 
 

@@ -10,7 +10,7 @@ from model_clients.messages import ModelRequest
 from model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
 from resources.record import Record
 from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from tests.servers.models.behaviour import WireCall
 
 KEY_VARIABLE = "TASKLOOM_TEST_KEY"
@@ -31,7 +31,6 @@ class PlainQuestion:
     user: str
     system: str = "You answer in JSON. " * 40
     images: tuple[Screenshot, ...] = ()
-    template: str = "plain"
     template_hash: str = "0" * 64
     role: ModelRole = ModelRole.SUMMARIZER
     reply_type: type[Verdict] = Verdict

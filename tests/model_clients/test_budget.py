@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from model_clients.errors import BudgetExhaustedError, BudgetInvalidError
 from model_clients.ledger.budget import Amount, Budget, parse_budget
 from model_clients.ledger.prices import cost_of, highest_amount, price_table, prices_of
-from model_clients.messages import TokenUsage
 from model_clients.settings import ModelPrices, ModelSettings
+from taskgraph.records.model_calls import CallFigures
 from tests.model_clients.virtual_time import run_in_virtual_time
 
 
@@ -100,11 +100,11 @@ def test_waits_for_calls_in_flight_when_only_they_stand_in_the_way() -> None:
 
 def test_prices_follow_cached_written_and_batched_tokens() -> None:
     prices = ModelPrices(input=10, output=50, cached_input=1, cache_write=12.5)
-    usage = TokenUsage(
+    usage = CallFigures(
         input_tokens=1_000_000, cached_input_tokens=600_000, cache_write_tokens=100_000, output_tokens=100_000
     )
     assert cost_of(prices, usage) == pytest.approx(3 + 0.6 + 1.25 + 5)
-    assert cost_of(prices, usage, batched=True) == pytest.approx(9.85 / 2)
+    assert cost_of(prices, usage.model_copy(update={"batched": True})) == pytest.approx(9.85 / 2)
     assert highest_amount(prices, 1_000_000, 100_000, batched=False).usd >= cost_of(prices, usage)
 
 
@@ -113,6 +113,21 @@ def test_a_dated_snapshot_has_its_models_price() -> None:
         for name, prices in models.items():
             for model in (name, f"{name}-2099-01-31", f"{name}-20990131"):
                 assert prices_of(ModelSettings(provider=provider, model=model)) == prices
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "expected"),
+    [
+        ("openai", "gpt-4o-mini", ModelPrices(input=0.15, output=0.6, cached_input=0.075)),
+        ("openai", "gpt-4o-mini-2024-07-18", ModelPrices(input=0.15, output=0.6, cached_input=0.075)),
+        ("anthropic", "claude-haiku-4-5", ModelPrices(input=1, output=5, cached_input=0.1, cache_write=1.25)),
+    ],
+)
+def test_published_prices_are_known_without_a_table_of_ours(
+    provider: str, model: str, expected: ModelPrices
+) -> None:
+    assert model not in price_table().get(provider, {})
+    assert prices_of(ModelSettings(provider=provider, model=model)) == expected
 
 
 def test_a_model_of_a_similar_name_has_no_price() -> None:

@@ -13,35 +13,37 @@ from pathlib import Path
 import pytest
 
 from model_clients.errors import LedgerBrokenError
-from model_clients.ledger.call_records import CallOutcome, CallRecord
+from model_clients.ledger.call_records import moment
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.request_keys import request_key
 from model_clients.ledger.transfer import export_ledger, import_ledger, prune_ledger
-from model_clients.messages import ModelReply, ModelRequest, TokenUsage
+from model_clients.messages import ModelRequest
 from model_clients.settings import ModelPrices, ModelSettings
 from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import CallOutcome, ModelCall, ModelRole
 from tests.model_clients.requests import model_at, request_for
 
-REPLY = ModelReply(text='{"answer": "x"}', provider="openai", model="m", usage=TokenUsage(input_tokens=5))
+REPLY = '{"answer": "x"}'
 PICTURE = Screenshot.of(b"\x89PNG" + bytes(5000))
 
 
 def record_of(
     key: str, outcome: CallOutcome = "answered", run_id: str = "r1", **changes: object
-) -> CallRecord:
+) -> ModelCall:
     fields = {
         "key": key,
         "outcome": outcome,
         "run_id": run_id,
         "stage": "intents",
-        "model_role": ModelRole.ACTOR,
+        "role": ModelRole.ACTOR,
         "provider": "openai",
         "model": "m",
-        "finished_at": datetime.now(UTC),
+        "finish_reason": "stop" if outcome == "answered" else "",
+        "input_tokens": 5,
+        "finished_at": moment(datetime.now(UTC)),
         **changes,
     }
-    return CallRecord.model_validate(fields)
+    return ModelCall.model_validate(fields)
 
 
 async def keep(ledger: Ledger, key: str, outcome: CallOutcome = "answered", **changes: object) -> None:
@@ -160,7 +162,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, ledger: Ledger) -> 
 
 
 async def test_pruning_forgets_what_is_named_and_what_nobody_needs(ledger: Ledger) -> None:
-    await keep(ledger, "old", finished_at=datetime(2020, 1, 1, tzinfo=UTC))
+    await keep(ledger, "old", finished_at=moment(datetime(2020, 1, 1, tzinfo=UTC)))
     await keep(ledger, "new")
     await keep(ledger, "bad", "failed")
     pruned = prune_ledger(ledger, older_than_days=30)
@@ -201,9 +203,7 @@ def test_everything_that_determines_a_reply_changes_its_key(other: str) -> None:
         key_with(api_key_variable="ANOTHER"),
         key_with(total_seconds=1),
         key_with(prices=ModelPrices(input=1, output=2)),
-        key_with(
-            request_for("one").model_copy(update={"stage": "other", "item_id": "other", "template": "t"})
-        ),
+        key_with(request_for("one").model_copy(update={"stage": "other", "item_id": "other"})),
     ],
 )
 def test_nothing_else_changes_it(other: str) -> None:
@@ -216,3 +216,57 @@ def test_pictures_enter_a_key_by_their_hash() -> None:
     assert request_key(ModelSettings(provider="openai", model="m"), with_bytes) == request_key(
         ModelSettings(provider="openai", model="m"), hash_only
     )
+
+
+FIRST_FORM = """
+CREATE TABLE calls (
+    key TEXT PRIMARY KEY, outcome TEXT NOT NULL, run_id TEXT NOT NULL, stage TEXT NOT NULL, item_id TEXT NOT NULL,
+    model_role TEXT NOT NULL, provider TEXT NOT NULL, base_url TEXT NOT NULL, model TEXT NOT NULL,
+    template TEXT NOT NULL, template_hash TEXT NOT NULL, attempt INTEGER NOT NULL, purpose TEXT NOT NULL,
+    fallback INTEGER NOT NULL, finish_reason TEXT NOT NULL, error TEXT NOT NULL, input_tokens INTEGER NOT NULL,
+    cached_input_tokens INTEGER NOT NULL, cache_write_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL,
+    reasoning_tokens INTEGER NOT NULL, cost_usd REAL NOT NULL, cost_known INTEGER NOT NULL,
+    latency_seconds REAL NOT NULL, retries INTEGER NOT NULL, batched INTEGER NOT NULL,
+    provider_request_id TEXT NOT NULL, finished_at TEXT NOT NULL, request BLOB, reply TEXT
+);
+INSERT INTO calls VALUES ('k1', 'answered', 'r1', 'intents', 'i', 'actor', 'openai', '', 'm', 'trajectory', 'h', 0,
+    'first', 0, 'stop', '', 7, 0, 0, 3, 0, 0.5, 1, 0.1, 0, 0, 'req', '2026-01-01T00:00:00Z', NULL,
+    '{"text": "{}", "model": "m-2026-01-01", "usage": {"input_tokens": 7}}');
+INSERT INTO calls VALUES ('k2', 'failed', 'r1', 'intents', 'i', 'actor', 'openai', '', 'm', 'trajectory', 'h', 0,
+    'first', 0, '', 'gone', 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, '', '2026-01-01T00:00:00Z', NULL, NULL);
+"""
+
+
+def earlier_ledger(path: Path) -> Path:
+    connection = sqlite3.connect(path)
+    connection.executescript(FIRST_FORM)
+    connection.close()
+    return path
+
+
+def test_a_ledger_of_the_first_form_is_brought_up_to_date_when_it_is_opened(tmp_path: Path) -> None:
+    path = earlier_ledger(tmp_path / "ledger.sqlite")
+    for _ in range(2):
+        with Ledger(path) as opened:
+            found = opened.find("k1")
+            assert found is not None
+            assert (found.text, found.answering_model, found.tokens, found.cost_usd) == (
+                "{}",
+                "m-2026-01-01",
+                10,
+                0.5,
+            )
+            assert [(row.role, row.outcome) for row in opened.calls()] == [
+                (ModelRole.ACTOR, "answered"),
+                (ModelRole.ACTOR, "failed"),
+            ]
+
+
+def test_an_export_of_the_first_form_is_imported_and_stays_as_it_is(tmp_path: Path, ledger: Ledger) -> None:
+    source = earlier_ledger(tmp_path / "earlier.sqlite")
+    before = source.read_bytes()
+    assert import_ledger(ledger, source).added == 2
+    found = ledger.find("k1")
+    assert found is not None
+    assert found.text == "{}"
+    assert source.read_bytes() == before

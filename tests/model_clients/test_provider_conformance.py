@@ -26,7 +26,7 @@ from model_clients.messages import ModelReply
 from model_clients.settings import ModelSettings
 from taskgraph.records.interaction import Screenshot
 from tests.model_clients.requests import KEY, Verdict, model_at, request_for, verdict_about
-from tests.servers.models.behaviour import Behaviour, Script, always, in_turn
+from tests.servers.models.behaviour import Behaviour, Script, WireCall, always, in_turn
 from tests.servers.models.server import LocalModelServer
 
 VARIANTS = [(name, protocol) for name in provider_names() for protocol in protocols(name)]
@@ -110,8 +110,8 @@ async def test_answers_with_a_typed_reply_its_tokens_and_the_request_id(bench: B
     reply = await client.complete(request_for("one"))
     assert parse_reply(reply.text, Verdict).answer == "about one"
     assert reply.finish_reason == "stop"
-    assert reply.usage.input_tokens > 0 < reply.usage.output_tokens
-    assert (reply.provider, reply.model) == (bench.variant[0], "test-model")
+    assert reply.input_tokens > 0 < reply.output_tokens
+    assert reply.answering_model == "test-model"
     assert reply.provider_request_id == "req-0"
     assert reply.latency_seconds > 0
     assert bench.server.calls[0].typed_by == "schema"
@@ -163,7 +163,7 @@ async def test_refusals_and_cut_replies_are_replies(bench: Bench, kind: str, rea
     client = await bench.client(always(Behaviour(kind)))  # type: ignore[arg-type]
     reply = await client.complete(request_for("one"))
     assert reply.finish_reason in reasons
-    assert reply.usage.output_tokens > 0
+    assert reply.output_tokens > 0
 
 
 async def test_a_content_filter_is_a_reply_too(bench: Bench) -> None:
@@ -301,3 +301,35 @@ async def test_shows_its_requests_and_reads_its_replies_as_the_providers_json(be
     await client.complete(request)
     assert json.loads(json.dumps(body)) == bench.server.calls[0].body
     assert client.batch_endpoint.startswith("/v1/")
+
+
+async def test_a_server_without_the_responses_protocol_is_found_out_once() -> None:
+    def chat_only(number: int, call: WireCall) -> Behaviour:
+        return Behaviour("status", status=404) if call.protocol == "responses" else Behaviour()
+
+    async with LocalModelServer(chat_only, verdict_about) as server:
+        client = create_client(model_at(server.url))
+        for text in ("one", "two", "three"):
+            reply = await client.complete(request_for(text))
+            assert parse_reply(reply.text, Verdict).answer == f"about {text}"
+        await client.close()
+    assert [call.protocol for call in server.calls] == ["responses", *["chat_completions"] * 3]
+
+
+async def test_a_model_that_no_protocol_of_the_server_knows_is_said_to_be_unknown() -> None:
+    async with LocalModelServer(always(Behaviour("status", status=404, message="no model"))) as server:
+        client = create_client(model_at(server.url))
+        for _ in range(2):
+            with pytest.raises(RequestRejectedError, match="check the model's name and the base URL"):
+                await client.complete(request_for("one"))
+        await client.close()
+    assert len(server.calls) == 4
+
+
+async def test_a_protocol_that_is_set_is_the_only_one_tried() -> None:
+    async with LocalModelServer(always(Behaviour("status", status=404))) as server:
+        client = create_client(model_at(server.url, protocol="responses"))
+        with pytest.raises(RequestRejectedError):
+            await client.complete(request_for("one"))
+        await client.close()
+    assert [call.protocol for call in server.calls] == ["responses"]

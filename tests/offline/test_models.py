@@ -18,7 +18,7 @@ from offline.models import OfflineModels
 from offline.rules import OfflineRules
 from prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
 from prompts.replies import DependencyJudgeReply
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 SUBTASKS = tuple(
     NumberedSubtask(number=number, application="Editor", instruction=f"Create '{name}'.")

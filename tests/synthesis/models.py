@@ -14,7 +14,7 @@ from offline.rules import OfflineRules
 from prompts.prompt_input import PromptInput, Reply
 from resources.applications import Application
 from resources.reading.catalog import load_goal_wordings
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 
 @dataclass(frozen=True)

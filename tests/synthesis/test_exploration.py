@@ -4,7 +4,7 @@ from environments.errors import ApplicationStartFailedError, ApplicationUnavaila
 from prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
 from resources.applications import ResourceDeclaration
 from synthesis.exploration.exploration import ExplorationSettings
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 

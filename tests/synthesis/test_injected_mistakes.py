@@ -8,7 +8,7 @@ import pytest
 from prompts.replies import EvaluationWriterReply, ExplorerReply, SummarizerReply
 from synthesis.exploration.exploration import ExplorationSettings
 from synthesis.validation.validation import ValidationSettings, validate_task
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, PROVENANCE, World
 from tests.synthesis.task_samples import TITLES, sample_tasks

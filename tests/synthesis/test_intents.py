@@ -1,7 +1,7 @@
 from prompts.replies import IntentExtractorReply, ProposedIntent
 from resources.reading.catalog import load_scenarios
 from synthesis.intents.intents import IntentSettings, extract_intents, linked_pairs
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import pooled_subtasks

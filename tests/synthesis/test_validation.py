@@ -6,7 +6,7 @@ from prompts.replies import DependencyJudgeReply, DependencyPair, SummarizerRepl
 from synthesis.instructions.instructions import in_order
 from synthesis.instructions.literal_checks import literal_problems
 from synthesis.validation.validation import ValidationSettings, closure, compare_orders, validate_task
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import TITLES, sample_tasks

@@ -4,12 +4,12 @@
 -- role: Model role.
 -- provider: Provider.
 -- model: Model.
--- calls: Calls, those answered from the ledger included.
--- calls_from_ledger: Calls answered from the ledger, free of charge.
--- input_tokens: Input tokens.
+-- calls: Calls that were paid for or given up; what the ledger answers is no call.
+-- input_tokens: Input tokens, cached ones included.
+-- cached_input_tokens: Input tokens read from the provider's cache.
 -- output_tokens: Output tokens.
 -- cost_usd: Price in US dollars.
--- mean_latency_seconds: Mean time of the calls that were really made; NULL without any.
+-- mean_latency_seconds: Mean time from sending to the last byte.
 SELECT
     run_id,
     stage,
@@ -17,10 +17,10 @@ SELECT
     provider,
     model,
     count(*) AS calls,
-    count(*) FILTER (WHERE from_ledger) AS calls_from_ledger,
     sum(input_tokens)::BIGINT AS input_tokens,
+    sum(cached_input_tokens)::BIGINT AS cached_input_tokens,
     sum(output_tokens)::BIGINT AS output_tokens,
     sum(cost_usd) AS cost_usd,
-    avg(latency_seconds) FILTER (WHERE NOT from_ledger) AS mean_latency_seconds
+    avg(latency_seconds) AS mean_latency_seconds
 FROM model_calls
 GROUP BY ALL

@@ -31,14 +31,14 @@ _DATASET = (
 )
 _COSTS = (
     "SELECT stage, role, provider, model, sum(calls)::BIGINT AS calls,"
-    " sum(calls_from_ledger)::BIGINT AS from_ledger, sum(input_tokens)::BIGINT AS input_tokens,"
+    " sum(input_tokens)::BIGINT AS input_tokens, sum(cached_input_tokens)::BIGINT AS cached_input_tokens,"
     " sum(output_tokens)::BIGINT AS output_tokens, sum(cost_usd) AS cost_usd,"
-    " sum(mean_latency_seconds * (calls - calls_from_ledger)) / nullif(sum(calls - calls_from_ledger), 0)"
+    " sum(mean_latency_seconds * calls) / sum(calls)"
     " AS mean_latency_seconds"
     " FROM costs GROUP BY stage, role, provider, model ORDER BY cost_usd DESC, calls DESC, stage, role"
 )
 _TOTALS = (
-    "SELECT count(*) AS calls, count(*) FILTER (WHERE from_ledger) AS from_ledger,"
+    "SELECT count(*) AS calls,"
     " coalesce(sum(input_tokens), 0)::BIGINT AS input_tokens,"
     " coalesce(sum(cached_input_tokens), 0)::BIGINT AS cached_input_tokens,"
     " coalesce(sum(output_tokens), 0)::BIGINT AS output_tokens,"

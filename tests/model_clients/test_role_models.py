@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
+import sys
 from collections.abc import AsyncIterator
 
 import pytest
 
-from model_clients.asking import RoleModels
+import model_clients.limits.senders
 from model_clients.errors import (
     BudgetExhaustedError,
     KeyRejectedError,
@@ -18,8 +20,10 @@ from model_clients.errors import (
     ReplyUnavailableError,
 )
 from model_clients.ledger.ledger import Ledger
+from model_clients.messages import ModelReply, ModelRequest
+from model_clients.role_models import RoleModels
 from model_clients.settings import CallSettings, ModelPrices
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from tests.model_clients.requests import PlainQuestion, call_settings, model_at, verdict_about
 from tests.servers.models.behaviour import Behaviour, Script, WireCall, always, in_turn
 from tests.servers.models.server import LocalModelServer
@@ -300,3 +304,40 @@ async def test_a_reply_of_the_wrong_kind_names_the_field(ledger: Ledger) -> None
     ):
         with pytest.raises(ReplyInvalidError, match="answer: Input should be a valid string; got 7"):
             await ask(models, "one")
+
+
+class SoleClient:
+    """Answers, and counts the frames between the stage's call and itself."""
+
+    provider, model = "openai", "m"
+
+    def __init__(self) -> None:
+        self.frames: list[str] = []
+        self.asking: asyncio.Task[str] | None = None
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        frame = sys._getframe()
+        while frame is not None:
+            if "model_clients" in frame.f_code.co_filename or frame.f_code.co_name == "complete":
+                self.frames.append(frame.f_code.co_name)
+            frame = frame.f_back
+        assert self.asking is not None
+        waiting = self.asking.get_coro()
+        while inspect.iscoroutine(waiting):
+            self.frames.append(waiting.cr_code.co_name)
+            waiting = waiting.cr_await
+        return ModelReply(text='{"answer": "yes"}')
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_a_call_is_at_most_six_frames_deep_from_stage_to_socket(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = SoleClient()
+    monkeypatch.setattr(model_clients.limits.senders, "create_client", lambda settings: client)
+    async with RoleModels(call_settings(model_at("http://127.0.0.1:9")), ledger) as models:
+        client.asking = asyncio.create_task(ask(models, "one"))
+        assert await client.asking == "yes"
+    assert client.frames == ["complete", "send", "_pay", "ask", "ask"]

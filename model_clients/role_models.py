@@ -4,42 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import TracebackType
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel
 
 from model_clients.batches.request_files import ReplyFile, RequestFile
 from model_clients.client import Question
-from model_clients.conversation import first_request, parse_reply, repair_request
+from model_clients.conversation import first_request, parse_reply, second_try
 from model_clients.counters import CallCounters
 from model_clients.errors import (
-    BatchPendingError,
     BudgetExhaustedError,
-    CallFailedError,
-    KeyMissingError,
-    KeyRejectedError,
     ModelClientError,
-    ProviderDownError,
     ReplyInvalidError,
     ReplyRefusedError,
     ReplyUnavailableError,
-    RunStoppedError,
+    TryFailedError,
 )
 from model_clients.ledger.accounts import RunAccount
 from model_clients.ledger.budget import Budget
-from model_clients.ledger.call_records import Purpose
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.paid_calls import Call, PaidCalls
+from model_clients.limits.limiter import Priority
 from model_clients.limits.senders import Senders
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import CallSettings, ModelSettings
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import CallPurpose, ModelRole
 
 R = TypeVar("R", bound=BaseModel)
 
 _GRACE_SECONDS = 5.0
-_LONGER = 2
-_OF_ONE_PROVIDER = (KeyMissingError, KeyRejectedError, ProviderDownError)
 _ORDER = {role: number for number, role in enumerate(ModelRole)}
 
 
@@ -125,73 +118,55 @@ class RoleModels:
             RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider that is down.
             BatchPendingError: the request was written to a file; the item goes on in a later run.
         """
-        request = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
-        players = self.settings.role(question.role)
-        models = (players.model, *players.fallbacks)
-        for number, model in enumerate(models):
+        asked = first_request(question, stage=stage, item_id=item_id, attempt=attempt)
+        player = self.settings.role(question.role)
+        for number, model in enumerate((player.model, *player.fallbacks)):
+            request: ModelRequest = asked
+            purpose: CallPurpose = "first"
             try:
-                return await self._ask_model(model, number, request, question.reply_type)
-            except BatchPendingError:
-                raise
+                while True:
+                    call = Call(model, request, self._priority(request), purpose, number)
+                    reply = self._not_refused(call, await self._calls.reply(call))
+                    try:
+                        parsed = parse_reply(reply.text, question.reply_type)
+                    except ReplyInvalidError as error:
+                        if purpose != "first":
+                            raise self._invalid(call, error) from None
+                        model, request, purpose = second_try(model, request, reply, str(error))
+                        continue
+                    if purpose != "first":
+                        self._count(stage, "repaired")
+                    return parsed
             except ModelClientError as error:
-                another = number + 1 < len(models)
-                if isinstance(error, RunStoppedError) and not (
-                    another and isinstance(error, _OF_ONE_PROVIDER)
-                ):
+                if number == len(player.fallbacks):
+                    if isinstance(error, TryFailedError):
+                        message = f"no reply to {question.role} for {stage} {item_id}: {error}"
+                        raise ReplyUnavailableError(message) from error
                     raise
-                if not another:
-                    if isinstance(error, CallFailedError):
-                        raise
-                    raise ReplyUnavailableError(
-                        f"no reply to {question.role} for {stage} {item_id}: {error}"
-                    ) from error
-                for counters in self.counters.of(stage):
-                    counters.fallbacks += 1
+                if not error.another_model_may_answer:
+                    raise
+                self._count(stage, "fallbacks")
         raise AssertionError("a role has at least one model")
 
-    async def _ask_model(
-        self, model: ModelSettings, number: int, request: ModelRequest, reply_type: type[R]
-    ) -> R:
-        reply = await self._reply(model, number, request, "first")
-        try:
-            return parse_reply(reply.text, reply_type)
-        except ReplyInvalidError as error:
-            problem = str(error)
-        room = model.parameters.max_output_tokens
-        if reply.finish_reason == "length" and room is not None:
-            parameters = model.parameters.model_copy(update={"max_output_tokens": room * _LONGER})
-            model = model.model_copy(update={"parameters": parameters})
-            reply = await self._reply(model, number, request, "longer")
-        else:
-            if reply.finish_reason == "length":
-                problem = f"it was cut off at the longest length allowed, so it must be shorter; {problem}"
-            reply = await self._reply(model, number, repair_request(request, reply, problem), "repair")
-        try:
-            parsed = parse_reply(reply.text, reply_type)
-        except ReplyInvalidError as error:
-            for counters in self.counters.of(request.stage):
-                counters.invalid += 1
-            raise ReplyInvalidError(
-                f"{model.provider}/{model.model} as {request.model_role} for {request.stage} {request.item_id}:"
-                f" no usable {request.reply_schema_name} after a repair round: {error}"
-            ) from None
-        for counters in self.counters.of(request.stage):
-            counters.repaired += 1
-        return parsed
-
-    async def _reply(
-        self, model: ModelSettings, number: int, request: ModelRequest, purpose: Purpose
-    ) -> ModelReply:
+    def _priority(self, request: ModelRequest) -> Priority:
+        """Late roles before early ones, items already begun before new ones."""
         begun = request.item_id in self._begun
         self._begun.add(request.item_id)
-        priority = (len(_ORDER) - _ORDER[request.model_role], 0 if begun else 1)
-        reply = await self._calls.reply(Call(model, request, priority, purpose, number))
-        if reply.finish_reason in ("refusal", "content_filter"):
-            for counters in self.counters.of(request.stage):
-                counters.refused += 1
-            who = "the model" if reply.finish_reason == "refusal" else "a content filter"
-            raise ReplyRefusedError(
-                f"{who} of {model.provider}/{model.model} refused, as {request.model_role} for {request.stage}"
-                f" {request.item_id}: {reply.text[:300] or 'no reason given'}"
-            )
-        return reply
+        return len(_ORDER) - _ORDER[request.role], 0 if begun else 1
+
+    def _not_refused(self, call: Call, reply: ModelReply) -> ModelReply:
+        if reply.finish_reason not in ("refusal", "content_filter"):
+            return reply
+        self._count(call.request.stage, "refused")
+        who = "the model" if reply.finish_reason == "refusal" else "a content filter"
+        raise ReplyRefusedError(f"{who} of {call.described} refused: {reply.text[:300] or 'no reason given'}")
+
+    def _invalid(self, call: Call, error: ReplyInvalidError) -> ReplyInvalidError:
+        self._count(call.request.stage, "invalid")
+        return ReplyInvalidError(
+            f"{call.described}: no usable {call.request.reply_schema_name} after a repair round: {error}"
+        )
+
+    def _count(self, stage: str, figure: Literal["repaired", "fallbacks", "refused", "invalid"]) -> None:
+        for counters in self.counters.of(stage):
+            setattr(counters, figure, getattr(counters, figure) + 1)

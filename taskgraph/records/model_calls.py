@@ -1,0 +1,116 @@
+"""Calls of language models: who plays which role, and what one call took and brought."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from resources.record import Record
+
+
+class ModelRole(StrEnum):
+    """A role that a language model plays in the method; each may have its own provider and model.
+
+    The role's name is also that of its prompt template, its input and reply records, and its offline rule.
+    """
+
+    EXPLORER = "explorer"
+    """Proposes subtasks of an application (B.1)."""
+    ACTOR = "actor"
+    """Performs a subtask on the screen (B.2, E.1)."""
+    EVALUATION_WRITER = "evaluation_writer"
+    """Writes evaluation functions (B.2, E.2)."""
+    INTENT_EXTRACTOR = "intent_extractor"
+    """Finds goals that group subtasks (3.2)."""
+    SUMMARIZER = "summarizer"
+    """Turns a task graph into one instruction (B.4)."""
+    DEPENDENCY_JUDGE = "dependency_judge"
+    """Infers dependencies from an instruction alone (B.4)."""
+
+
+FinishReason = Literal["stop", "length", "refusal", "content_filter", "other"]
+"""Why a model stopped."""
+
+CallOutcome = Literal["answered", "truncated", "refused", "filtered", "rejected", "failed"]
+"""What became of a call: a reply; one cut off at the token limit; the model would not answer; a content filter
+stopped it; the provider does not take the request; it was given up after all tries."""
+
+CallPurpose = Literal["first", "repair", "longer"]
+"""Why a call is made: the question itself, a repair of a malformed reply, or a truncated reply asked for again."""
+
+FINAL_OUTCOMES: frozenset[CallOutcome] = frozenset({"answered", "truncated", "refused", "filtered"})
+"""Outcomes that were paid for and stand in for the call from then on; the others are tried again by the next run."""
+
+
+class CallFigures(Record):
+    """What a call took: tokens, price, time."""
+
+    answering_model: str = ""
+    """Model that answered, as the provider names it; often a dated snapshot of the one asked for."""
+    input_tokens: int = 0
+    """All input, cached part included."""
+    cached_input_tokens: int = 0
+    """Input read from the provider's cache."""
+    cache_write_tokens: int = 0
+    """Input written to the provider's cache."""
+    output_tokens: int = 0
+    """All output, reasoning included."""
+    reasoning_tokens: int = 0
+    """Output spent on reasoning."""
+    cost_usd: float = 0.0
+    """Price in US dollars, from the price table."""
+    cost_known: bool = True
+    """Whether a price was known; without one the cost reads zero."""
+    latency_seconds: float = 0.0
+    """From sending to the last byte of the try that succeeded."""
+    retries: int = 0
+    """Tries before it that failed transiently."""
+    batched: bool = False
+    """Whether it came through the provider's batch interface."""
+    provider_request_id: str = ""
+    """The provider's id, for support."""
+
+    @property
+    def tokens(self) -> int:
+        """Input and output."""
+        return self.input_tokens + self.output_tokens
+
+
+class ModelCall(CallFigures):
+    """A call that was paid for, refused or given up, without the messages and the reply's text.
+
+    The one definition of a call: a row of the ledger, and a row of the warehouse.
+    """
+
+    key: str = ""
+    """SHA-256 of all that determines the reply."""
+    outcome: CallOutcome = "answered"
+    """What became of it."""
+    run_id: str = ""
+    """Run that made it."""
+    stage: str = ""
+    """Stage of the method."""
+    item_id: str = ""
+    """Subtask, task or application it served first."""
+    role: ModelRole
+    """Who was called, and with which prompt template."""
+    provider: str
+    """Provider that was asked."""
+    base_url: str = ""
+    """Server, when it was not the provider's own."""
+    model: str
+    """Model that was asked, as the settings name it."""
+    template_hash: str = ""
+    """SHA-256 of the prompt template."""
+    attempt: int = 0
+    """Which of several equal requests it was."""
+    purpose: CallPurpose = "first"
+    """Why it was made."""
+    fallback: int = 0
+    """Zero for the role's model, else the number of the fallback model."""
+    finish_reason: FinishReason | Literal[""] = ""
+    """Why the model stopped; empty without a reply."""
+    error: str = ""
+    """Why there is no reply."""
+    finished_at: str = ""
+    """When it ended, ISO 8601 in UTC."""
