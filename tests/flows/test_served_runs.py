@@ -115,7 +115,7 @@ async def test_calls_go_through_batches_and_the_dataset_is_the_same(
     assert batched.funnel == direct.funnel
     assert server.batches.submitted
     with Ledger(tmp_path / "batched" / "ledger.sqlite") as ledger:
-        by_role = {(call.model_role.value, call.batched) for call in ledger.calls()}
+        by_role = {(call.role.value, call.batched) for call in ledger.calls()}
     assert by_role == {
         ("explorer", False),
         ("actor", False),

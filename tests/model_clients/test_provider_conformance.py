@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from model_clients.client import BatchClient, ModelClient, WireFormat
 from model_clients.conversation import parse_reply
 from model_clients.errors import (
+    AddressUnknownError,
     ConnectionLostError,
     FormatUnsupportedError,
     KeyMissingError,
@@ -185,7 +186,7 @@ async def test_a_content_filter_is_a_reply_too(bench: Bench) -> None:
         (401, KeyRejectedError, False, False),
         (402, KeyRejectedError, False, False),
         (403, KeyRejectedError, False, False),
-        (404, RequestRejectedError, False, False),
+        (404, AddressUnknownError, False, False),
         (413, RequestRejectedError, False, False),
         (422, RequestRejectedError, False, False),
         (408, ProviderOverloadedError, True, False),

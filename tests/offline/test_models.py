@@ -70,7 +70,7 @@ async def test_a_second_run_reads_the_ledger_and_answers_the_same(ledger: Ledger
     assert await again.ask(WRITE, stage="instructions", item_id="t1") == first
     assert again._account.counters.total.from_ledger == 1
     (row,) = ledger.calls("r1")
-    assert (row.model_role, row.provider, row.model, row.stage, row.item_id) == (
+    assert (row.role, row.provider, row.model, row.stage, row.item_id) == (
         ModelRole.SUMMARIZER,
         "offline",
         "rules",
