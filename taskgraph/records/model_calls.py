@@ -108,7 +108,7 @@ class ModelCall(CallFigures):
     """Why it was made."""
     fallback: int = 0
     """Zero for the role's model, else the number of the fallback model."""
-    finish_reason: FinishReason | Literal[""] = ""
+    finish_reason: Literal["", "stop", "length", "refusal", "content_filter", "other"] = ""
     """Why the model stopped; empty without a reply."""
     error: str = ""
     """Why there is no reply."""
