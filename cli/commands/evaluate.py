@@ -52,7 +52,7 @@ def evaluate(
     from flows.running.prefect_server import prefect_server
     from flows.running.preflight import check_keys, check_settings
     from flows.stages.agents import check_agent
-    from taskgraph.records.model_roles import ModelRole
+    from taskgraph.records.model_calls import ModelRole
     from warehouse.sets.selection import Selection, parse_levels
 
     if instructions not in ("high", "low"):

@@ -11,7 +11,7 @@ from model_clients.errors import KeyMissingError
 from model_clients.ledger.budget import Budget
 from model_clients.lookup import create_client
 from model_clients.settings import RoleSettings
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 
 
 def check_settings(settings: Settings) -> None:

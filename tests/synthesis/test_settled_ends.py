@@ -1,7 +1,7 @@
 from prompts.replies import ActorReply
 from synthesis.trajectories.settled_ends import ask_to_settle, left_open, unsettled
 from taskgraph.records.interaction import Control
-from taskgraph.records.model_roles import ModelRole
+from taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.recordings import PLACE, click, recording
 from tests.synthesis.simulated_world import APPLICATIONS, World
