@@ -283,7 +283,7 @@ def test_a_metric_is_in_the_score_and_kept_per_attempt():
 
 
 def test_a_retry_policy_is_read_by_the_sender_alone():
-    from model_clients.limits.sender import Sender
+    from model_clients.limits.senders import Sender
 
     assert get_type_hints(Sender)["retries"] is RetrySettings
     assert issubclass(RetrySettings, Record)
@@ -292,7 +292,7 @@ def test_a_retry_policy_is_read_by_the_sender_alone():
         for path in (ROOT / "model_clients").rglob("*.py")
         if "tenacity" in path.read_text(encoding="utf-8")
     ]
-    assert using == ["model_clients/limits/sender.py"]
+    assert using == ["model_clients/limits/senders.py"]
 
 
 def test_every_row_is_tried():
