@@ -3,6 +3,9 @@
 environment   the protocol: reset, observe, act, evidence
 agent         the protocol of what decides
 episode       the one loop: look, decide, act, record
+aiming        what an action is aimed at, and what is refused
+changes       what an action changed, in a few words
+starting_place   going to an application's first page before a subtask
 annotated     screenshots with numbered boxes
 keys          key presses, with the error that environments raise
 lookup        platforms by name

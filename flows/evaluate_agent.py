@@ -8,6 +8,7 @@ from flows import steps
 from flows.errors import CommandError
 from flows.running.contexts import begin, timed
 from flows.settings import Settings, settings_of
+from flows.shutting_in import refuse_unconfined
 from flows.stages.agent_evaluation import EVALUATION, AgentOrder, InstructionLevel
 from flows.stages.known_pool import load_verified
 from flows.steps import whole
@@ -84,6 +85,7 @@ async def evaluate_agent(
         CommandError: there is no such agent, or no task to attempt.
     """
     chosen = settings_of(settings, settings_file)
+    refuse_unconfined(chosen, agent_acts=agent not in ("model", "recorded"))
     async with begin(chosen, "evaluate_agent", quiet=quiet) as work:
         run = work.run
         work.making.verified.update(load_verified(run.warehouse, run.applications))

@@ -92,7 +92,8 @@ class Settings(BaseSettings):
     environments: int = Field(default=4, ge=1, le=64)
     """Environments used side by side; half of their time is waiting, so two per core keep a machine busy."""
     isolation: Isolation = "automatic"
-    """Whether applications and evaluation functions are shut in by bubblewrap: where it works, always, or never."""
+    """Whether applications and evaluation functions are shut in by bubblewrap: `always`, `never` (at your own risk), or
+    `automatic`, which shuts in where it works and refuses to let a model act where it does not."""
     seed: int = 0
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)

@@ -20,6 +20,7 @@ from flows.running.interruptions import termination_in_order
 from flows.running.progress import Progress
 from flows.running.recording import Recorder
 from flows.settings import Settings
+from flows.shutting_in import refuse_unconfined
 from model_clients.counters import CallCounters
 from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
 from model_clients.ledger.ledger import Ledger
@@ -85,6 +86,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
     Raises:
         CommandError: no wanted application is installed, or one is unknown.
     """
+    refuse_unconfined(settings)
     choose_applications(settings)
     prepare_data_folder(settings.data)
     with Warehouse(settings.warehouse_location) as warehouse:

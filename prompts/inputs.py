@@ -20,6 +20,7 @@ from prompts.replies import (
 from resources.applications import ResourceDeclaration
 from resources.categories import ResourceCategory
 from resources.record import Record
+from taskgraph.records.gestures import Coordinates
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.model_calls import ModelRole
 
@@ -152,6 +153,10 @@ class ActorInput(PromptInput[ActorReply]):
     """Title of the window in front."""
     controls: tuple[ControlInView, ...] = ()
     """Controls on the screen."""
+    coordinates: Coordinates = "labels"
+    """How the actor says where."""
+    screen_size: tuple[int, int] = (1280, 800)
+    """Width and height of the screen, in pixels."""
     screenshot: Screenshot
     """The screen with a numbered box around every control that can be used."""
 

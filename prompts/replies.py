@@ -6,12 +6,13 @@ is a list of named values.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from resources.applications import ResourceDeclaration
 from resources.record import Record
+from taskgraph.records.gestures import GESTURES
 
 
 class NamedValue(Record):
@@ -56,6 +57,15 @@ class Point(Record):
     """From the upper edge."""
 
 
+class ScreenPoint(Record):
+    """A point of the screen, in the coordinates that were asked for."""
+
+    x: float = Field(ge=0)
+    """From the left edge."""
+    y: float = Field(ge=0)
+    """From the upper edge."""
+
+
 class ActorArguments(Record):
     """Arguments of the function that the actor calls; those of other functions are left alone."""
 
@@ -63,18 +73,39 @@ class ActorArguments(Record):
     """`click_input`: mouse button."""
     double: bool = False
     """`click_input`: whether to click twice."""
+    triple: bool = False
+    """`click_input`: whether to click three times."""
+    held: list[Literal["ctrl", "alt", "shift"]] = Field(default_factory=list)
+    """`click_input`: keys held down meanwhile."""
     keys: str = ""
     """`keyboard_input`: keys in the documented syntax."""
     wheel_dist: int = 0
     """`wheel_mouse_input`: notches, positive upwards."""
+    wheel_sideways: int = 0
+    """`wheel_mouse_input`: notches, positive to the right."""
+    points: list[ScreenPoint] = Field(default_factory=list)
+    """Points of the screen instead of a label, where the actor points: one, or for `drag_input` two or more."""
+    end_label: str = ""
+    """`drag_input`: label of the control to end on."""
     path: list[Point] = Field(default_factory=list)
     """`drag_input`: at least two points; `click_input`: one point, where the centre will not do."""
     seconds: float = Field(default=1.0, ge=0, le=5)
-    """`wait`: how long."""
+    """`wait`, `hold_input`: how long."""
 
 
-ActorFunction = Literal["", "click_input", "wheel_mouse_input", "keyboard_input", "drag_input", "wait"]
-"""Functions an actor may call (Table 10, drag and wait beyond it); empty when the status is not CONTINUE."""
+_FUNCTIONS = ("", *GESTURES)
+
+
+def _known_function(name: str) -> str:
+    if name not in _FUNCTIONS:
+        raise ValueError(f"there is no function {name!r}; known: {', '.join(GESTURES)}")
+    return name
+
+
+ActorFunction = Annotated[
+    str, AfterValidator(_known_function), Field(json_schema_extra={"enum": list(_FUNCTIONS)})
+]
+"""Functions an actor may call: the table of gestures; empty when the status is not CONTINUE."""
 
 
 class ActorReply(Record):

@@ -14,14 +14,20 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-Isolation = Literal["automatic", "bubblewrap", "none"]
-"""`automatic` takes bubblewrap where it works."""
+Isolation = Literal["automatic", "always", "never"]
+"""`automatic` takes bubblewrap where it works, and a run in which a model acts refuses to start where it does not."""
 
 NAMESPACES = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev")
 """Where every confined program begins: namespaces of its own, no capabilities, no network but a loopback of its own."""
 
 WITHOUT = "bubblewrap (bwrap) is not installed or not permitted on this machine"
 """Why nothing can be confined."""
+
+REMEDY = (
+    "install it (Debian and Ubuntu: apt-get install bubblewrap) and let it create user namespaces"
+    " (sysctl kernel.unprivileged_userns_clone=1, or run as root)"
+)
+"""What to do about that."""
 
 # Homes hold keys, temporary folders hold other sandboxes, and /run holds the sockets of the machine's services.
 _HIDDEN = tuple(Path(name) for name in ("/home", "/run", "/tmp", "/var/tmp"))  # noqa: S108 - hidden, not used
@@ -63,7 +69,7 @@ def bubblewrap_works() -> bool:
 
 def is_confined(isolation: Isolation) -> bool:
     """Whether programs started with this setting run inside bubblewrap here."""
-    return isolation != "none" and bubblewrap_works()
+    return isolation != "never" and bubblewrap_works()
 
 
 def runs(command: Sequence[str]) -> bool:

@@ -12,16 +12,11 @@ been replaced by the new one byte for byte (see `template_state`).
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 
 from environments.machines import reaper
+from environments.machines.watched_folder import WatchedFolder
 from resources.applications import Application
 from resources.assets import content_of
 
@@ -32,37 +27,16 @@ APPLICATIONS_FOLDER = ".applications"
 _DIRECTORY = "directory_path"
 
 
-class Sandbox:
+class Sandbox(WatchedFolder):
     """One sandbox, watched by a reaper process from the moment it exists."""
 
     def __init__(self, temporary_folder: Path | None = None) -> None:
         """Make the folder under `temporary_folder`, or under the system's, and start its reaper."""
-        parent = (temporary_folder or Path(tempfile.gettempdir())).resolve()
-        self.root = parent / f"taskloom-{secrets.token_hex(4)}"
-        self.root.mkdir(mode=0o700, parents=True)
-        self._reaper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(reaper.__file__)), str(self.root)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        super().__init__(temporary_folder)
         self.home = self.root / "home"
         self.logs = self.root / "logs"
         self.private = self.root / "private"
         self.logs.mkdir()
-
-    @property
-    def mark(self) -> dict[str, str]:
-        """Environment variable that every process of the sandbox must carry."""
-        return {reaper.MARK: str(self.root)}
-
-    def also_remove(self, folder: Path) -> None:
-        """Have `folder`, outside the sandbox, removed together with it."""
-        stream = self._reaper.stdin
-        if stream is not None and not stream.closed:
-            stream.write(os.fsencode(folder) + b"\n")
-            stream.flush()
 
     def state_folder(self, application: str) -> Path:
         """Where the state of `application` lives."""
@@ -133,16 +107,3 @@ class Sandbox:
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1",
         }
-
-    def close(self) -> None:
-        """Kill every process of the sandbox and remove it; blocks until that is done. May be called twice."""
-        if self._reaper.stdin is not None and not self._reaper.stdin.closed:
-            self._reaper.stdin.close()
-        try:
-            self._reaper.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._reaper.send_signal(signal.SIGKILL)
-            self._reaper.wait()
-        if self.root.exists():
-            reaper.kill_marked(f"{reaper.MARK}={self.root}")
-            shutil.rmtree(self.root, ignore_errors=True)

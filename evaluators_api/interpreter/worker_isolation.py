@@ -58,9 +58,9 @@ class WorkerProgram:
             raise SandboxUnavailableError(
                 "The sandbox's interpreter is missing; install the package pydantic-monty==1.4.0."
             ) from error
-        self.confined = isolation != "none" and bubblewrap_works()
+        self.confined = isolation != "never" and bubblewrap_works()
         """Whether bubblewrap is in it."""
-        if isolation == "bubblewrap" and not self.confined:
+        if isolation == "always" and not self.confined:
             raise SandboxUnavailableError(
                 f"{WITHOUT}; install it, or set the sandbox's isolation to 'automatic'."
             )

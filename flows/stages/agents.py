@@ -94,7 +94,14 @@ def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
             "manual": "\n\n".join(f"# {item.title}\n{item.manual}" for item in applications),
         }
     )
-    return ModelAgent(run.models, task.task_id, whole, step_limit, picture=annotated_picture)
+    return ModelAgent(
+        run.models,
+        task.task_id,
+        whole,
+        step_limit,
+        picture=annotated_picture,
+        coordinates=run.settings.trajectories.coordinates,
+    )
 
 
 @dataclass(slots=True)

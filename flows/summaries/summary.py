@@ -162,4 +162,4 @@ def why_unconfined(isolation: Isolation) -> str:
     """Why programs started with this setting are not shut in by bubblewrap; empty where they are."""
     if is_confined(isolation):
         return ""
-    return "the settings say isolation: none" if isolation == "none" else WITHOUT
+    return "the settings say isolation: never" if isolation == "never" else WITHOUT

@@ -22,19 +22,15 @@ from resources.applications import Application
 from resources.record import Record
 from synthesis.exploration.exploration import controls_in_view
 from synthesis.ports import Environments, Models
+from synthesis.trajectories.actor_actions import action_of_reply
 from synthesis.trajectories.settled_ends import ask_to_settle, last_click, left_open
 from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files
 from taskgraph.records.assignment import Assignment
+from taskgraph.records.gestures import Coordinates
 from taskgraph.records.interaction import (
-    Action,
-    ClickInput,
     Control,
-    DragInput,
-    KeyboardInput,
     Observation,
     Screenshot,
-    WaitInput,
-    WheelMouseInput,
 )
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
@@ -63,6 +59,8 @@ class TrajectorySettings(Record):
     """Most steps of one performance."""
     environment_attempts: int = Field(default=2, ge=1)
     """How often a performance is begun when the environment fails in a way that another try may not meet."""
+    coordinates: Coordinates = "labels"
+    """How the actor says where: by `labels` of controls, or also by points in `pixels`, `fractions` or `thousandths`."""
 
 
 @dataclass(slots=True)
@@ -86,6 +84,8 @@ class ModelAgent:
     """What was wrong with earlier ones."""
     picture: Picture = plain_picture
     """Makes the picture that the model sees."""
+    coordinates: Coordinates = "labels"
+    """How the model says where."""
     _start: tuple[Control, ...] = ()
     _told: bool = False
 
@@ -107,7 +107,7 @@ class ModelAgent:
                 self._told = True
                 self.feedback = (*self.feedback, ask_to_settle(open_now))
                 reply = await self._ask(instruction, observation, history)
-        return _decision(reply)
+        return _decision(reply, self.coordinates, observation.screen_size)
 
     async def _ask(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -122,6 +122,8 @@ class ModelAgent:
             steps_left=max(0, self.step_limit - len(history)),
             window_title=observation.window_title,
             controls=controls_in_view(observation),
+            coordinates=self.coordinates,
+            screen_size=observation.screen_size,
             screenshot=self.picture(observation),
         )
         try:
@@ -163,7 +165,14 @@ async def perform_subtask(
     for _ in range(settings.environment_attempts):
         failures: list[EnvironmentFailureError] = []
         agent = ModelAgent(
-            models, instance.instance_id, application, settings.step_limit, attempt, tuple(feedback), picture
+            models,
+            instance.instance_id,
+            application,
+            settings.step_limit,
+            attempt,
+            tuple(feedback),
+            picture,
+            settings.coordinates,
         )
         async with environments.lease(application.platform) as environment:
             trajectory = await run_episode(
@@ -210,7 +219,7 @@ def _in_history(step: TrajectoryStep) -> StepInHistory:
     )
 
 
-def _decision(reply: ActorReply) -> Decision:
+def _decision(reply: ActorReply, coordinates: Coordinates, screen_size: tuple[int, int]) -> Decision:
     if reply.status == "FINISH":
         return Decision(status="finish", description=reply.observation, thought=reply.thought)
     if reply.status == "GIVE_UP":
@@ -218,23 +227,8 @@ def _decision(reply: ActorReply) -> Decision:
             status="give_up", description=reply.observation, thought=reply.thought, message=reply.message
         )
     return Decision(
-        status="continue", description=reply.observation, thought=reply.thought, action=_action(reply)
+        status="continue",
+        description=reply.observation,
+        thought=reply.thought,
+        action=action_of_reply(reply, coordinates, screen_size),
     )
-
-
-def _action(reply: ActorReply) -> Action | None:
-    """The action of a reply, or None where its function lacks what it needs; the agent is told so."""
-    label, given = reply.control_label, reply.args
-    points = tuple((point.x, point.y) for point in given.path)
-    if reply.function == "click_input":
-        position = points[0] if points else None
-        return ClickInput(control_label=label, button=given.button, double=given.double, position=position)
-    if reply.function == "keyboard_input" and given.keys:
-        return KeyboardInput(control_label=label, keys=given.keys)
-    if reply.function == "wheel_mouse_input":
-        return WheelMouseInput(control_label=label, wheel_distance=given.wheel_dist)
-    if reply.function == "drag_input" and len(points) > 1:
-        return DragInput(control_label=label, path=points)
-    if reply.function == "wait":
-        return WaitInput(seconds=given.seconds)
-    return None

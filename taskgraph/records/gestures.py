@@ -20,6 +20,8 @@ Fraction = tuple[float, float]
 """A point inside a control, as fractions of its width and height."""
 Button = Literal["left", "right", "middle"]
 """A mouse button."""
+Coordinates = Literal["labels", "pixels", "fractions", "thousandths"]
+"""How an actor says where: by labels of controls only, or also by points of the screen in pixels, 0 to 1, or 0 to 1000."""
 Modifier = Literal["ctrl", "alt", "shift"]
 """A key held down while something else is done."""
 
@@ -331,6 +333,12 @@ Action = Annotated[
     Field(discriminator="operation"),
 ]
 """One action of an agent."""
+
+GESTURES: Final[dict[str, type[Gesture]]] = {
+    gesture.model_fields["operation"].default: gesture
+    for gesture in (ClickInput, MoveInput, WheelMouseInput, KeyboardInput, HoldInput, DragInput, WaitInput)
+}
+"""The gestures by the name of their operation."""
 
 
 def keys_in_words(keys: str) -> str:

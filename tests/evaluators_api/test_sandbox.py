@@ -196,7 +196,7 @@ def test_is_refused_when_it_was_not_started() -> None:
 
 def test_workers_are_confined_where_bubblewrap_works_and_optional_where_not() -> None:
     good = function("return check_file_exists(csv_path)")
-    with EvaluationSandbox(SandboxSettings(isolation="none")) as plain:
+    with EvaluationSandbox(SandboxSettings(isolation="never")) as plain:
         assert not plain.confined and plain.evaluate(good, PARAMETERS, EVIDENCE).passed
     with EvaluationSandbox() as automatic:
         assert automatic.confined == bubblewrap_works()

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import shutil
 from contextlib import suppress
+from pathlib import Path
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
+import playwright
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import Playwright, async_playwright
 
 from environments.errors import BrowserMissingError
+from environments.machines.watched_folder import WatchedFolder
 
 _NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
 
@@ -23,8 +27,9 @@ class SharedDriver:
     _current: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, SharedDriver]] = WeakKeyDictionary()
     _locks: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]] = WeakKeyDictionary()
 
-    def __init__(self, playwright: Playwright) -> None:
+    def __init__(self, playwright: Playwright, folder: WatchedFolder) -> None:
         """Use `SharedDriver.borrow`."""
+        self._folder = folder
         self.playwright = playwright
         """Starts browsers."""
         self.launched = 0
@@ -42,9 +47,18 @@ class SharedDriver:
         async with cls._locks.setdefault(loop, asyncio.Lock()):
             driver = cls._current.get(loop)
             if driver is None:
-                driver = cls._current[loop] = cls(await _start_driver())
+                driver = cls._current[loop] = await cls._start()
             driver._users += 1
             return driver
+
+    @classmethod
+    async def _start(cls) -> SharedDriver:
+        folder = await asyncio.to_thread(WatchedFolder)
+        try:
+            return cls(await _start_driver(folder), folder)
+        except BaseException:
+            folder.close()
+            raise
 
     async def give_back(self, *, broken: bool = False) -> None:
         """Stop it when nobody else uses it; one that may be `broken` is not lent again."""
@@ -56,22 +70,41 @@ class SharedDriver:
             if not self._users:
                 with suppress(BrowserError, OSError):
                     await self.playwright.stop()
+                await asyncio.to_thread(self._folder.close)
 
 
-async def _start_driver() -> Playwright:
+async def _start_driver(folder: WatchedFolder) -> Playwright:
     """The browser driver; where its own Node lacks a system library, another Node of this machine runs it.
+
+    Its temporary files lie in `folder`, so that nothing is left of them when it is killed.
 
     Raises:
         BrowserMissingError: neither runs.
     """
-    try:
-        return await async_playwright().start()
-    except Exception as error:  # the driver raises a bare Exception when its Node ends at once
-        other = shutil.which("node")
-        if other is not None and os.environ.get(_NODE_VARIABLE) != other:
-            os.environ[_NODE_VARIABLE] = other
-            return await _start_driver()
-        raise BrowserMissingError(
-            f"The browser driver's Node does not run here: {error}. On Debian and Ubuntu: apt-get install libatomic1"
-            " (taskloom install does it with root or sudo), or put a Node of your own on the PATH."
-        ) from error
+    before = os.environ.get(_NODE_VARIABLE)
+    own = str(Path(playwright.__file__).parent / "driver" / "node")
+    failure: Exception | None = None
+    for node in dict.fromkeys((before or own, shutil.which("node") or own)):
+        os.environ[_NODE_VARIABLE] = await asyncio.to_thread(_node_in, folder, node)
+        try:
+            return await async_playwright().start()
+        except Exception as error:  # the driver raises a bare Exception when its Node ends at once
+            failure = error
+        finally:
+            os.environ.pop(_NODE_VARIABLE)
+            if before is not None:
+                os.environ[_NODE_VARIABLE] = before
+    raise BrowserMissingError(
+        f"The browser driver's Node does not run here: {failure}. On Debian and Ubuntu: apt-get install libatomic1"
+        " (taskloom install does it with root or sudo), or put a Node of your own on the PATH."
+    ) from failure
+
+
+def _node_in(folder: WatchedFolder, node: str) -> str:
+    """A program that runs `node` with its temporary files in `folder` and with its mark; `node` where nothing there may run."""
+    program = folder.root / "node"
+    variables = {"TMPDIR": str(folder.root), **folder.mark}
+    told = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
+    program.write_text(f'#!/bin/sh\nexec env {told} {shlex.quote(node)} "$@"\n')
+    program.chmod(0o700)
+    return str(program) if os.access(program, os.X_OK) else node

@@ -122,7 +122,7 @@ class WebEnvironment:
                 parse_keys(action.keys)  # refused before anything is done
             tab = self._tabs.front
             front = tab.application
-            cast(Hosting, self._hosting).check(front)
+            await cast(Hosting, self._hosting).keep_running(front)
             window = self._own is not None and self._own.window is not None
             if target is not None and target.label in view.commands:
                 if window:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,34 @@ async def test_a_browser_that_does_not_start_gives_the_driver_back(tmp_path: Pat
     finally:
         sandbox.close()
     assert set(drivers()) == before and asyncio.get_running_loop() not in SharedDriver._current
+
+
+async def test_a_killed_run_leaves_no_folders_of_the_driver(tmp_path: Path) -> None:
+    program = """
+import asyncio, os, sys
+from pathlib import Path
+from environments.machines.sandbox import Sandbox
+from environments.platforms.web_browser.browser import BrowserProcess
+from environments.platforms.web_browser.settings import WebBrowserSettings
+async def main():
+    folder = Path(sys.argv[1])
+    await BrowserProcess.start(WebBrowserSettings(data_folder=folder / "data", temporary_folder=folder), Sandbox(folder))
+    print(sum(1 for _ in folder.rglob("playwright-artifacts-*")), flush=True)
+    os.kill(os.getpid(), 9)
+asyncio.run(main())
+"""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, str(temporary), stdout=-1, stderr=-1, env=environment
+    )
+    output, errors = await process.communicate()
+    if b"BrowserMissingError" in errors:
+        pytest.skip(errors.decode()[-300:])
+    assert int(output) > 0, "the driver makes such folders"
+    for _ in range(200):
+        if not list(temporary.iterdir()):
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError([str(path) for path in temporary.iterdir()])

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from environments.machines.reaper import MARK, marked_processes
 from environments.platforms.web_browser.environment import WebEnvironment
 from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application, Installation, Launch
-from taskgraph.records.interaction import KeyboardInput, WaitInput
+from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -174,3 +175,49 @@ async def test_a_browser_that_is_not_there_is_named_and_leaves_nothing(
         await environment.close()
     assert not list((tmp_path / "temporary").iterdir())
     assert not list(for_the_driver.glob("playwright_chromiumdev_profile-*"))
+
+
+async def test_a_server_that_dies_is_started_again_with_its_state(screen: Screen, tmp_path: Path) -> None:
+    server = """
+import http.server, os, pathlib, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path == "/die": os._exit(3)
+        log = pathlib.Path("visits"); log.write_text(log.read_text() + "x" if log.exists() else "x")
+        body = f"<title>t</title><p>{log.read_text()}</p><button onclick=\\"fetch('/die')\\">Die</button>".encode()
+        self.send_response(200); self.send_header("Content-Type", "text/html"); self.send_header("Content-Length", str(len(body)))
+        self.end_headers(); self.wfile.write(body)
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+    (tmp_path / "server.py").write_text(server)
+    fragile = Application(
+        name="fragile",
+        title="Fragile",
+        category="Office",
+        version="1",
+        licence="MIT",
+        description="x",
+        manual="x",
+        launch=Launch(command=(sys.executable, str(tmp_path / "server.py"), "{port}"), ready_text="Die"),
+    )
+    settings = WebBrowserSettings(data_folder=tmp_path / "data", isolation="never")
+    environment = WebEnvironment(settings)
+
+    async def die() -> None:
+        await environment.act(ClickInput(control_label=screen.find("Die").label))
+        assert environment._hosting is not None
+        while environment._hosting._servers["fragile"].is_running:
+            await asyncio.sleep(0.05)
+
+    try:
+        screen.now = await environment.reset([fragile])
+        for _ in range(2):
+            before = len(screen.texts[0])
+            await die()
+            screen.now = await environment.act(ClickInput(control_label=screen.find("Reload").label))
+            assert len(screen.texts[0]) > before, "the state goes on"
+        await die()
+        with pytest.raises(ApplicationStartFailedError, match="Fragile ended"):
+            await environment.act(ClickInput(control_label=screen.find("Reload").label))
+    finally:
+        await environment.close()

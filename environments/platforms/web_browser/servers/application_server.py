@@ -52,8 +52,9 @@ class ApplicationServer:
         environment: Mapping[str, str],
         log: Path,
         confinement: Confinement | None = None,
+        port: int = 0,
     ) -> ApplicationServer:
-        """Start the application's command on a free loopback port and wait until the port is open.
+        """Start the application's command on a loopback port, by default a free one, and wait until the port is open.
 
         `values` gives every placeholder but `port`. With a `confinement`, the server runs inside bubblewrap: in a network
         of its own, which only the one port leads into, and with the machine's files read-only.
@@ -63,8 +64,13 @@ class ApplicationServer:
             ApplicationStartFailedError: the process ended, or the port did not open in time; the message ends with what
                 the process printed.
         """
-        listener = _bound_socket()
-        port: int = listener.getsockname()[1]
+        try:
+            listener = _bound_socket(port)
+        except OSError as error:
+            raise ApplicationStartFailedError(
+                f"{application.title} cannot have the port {port}: {error.strerror}"
+            ) from error
+        port = listener.getsockname()[1]
         if confinement is None:
             listener.close()
         filled = {**values, "port": str(port)}
@@ -139,11 +145,12 @@ def _behind_relay(command: Sequence[str], listener: int, port: int, confinement:
     return confined_command(relay, confinement.writable, (*confinement.needed, Path(command[0])))
 
 
-def _bound_socket() -> socket.socket:
-    """A socket on a free loopback port, which nothing listens on yet."""
+def _bound_socket(port: int) -> socket.socket:
+    """A socket on a loopback port, a free one for 0, which nothing listens on yet."""
     made = socket.socket()
     try:
-        made.bind(("127.0.0.1", 0))
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(("127.0.0.1", port))
     except OSError:
         made.close()
         raise

@@ -21,6 +21,9 @@ from environments.platforms.web_browser.servers.template_state import (
 from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application
 
+_MOST_REVIVALS = 2
+"""How often the server of an application is started again between two resets."""
+
 
 class Hosting:
     """Runs the servers of one sandbox."""
@@ -32,6 +35,7 @@ class Hosting:
         self._servers: dict[str, ApplicationServer] = {}
         self._static: dict[Path, StaticServer] = {}
         self._ports: dict[str, int] = {}
+        self._revived: dict[str, int] = {}
 
     async def restart(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
         """Stop what runs, empty the home, lay the clean states and fixtures of `applications` and start them.
@@ -56,7 +60,10 @@ class Hosting:
             else:
                 await asyncio.to_thread(lay_state, template, state)
         self._sandbox.lay_fixtures(applications, without)
-        outcomes = await asyncio.gather(*(self._start(item) for item in applications), return_exceptions=True)
+        self._revived.clear()
+        outcomes = await asyncio.gather(
+            *(self._start_patiently(item) for item in applications), return_exceptions=True
+        )
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 await self.stop()
@@ -79,6 +86,21 @@ class Hosting:
         server = self._servers.get(application)
         if server is not None and not server.is_running:
             raise ApplicationStartFailedError(f"{server.application.title} ended: {server.printed()}")
+
+    async def keep_running(self, application: str) -> None:
+        """Start a server that ended again, on the port and the state it had, so that its pages go on.
+
+        Raises:
+            ApplicationStartFailedError: it ended too often, or does not come up again.
+        """
+        server = self._servers.get(application)
+        if server is None or server.is_running:
+            return
+        self._revived[application] = self._revived.get(application, 0) + 1
+        if self._revived[application] > _MOST_REVIVALS:
+            self.check(application)
+        await server.stop()
+        await self._start(server.application, server.port)
 
     async def stop(self) -> None:
         """Stop every server process."""
@@ -103,7 +125,14 @@ class Hosting:
             self._settings.temporary_folder,
         )
 
-    async def _start(self, application: Application) -> None:
+    async def _start_patiently(self, application: Application) -> None:
+        """Start an application, and once more where its server ended early: a busy machine, a port that was taken."""
+        try:
+            await self._start(application)
+        except ApplicationStartFailedError:
+            await self._start(application)
+
+    async def _start(self, application: Application, port: int = 0) -> None:
         places = self._places(application)
         state = self._sandbox.state_folder(application.name)
         values = {**places, "home": str(self._sandbox.home), "state": str(state)}
@@ -111,7 +140,7 @@ class Hosting:
             environment = self._sandbox.process_environment()
             log = self._sandbox.logs / f"{application.name}.log"
             confinement = self._confinement(places)
-            server = await ApplicationServer.start(application, values, environment, log, confinement)
+            server = await ApplicationServer.start(application, values, environment, log, confinement, port)
             self._servers[application.name] = server
             self._ports[application.name] = server.port
             return
@@ -131,7 +160,7 @@ class Hosting:
             ApplicationUnavailableError: the settings demand bubblewrap, and it does not work here.
         """
         if not is_confined(self._settings.isolation):
-            if self._settings.isolation == "bubblewrap":
+            if self._settings.isolation == "always":
                 raise ApplicationUnavailableError(
                     f"{WITHOUT}; install it, or set the isolation to 'automatic'."
                 )

@@ -1,0 +1,29 @@
+"""Refusing to let a model act where nothing shuts in what it does."""
+
+from __future__ import annotations
+
+from environments import lookup
+from environments.machines.bubblewrap import REMEDY, WITHOUT, bubblewrap_works
+from flows.errors import CommandError
+from flows.settings import Settings
+from resources.errors import ExitCode
+from taskgraph.records.model_calls import ModelRole
+
+
+def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
+    """Make sure that what a model or a foreign agent does stays in its sandbox, unless the settings take the risk.
+
+    What plays by rule does what the catalogue says, and platforms without the setting start no programs.
+
+    Raises:
+        CommandError: bubblewrap does not work here; the message says what to do.
+    """
+    acts = agent_acts or not settings.is_offline(ModelRole.ACTOR)
+    starts_programs = "isolation" in lookup.platform(settings.platform).SETTINGS.model_fields
+    if settings.isolation != "automatic" or not acts or not starts_programs or bubblewrap_works():
+        return
+    raise CommandError(
+        "a model would act in applications that nothing shuts in: what it types could reach your files and network."
+        f" {WITHOUT}; {REMEDY}, or set isolation to 'never' to take the risk.",
+        exit_code=ExitCode.MISSING_REQUIREMENT,
+    )

@@ -1,0 +1,69 @@
+"""The action that an actor's reply means, in whatever coordinates the actor points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pydantic import TypeAdapter, ValidationError
+
+from prompts.replies import ActorReply, ScreenPoint
+from taskgraph.records.gestures import GESTURES, Action, Coordinates, Point, PointedGesture
+
+_ACTION: TypeAdapter[Action] = TypeAdapter(Action)
+_SCALES: dict[Coordinates, Callable[[float, int], float]] = {
+    "pixels": lambda value, extent: value,
+    "fractions": lambda value, extent: value * extent,
+    "thousandths": lambda value, extent: value / 1000 * extent,
+}
+
+
+def action_of_reply(
+    reply: ActorReply, coordinates: Coordinates = "labels", screen_size: tuple[int, int] = (1280, 800)
+) -> Action | None:
+    """The action of a reply, or None where its function lacks what it needs; the agent is told so.
+
+    Arguments that the function does not have are left alone. Points count only where the actor was asked for them.
+    """
+    gesture = GESTURES.get(reply.function)
+    if gesture is None:
+        return None
+    given = reply.args
+    path = tuple((point.x, point.y) for point in given.path)
+    points = (
+        ()
+        if coordinates == "labels"
+        else tuple(pixel(item, coordinates, screen_size) for item in given.points)
+    )
+    values: dict[str, object] = {
+        **given.model_dump(exclude={"wheel_dist", "path", "points"}),
+        "wheel_distance": given.wheel_dist,
+        "path": path,
+        "points": points,
+        "control_label": reply.control_label,
+        "control_text": reply.control_text,
+    }
+    if "path" not in gesture.model_fields:
+        values["position"] = path[0] if path else None
+        values["point"] = points[0] if points and not reply.control_label else None
+    if "keys" in gesture.model_fields and not given.keys:
+        return None
+    known = {name: value for name, value in values.items() if name in gesture.model_fields}
+    if points and issubclass(gesture, PointedGesture) and not reply.control_label:
+        known["control_text"] = ""  # a point needs no name
+    try:
+        return _ACTION.validate_python({"operation": reply.function, **known})
+    except ValidationError:
+        return None
+
+
+def pixel(point: ScreenPoint, coordinates: Coordinates, screen_size: tuple[int, int]) -> Point:
+    """The pixel that a point stands for; the far edge is the last pixel.
+
+    >>> pixel(ScreenPoint(x=1000, y=500), "thousandths", (1280, 800))
+    (1279, 400)
+    """
+    scale = _SCALES[coordinates]
+    x, y = (int(scale(value, extent)) for value, extent in zip((point.x, point.y), screen_size, strict=True))
+    if coordinates == "pixels":
+        return x, y  # a pixel outside of the screen is refused, not moved
+    return min(x, screen_size[0] - 1), min(y, screen_size[1] - 1)
