@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from synthesis.examination.state_comparison import is_volatile, lasting_state
+
 from benchmarks.recordings import RecordedSubtask
 from evaluators_api.checks.declaration import Scene
 from evaluators_api.checks.registry import checks
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.evidence.ocr import ScreenReader
-from synthesis.examination.state_comparison import is_volatile, lasting_state
 from synthesis.examination.unfinished_work import unfinished_steps
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory

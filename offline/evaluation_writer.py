@@ -1,11 +1,13 @@
-"""Evaluation writer by rule: checks what all recorded performances changed alike, as little of it as tells right from wrong."""
+"""Evaluation writer by rule: conditions of the state that all recorded performances reached, and that all else stayed as it was."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from random import Random
 
-from offline.conditions import Condition, shared_conditions
+from offline.condition_finding import shared_conditions
+from offline.conditions import Condition
 from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
 from prompts.inputs import EvaluationWriterInput
 from prompts.replies import EvaluationWriterReply
@@ -17,13 +19,14 @@ _NOTHING_SEEN: _Row = (
     "'the performances changed nothing visible'",
 )
 _NO_ERROR: _Row = ("not check_text_exists_via_control('Error')", "'an error is shown'")
+_CALL = re.compile(r"\[call (\d+)\]$")
 
 
 def write_function(
     view: EvaluationWriterInput, attempt: int, mistakes: MistakeSource
 ) -> tuple[EvaluationWriterReply, tuple[InjectedMistake, ...]]:
-    """A function over the view's parameters: stricter after feedback on survivors, shorter after untested checks."""
-    chosen = _choose(shared_conditions(view.performances), view)
+    """A function over the view's parameters: all conditions at first, then without those that were found wanting."""
+    chosen = _choose(view)
     rows = [_row(condition) for condition in chosen]
     mistake: MistakeKind | None = None
     drawn = mistakes.draw(
@@ -38,52 +41,24 @@ def write_function(
     return EvaluationWriterReply(source=source), made
 
 
-def _choose(shared: Mapping[Condition, int], view: EvaluationWriterInput) -> list[Condition]:
-    ordered = sorted(shared, key=_preference)
-    chosen: list[Condition] = []
-    for name in view.parameter_names:
-        if not any(name in condition.parameters for condition in chosen):
-            chosen += [condition for condition in ordered if name in condition.parameters][:1]
-    if not any(not condition.is_route for condition in chosen):
-        chosen += [condition for condition in ordered if not condition.is_route][:1]
-    chosen = chosen or ordered[:1]
-    if view.surviving_families or view.untested_checks:
-        chosen += [
-            condition
-            for condition in ordered
-            if condition not in chosen and condition.source() in view.previous_source
-        ]
-    for family in view.surviving_families:
-        chosen += _against(
-            family, [condition for condition in ordered if condition not in chosen], chosen, shared
-        )
-    if view.untested_checks and not view.surviving_families:
-        kept = [condition for condition in chosen if condition.call() not in view.untested_checks]
-        chosen = kept or chosen[:1]
-    return chosen
-
-
-def _preference(condition: Condition) -> tuple[int, int, int, str]:
-    """What lasts comes first; of contents the most specific, of all else the plainest; the text settles the rest."""
-    length = condition.literal_length
-    specific = -length if condition.kind == "content" and condition.parameters else length
-    return (condition.rank, 0 if condition.parameters else 1, specific, condition.source())
-
-
-def _against(
-    family: str, left: Sequence[Condition], chosen: Sequence[Condition], shared: Mapping[Condition, int]
-) -> list[Condition]:
-    """The condition most likely to fail on negatives of `family`, if there is one."""
-    if family == "truncation":
-        reached = max((shared[condition] for condition in chosen), default=0)
-        later = [condition for condition in left if shared[condition] > reached]
-        return sorted(later, key=lambda item: (item.is_route, -shared[item], _preference(item)))[:1]
-    if family == "near_miss":
-        clicks = [condition for condition in left if condition.kind == "clicked"]
-        return sorted(clicks, key=lambda item: -shared[item])[:1]
-    if family == "wrong_parameter":
-        return [condition for condition in left if condition.parameters][:1]
-    return list(left[:1])
+def _choose(view: EvaluationWriterInput) -> list[Condition]:
+    """All conditions; of those of the last function, what right work meets and what makes a difference."""
+    candidates = shared_conditions(view.performances, on_screen=view.result_on_screen)
+    present = [item for item in candidates if _row_text(item) in view.previous_source]
+    if not view.previous_source or not (view.refusing_checks or view.untested_checks):
+        return candidates
+    wanting = {
+        int(match.group(1))
+        for text in view.refusing_checks or view.untested_checks
+        if (match := _CALL.search(text))
+    }
+    kept, number = [], 0
+    for condition in present:
+        calls = range(number, number + condition.call.count)
+        number += condition.call.count
+        if calls[-1] not in wanting:
+            kept.append(condition)
+    return kept or candidates
 
 
 def _spoil(
@@ -102,7 +77,11 @@ def _parameters(conditions: Sequence[Condition]) -> frozenset[str]:
 
 
 def _row(condition: Condition) -> _Row:
-    return condition.source(), condition.complaint()
+    return condition.source(), condition.complaint.source()
+
+
+def _row_text(condition: Condition) -> str:
+    return f"        ({condition.source()}, "
 
 
 def _function(names: Sequence[str], rows: Sequence[_Row]) -> str:

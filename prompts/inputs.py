@@ -7,7 +7,6 @@ from typing import ClassVar
 from pydantic import Field
 
 from prompts.control_lines import ControlInView as ControlInView
-from prompts.observed_changes import ObservedChange
 from prompts.prompt_input import PromptInput
 from prompts.replies import (
     ActorReply,
@@ -17,6 +16,7 @@ from prompts.replies import (
     IntentExtractorReply,
     SummarizerReply,
 )
+from prompts.shown_effects import ShownEffects
 from resources.applications import ResourceDeclaration
 from resources.categories import ResourceCategory
 from resources.record import Record
@@ -171,17 +171,6 @@ class ActorInput(PromptInput[ActorReply]):
         return (self.screenshot,)
 
 
-class PerformedStep(Record):
-    """One step of a performance, with what it changed."""
-
-    step: int
-    """Number, from 1."""
-    action: str
-    """Function and control, as text."""
-    change: ObservedChange
-    """What is different after it."""
-
-
 class Performance(Record):
     """One recorded performance of the subtask."""
 
@@ -189,10 +178,8 @@ class Performance(Record):
     """The instantiated instruction."""
     parameters: dict[str, str]
     """The parameter set."""
-    steps: tuple[PerformedStep, ...]
-    """Steps in order."""
-    change: ObservedChange
-    """Difference between the state after reset and the last state."""
+    effects: ShownEffects
+    """What it changed."""
 
 
 class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
@@ -214,12 +201,16 @@ class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
     """Parameters of the function, in order."""
     performances: tuple[Performance, ...]
     """Recorded performances."""
+    result_on_screen: bool = False
+    """Whether the result is what the screen shows: an open document, a selection, a tab or a setting."""
     previous_source: str = ""
     """The function of the last round."""
     surviving_families: tuple[str, ...] = ()
     """Families of wrong evidence that it accepted."""
     untested_checks: tuple[str, ...] = ()
-    """Its checks that nothing recorded needs."""
+    """Its conditions without which every case is judged alike, all of which can be left out together."""
+    refusing_checks: tuple[str, ...] = ()
+    """Its conditions that right work does not meet."""
     feedback: tuple[str, ...] = ()
     """What was wrong with it, in words."""
 

@@ -45,8 +45,8 @@ def verify(
 ) -> None:
     """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser or model.
 
-    An examination prints the kill matrix: of each family of wrong work, how much the function recognises. It ends with
-    exit code 1 when a function is not acceptable.
+    An examination prints the kill matrix: of each family of wrong and of right work, how much the function judges rightly, and
+    for the rest what was done and what the function said. It ends with exit code 1 when a function is not acceptable.
 
     Examples:
       taskloom verify --applications drawio
@@ -156,21 +156,29 @@ def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> Non
 
 def _print_matrix(item: Examined) -> None:
     from cli.answer_printing import print_table
+    from taskgraph.records.evaluation_function import GENUINE_FAMILIES
 
     quality = item.quality
-    rows: list[tuple[object, ...]] = [
-        ("positive", 1, int(quality.passes_positive), 0, quality.positive_message)
-    ]
+    rows: list[tuple[object, ...]] = [("positive", "right", 1, int(quality.passes_positive), 0)]
     rows += [
-        (kills.family, kills.total, kills.killed, kills.excused, "; ".join(kills.survivors))
+        (
+            kills.family,
+            "right" if kills.family in GENUINE_FAMILIES else "wrong",
+            kills.total,
+            kills.killed,
+            kills.excused,
+        )
         for kills in quality.families
     ]
-    print_table(("family", "pieces", "judged rightly", "excused", "wrongly judged"), rows)
+    print_table(("family", "work", "cases", "judged rightly", "excused"), rows)
     score = "none" if quality.mutation_score is None else f"{quality.mutation_score:.0%}"
     typer.echo(
         f"\nmutants told apart: {score} ({quality.mutants_killed} of {quality.mutants});"
-        f" checks of the route: {quality.route_dependence:.0%}"
+        f" right work accepted: {quality.variants_accepted} of {quality.variants} variants;"
+        f" routes: {quality.routes}; checks of the route: {quality.route_dependence:.0%}"
     )
+    for change in quality.unguarded_changes:
+        typer.echo(f"not noticed when missing: {change}")
     for check in quality.untested_checks:
-        typer.echo(f"no evidence tests: {check}")
+        typer.echo(f"makes no difference: {check}")
     typer.echo("acceptable" if item.acceptable else f"\n{item.feedback}")

@@ -13,7 +13,11 @@ from evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUna
 from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 from taskgraph.records.evaluation_function import CheckCall
 
-_LONGEST_RECORDED = 500
+LONGEST_RECORDED = 500
+"""Characters of an argument or answer that are kept."""
+
+Alteration = Callable[[int, Check, dict[str, str], Answer], Answer]
+"""Given the number of a call (from 0), its check, its arguments as text and its answer: the answer that is given instead."""
 
 
 class CallRecorder:
@@ -23,9 +27,13 @@ class CallRecorder:
     that goes on without the answer would be silently wrong.
     """
 
-    def __init__(self, scene: Scene, *, seconds: float = 20.0) -> None:
-        """Answer from `scene`, for at most `seconds` altogether: the sandbox's clock stands still meanwhile."""
+    def __init__(self, scene: Scene, *, seconds: float = 20.0, alter: Alteration | None = None) -> None:
+        """Answer from `scene`, for at most `seconds` altogether: the sandbox's clock stands still meanwhile.
+
+        Answers go through `alter` where it is given, so that a function can be examined with a check that errs.
+        """
         self._scene = scene
+        self._alter = alter
         self._seconds = seconds
         self._spent = 0.0
         self.timed_out = False
@@ -51,8 +59,8 @@ class CallRecorder:
         return tuple(
             CheckCall(
                 check=item.name,
-                arguments={name: value[:_LONGEST_RECORDED] for name, value in arguments.items()},
-                answer=str(answer)[:_LONGEST_RECORDED],
+                arguments={name: value[:LONGEST_RECORDED] for name, value in arguments.items()},
+                answer=str(answer)[:LONGEST_RECORDED],
             )
             for item, arguments, answer in self._calls
         )
@@ -72,6 +80,8 @@ class CallRecorder:
             raise self._refuse(f"{item.name} failed: {type(error).__name__}.") from None
         finally:
             self._spent += time.monotonic() - started
+        if self._alter is not None:
+            answer = self._alter(len(self._calls), item, arguments, answer)
         self._calls.append((item, arguments, answer))
         return answer
 

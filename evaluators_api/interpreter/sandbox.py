@@ -34,7 +34,7 @@ from evaluators_api.checks.declaration import Scene
 from evaluators_api.errors import EvaluatorsApiError, SandboxUnavailableError
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.evidence.ocr import ScreenReader, TextReader
-from evaluators_api.interpreter.recorder import CallRecorder
+from evaluators_api.interpreter.recorder import Alteration, CallRecorder
 from evaluators_api.interpreter.static_analysis import Analysis, analyse
 from evaluators_api.interpreter.worker_isolation import WorkerProgram
 from evaluators_api.reference import type_stubs
@@ -160,10 +160,13 @@ class EvaluationSandbox:
         parameters: Mapping[str, str],
         evidence: Evidence,
         start: Evidence | None = None,
+        *,
+        alter: Alteration | None = None,
     ) -> Evaluation:
         """Judge `evidence` with the function in `source` for a subtask with `parameters`.
 
         `start` is the evidence at the start of the subtask; without it, checks that compare with the start are refused.
+        `alter` changes answers of checks on their way to the function, to find out what depends on them.
 
         Raises:
             SandboxUnavailableError: the sandbox was not entered, or was left.
@@ -173,7 +176,7 @@ class EvaluationSandbox:
             return Evaluation(outcome="refused", message=analysis.message)
         returned: object
         scene = Scene(view(evidence), self._reader, None if start is None else view(start))
-        recorder = CallRecorder(scene, seconds=self.settings.check_seconds)
+        recorder = CallRecorder(scene, seconds=self.settings.check_seconds, alter=alter)
         try:
             returned = self._run(analysis, parameters, recorder)
         except _UnreadableResultError as error:

@@ -12,13 +12,10 @@ from flows.errors import CommandError
 from flows.examining.evidence_folder import EvidenceFolder
 from resources.categories import ResourceCategory
 from resources.record import Record
-from synthesis.examination.examination import (
-    NegativeThresholds,
-    build_negatives,
-    examine,
-    feedback,
-    unacceptable,
-)
+from synthesis.cross_verification.agreement import routes
+from synthesis.examination.case_building import build_cases
+from synthesis.examination.examination import examine
+from synthesis.examination.verdict import Thresholds, feedback, unacceptable
 from taskgraph.errors import TaskGraphError
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
 from taskgraph.records.subtask import BoundSubtask, Subtask
@@ -67,7 +64,7 @@ def examine_file(
     function: Path,
     evidence: EvidenceFolder,
     sandbox: EvaluationSandbox,
-    thresholds: NegativeThresholds,
+    thresholds: Thresholds,
     categories: Mapping[str, ResourceCategory],
 ) -> Examined:
     """Examine a user's own function against a folder of evidence.
@@ -94,7 +91,7 @@ def examine_file(
 def examine_stored(
     stored: StoredFunction,
     sandbox: EvaluationSandbox,
-    thresholds: NegativeThresholds,
+    thresholds: Thresholds,
     categories: Mapping[str, ResourceCategory],
 ) -> Examined:
     """Examine a stored function against the recordings stored with it."""
@@ -173,17 +170,17 @@ def _examined(
     others: Sequence[Trajectory],
     subtask: Subtask | None,
     sandbox: EvaluationSandbox,
-    thresholds: NegativeThresholds,
+    thresholds: Thresholds,
     categories: Mapping[str, ResourceCategory],
 ) -> Examined:
-    negatives = build_negatives(
+    cases = build_cases(
         positive,
         instance=_instance(subtask, positive, categories),
         other_parameter_sets=subtask.available_parameters if subtask else (),
         other_trajectories=others,
-        fresh=subtask.fresh if subtask else (),
     )
-    quality = examine(source, positive, negatives, sandbox)
+    own = [positive, *(item for item in others if item.subtask_id == positive.subtask_id)]
+    quality = examine(source, positive, cases, sandbox, routes=len(routes(own)))
     available = len({item.subtask_id for item in others} - {positive.subtask_id})
     limits = thresholds.model_copy(
         update={"least_other_subtasks": min(thresholds.least_other_subtasks, available)}

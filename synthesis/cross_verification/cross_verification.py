@@ -17,15 +17,15 @@ from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from model_clients.errors import CallFailedError
 from resources.categories import ResourceCategory
 from resources.record import Record
+from synthesis.cross_verification.agreement import routes
 from synthesis.cross_verification.performances import Performances, Stage
 from synthesis.cross_verification.resource_evidence import contradictions
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.evaluation_functions.evaluation_functions import (
-    Criticism,
-    ignored_parameters,
-    write_evaluation_function,
-)
-from synthesis.examination.examination import NegativeThresholds, build_negatives, examine, feedback
+from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
+from synthesis.examination.case_building import build_cases
+from synthesis.examination.examination import examine
+from synthesis.examination.subject import is_on_screen
+from synthesis.examination.verdict import Thresholds, feedback
 from synthesis.exploration.exploration import ExplorationSettings, propose_again
 from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.evaluation_function import (
@@ -54,7 +54,7 @@ class VerificationSettings(Record):
     """Most performances of one parameter set, over all rounds."""
     other_subtasks: int = Field(default=6, ge=0)
     """Performances of other subtasks that the function is held against; some may turn out to be no wrong evidence."""
-    thresholds: NegativeThresholds = NegativeThresholds()
+    thresholds: Thresholds = Thresholds()
     """What the examination must show."""
 
 
@@ -90,6 +90,8 @@ class _Work:
     rounds: list[VerificationRound] = field(default_factory=list)
     functions: list[EvaluationFunction] = field(default_factory=list)
     criticism: Criticism | None = None
+    tried: set[tuple[str, ...]] = field(default_factory=set)
+    """Sources judged already, with the performances they were judged on: a writer that repeats itself knows nothing better."""
     refused_by_all: bool = False
     """Whether every function of the last round refused the performances, which are then doubted as well."""
 
@@ -255,12 +257,19 @@ class CrossVerifier:
                     stage.applications[work.subtask.application],
                     trajectories,
                     models=stage.models,
+                    result_on_screen=is_on_screen(
+                        work.subtask.bind(trajectories[0].parameters, self.categories)
+                    ),
                     criticism=work.criticism,
                     attempt=len(work.functions),
                     provenance=stage.provenance,
                 )
             except CallFailedError as error:
                 raise _StageFailedError("no_usable_reply", str(error)) from error
+            tried = (function.source, *(item.trajectory_id for item in trajectories))
+            if tried in work.tried:
+                return None
+            work.tried.add(tried)
             work.functions.append(function)
             accepted = await self._judge(work, number, function, trajectories)
             if accepted is not None:
@@ -290,12 +299,6 @@ class CrossVerifier:
             self._note(work, number, function, trajectories, evaluations, reason=reason)
             return None
         work.refused_by_all = False
-        ignored = ignored_parameters(function, trajectories)
-        if ignored:
-            reason = f"does not depend on {', '.join(ignored)}: work with any other value would be accepted"
-            work.criticism = Criticism(function.source, (reason,), surviving_families=("wrong_parameter",))
-            self._note(work, number, function, trajectories, evaluations, reason=reason)
-            return None
         others = await self.stage.pool.others(work.subtask, self.settings.other_subtasks)
         quality = await asyncio.to_thread(self._examine, function, work.subtask, trajectories, others)
         reason = feedback(quality, self._thresholds(quality, len(others)))
@@ -307,6 +310,7 @@ class CrossVerifier:
             messages=(reason,),
             surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
             untested_checks=quality.untested_checks,
+            refusing_checks=quality.refusing_checks,
         )
         return None
 
@@ -318,18 +322,17 @@ class CrossVerifier:
         others: Sequence[Trajectory],
     ) -> FunctionQuality:
         positive = trajectories[0]
-        negatives = build_negatives(
+        cases = build_cases(
             positive,
             instance=subtask.bind(positive.parameters, self.categories),
             other_parameter_sets=[
                 item for item in subtask.available_parameters if item != positive.parameters
             ],
             other_trajectories=[*trajectories[1:], *others],
-            fresh=subtask.fresh,
         )
-        return examine(function.source, positive, negatives, self.sandbox)
+        return examine(function.source, positive, cases, self.sandbox, routes=len(routes(trajectories)))
 
-    def _thresholds(self, quality: FunctionQuality, others: int) -> NegativeThresholds:
+    def _thresholds(self, quality: FunctionQuality, others: int) -> Thresholds:
         """The thresholds; a pool too small to offer enough other subtasks is held to those it has."""
         thresholds = self.settings.thresholds
         if others >= self.settings.other_subtasks:

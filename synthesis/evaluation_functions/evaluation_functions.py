@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluators_api.reference import checks_reference
-from prompts.inputs import EvaluationWriterInput, Performance, PerformedStep
+from prompts.inputs import EvaluationWriterInput, Performance
 from prompts.rendering import template_hash
 from resources.applications import Application
-from synthesis.evaluation_functions.evidence_changes import observed_change
+from synthesis.evaluation_functions.shown_effects import shown_effects
 from synthesis.ports import Models
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask, placeholders
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskgraph.source_parsing import parse_source
+from taskgraph.records.trajectory import Trajectory
 
 STAGE = "evaluation_functions"
 
@@ -32,9 +29,11 @@ class Criticism:
     messages: tuple[str, ...] = ()
     """What is wrong, in words."""
     surviving_families: tuple[str, ...] = ()
-    """Families of wrong evidence that it accepted."""
+    """Families of cases that it judged wrongly."""
     untested_checks: tuple[str, ...] = ()
-    """Its checks that nothing recorded needs."""
+    """Its conditions that make no difference, all of which can be left out together."""
+    refusing_checks: tuple[str, ...] = ()
+    """Its conditions that right work does not meet."""
 
 
 async def write_evaluation_function(
@@ -43,6 +42,7 @@ async def write_evaluation_function(
     trajectories: Sequence[Trajectory],
     *,
     models: Models,
+    result_on_screen: bool = False,
     criticism: Criticism | None = None,
     attempt: int = 0,
     provenance: Provenance,
@@ -62,10 +62,12 @@ async def write_evaluation_function(
         title=application.title,
         instruction_template=subtask.instruction_template,
         parameter_names=names,
-        performances=tuple(performance(item) for item in trajectories),
+        performances=performances(trajectories),
+        result_on_screen=result_on_screen,
         previous_source=criticism.source if criticism else "",
         surviving_families=criticism.surviving_families if criticism else (),
         untested_checks=criticism.untested_checks if criticism else (),
+        refusing_checks=criticism.refusing_checks if criticism else (),
         feedback=criticism.messages if criticism else (),
     )
     reply = await models.ask(
@@ -86,50 +88,9 @@ async def write_evaluation_function(
     )
 
 
-def ignored_parameters(function: EvaluationFunction, trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
-    """Parameters that the function's body never reads although all performances show their values.
-
-    Such a function accepts work with any other value. A source that does not parse ignores nothing: static analysis
-    says more about it.
-    """
-    try:
-        tree = parse_source(function.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    read = {
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
-    unread = [name for name in function.parameter_names if name not in read]
-    return tuple(name for name in unread if all(_shows(item, item.parameters[name]) for item in trajectories))
-
-
-def _shows(trajectory: Trajectory, value: str) -> bool:
-    """Whether the value, or the name of the file it is a path of, stands in what the performance changed."""
-    change = observed_change(trajectory.initial_evidence, trajectory.final_evidence)
-    texts = json.dumps(change.model_dump(mode="json"), ensure_ascii=False)
-    parts = (value, value.rpartition("/")[2])
-    return any(part and json.dumps(part, ensure_ascii=False)[1:-1] in texts for part in parts)
-
-
-def performance(trajectory: Trajectory) -> Performance:
-    """A trajectory as the writer is shown it: what each step did and what it changed."""
-    before = trajectory.initial_evidence
-    steps = []
-    for step in trajectory.steps:
-        change = observed_change(before, step.evidence)
-        steps.append(PerformedStep(step=step.step, action=_described(step), change=change))
-        before = step.evidence
-    return Performance(
-        instruction=trajectory.instruction,
-        parameters=trajectory.parameters,
-        steps=tuple(steps),
-        change=observed_change(trajectory.initial_evidence, trajectory.final_evidence),
+def performances(trajectories: Sequence[Trajectory]) -> tuple[Performance, ...]:
+    """Trajectories as the writer is shown them: what they changed, not how."""
+    return tuple(
+        Performance(instruction=trajectory.instruction, parameters=trajectory.parameters, effects=changes)
+        for trajectory, changes in zip(trajectories, shown_effects(trajectories), strict=True)
     )
-
-
-def _described(step: TrajectoryStep) -> str:
-    arguments = step.action.model_dump(
-        mode="json", exclude={"operation", "control_label"}, exclude_defaults=True
-    )
-    target = f" on {step.target.control_type} {step.target.text!r}" if step.target else ""
-    return f"{step.action.operation}({json.dumps(arguments, ensure_ascii=False)}){target}"

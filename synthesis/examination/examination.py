@@ -1,8 +1,8 @@
-"""Does an evaluation function tell right from wrong? The kill matrix, its thresholds and the words for the writer.
+"""Does an evaluation function tell right from wrong? The kill matrix, what is idle, what is unguarded.
 
 Method section 4. The paper tests three trajectories of other tasks; here a function is held against everything that
-recorded evidence can stand for (see `counterfactuals`), and its own mutants are held against the same evidence. Plain
-functions over records: the same examination serves cross-verification, a stored dataset and a user's own function.
+recorded evidence can stand for (see `case_building`), and its own mutants are held against the same cases. Plain functions
+over records: the same examination serves cross-verification, a stored dataset and a user's own function.
 """
 
 from __future__ import annotations
@@ -11,240 +11,247 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
-from pydantic import Field
-
-from resources.record import Record
-from synthesis.examination.counterfactuals import build_negatives
-from synthesis.examination.mutation import mutants, route_dependence
-from synthesis.examination.negative_evidence import Negative
-from synthesis.examination.unfinished_work import unfinished_steps
-from taskgraph.records.evaluation_function import Evaluation, FamilyKills, FunctionQuality, NegativeFamily
+from evaluators_api.interpreter.recorder import Alteration
+from synthesis.examination.cases import Case
+from synthesis.examination.mutation import (
+    Condition,
+    Mutant,
+    conditions,
+    differs,
+    mutant,
+    route_dependence,
+)
+from taskgraph.records.evaluation_function import (
+    GENUINE_FAMILIES,
+    CaseFamily,
+    Evaluation,
+    FamilyKills,
+    FunctionQuality,
+)
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
 
-__all__ = [
-    "Negative",
-    "NegativeThresholds",
-    "Sandbox",
-    "build_negatives",
-    "examine",
-    "feedback",
-    "unacceptable",
-    "unfinished_steps",
-]
-
-_SHOWN_SURVIVORS = 4
-_REMEDIES: Mapping[NegativeFamily, str] = {
-    "no_op": "Check something that is only there once the subtask is done.",
-    "truncation": "Check what the remaining steps change.",
-    "near_miss": "Check the state that only the right control leads to.",
-    "wrong_parameter": "Check the values of the parameters, not fixed texts, and check every parameter.",
-    "not_saved": "Check the stored result: the file, the clipboard, or what the application shows once it has stored it.",
-    "other_subtask": "Check something that belongs to this subtask alone.",
-    "second_positive": "Do not demand a certain route; check the state that every way of doing it leads to.",
-}
-
-
-class NegativeThresholds(Record):
-    """What an evaluation function must achieve to be accepted."""
-
-    survivors_allowed: int = Field(default=0, ge=0)
-    """Negatives per family that it may wrongly accept."""
-    least_other_subtasks: int = Field(default=3, ge=0)
-    """Other subtasks it must have been held against; the paper uses three."""
-    least_mutation_score: float = Field(default=0.5, ge=0, le=1)
-    """Share of its mutants that the evidence must tell from it."""
-    most_route_dependence: float = Field(default=0.75, ge=0, le=1)
-    """Largest share of its checks that may read the inputs made rather than the state reached."""
-    second_positive_required: bool = False
-    """Whether a second, independent performance of the same instance must be there, and pass."""
+_MOST_HELD = 6
 
 
 class Sandbox(Protocol):
     """What runs evaluation functions; `evaluators_api.interpreter.sandbox.EvaluationSandbox` is one."""
 
-    def evaluate(self, source: str, parameters: Mapping[str, str], evidence: Evidence) -> Evaluation:
+    def evaluate(
+        self,
+        source: str,
+        parameters: Mapping[str, str],
+        evidence: Evidence,
+        *,
+        start: Evidence | None = None,
+        alter: Alteration | None = None,
+    ) -> Evaluation:
         """Judge `evidence`; never raises from inside the function."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Judgement:
-    negative: Negative
+    case: Case
     evaluation: Evaluation
+    excused: bool = False
 
     @property
-    def right(self) -> bool:
-        if self.negative.family == "second_positive":
+    def rightly(self) -> bool:
+        """Whether the case was judged as it should be; wrong work counts as rejected only by an answer."""
+        if self.case.right:
             return self.evaluation.passed
         return self.evaluation.outcome == "result" and not self.evaluation.passed
 
 
 def examine(
-    source: str, positive: Trajectory, negatives: Sequence[Negative], sandbox: Sandbox, *, mutate: bool = True
+    source: str,
+    positive: Trajectory,
+    cases: Sequence[Case],
+    sandbox: Sandbox,
+    *,
+    mutate: bool = True,
+    routes: int = 1,
 ) -> FunctionQuality:
-    """Hold the function in `source` against `positive` and `negatives`, and its mutants against the same evidence.
+    """Hold the function in `source` against `positive` and `cases`, and its mutants against the same.
 
-    A negative counts as killed only when the function answered with failure; one on which it crashed or was refused
-    survives, with the reason. A function that fails where nothing was done may be excused where its question was already
-    answered before the first step of the other recording. Mutation is left out when the function does not pass the positive.
+    Wrong work counts as rejected only when the function answered with failure; where it crashed or was refused it survives,
+    with the reason. A function that fails where nothing was done may be excused where what it is asked about was so
+    before the first step of another recording. Mutants are left out when the function does not pass the positive.
     """
-    first = sandbox.evaluate(source, positive.parameters, positive.final_evidence)
-    judged = [
-        _Judgement(item, sandbox.evaluate(source, item.parameters, item.evidence)) for item in negatives
-    ]
-    discerning = not sandbox.evaluate(source, positive.parameters, positive.initial_evidence).passed
-    excused = {
-        id(item.negative)
-        for item in judged
-        if discerning and not item.right and _excused(source, item, sandbox)
-    }
+    examiner = _Examiner(source, positive, sandbox)
+    first = examiner.positive()
+    discerning = not examiner.passes_at_start(positive.parameters, positive.initial_evidence)
+    judged = [examiner.judge(case, discerning) for case in cases]
     families = tuple(
-        _kills(family, [item for item in judged if item.negative.family == family], excused)
-        for family in get_args(NegativeFamily)
-        if any(item.negative.family == family for item in judged)
+        _kills(family, [item for item in judged if item.case.family == family])
+        for family in get_args(CaseFamily)
+        if any(item.case.family == family for item in judged)
     )
+    asked = conditions(first, positive.parameters)
     quality = FunctionQuality(
         passes_positive=first.passed,
-        positive_message="" if first.passed else _told(first),
+        positive_message="" if first.passed else told(first),
         families=families,
-        route_dependence=round(route_dependence(source), 4),
+        route_dependence=round(route_dependence(asked), 4),
+        unguarded_changes=tuple(
+            dict.fromkeys(
+                item.case.change
+                for item in judged
+                if item.case.family == "undone_change" and not item.rightly and not item.excused
+            )
+        ),
+        routes=routes,
     )
     if not mutate or not first.passed:
         return quality
-    return _with_mutation(quality, source, positive, judged, sandbox)
+    flipped = sum(not examiner.notices([item], mutant([item], asked, flipped=True), judged) for item in asked)
+    idle = _idle(examiner, asked, judged)
+    return quality.model_copy(
+        update={
+            "mutants": 2 * len(asked),
+            "mutants_killed": 2 * len(asked) - flipped - len(idle),
+            "untested_checks": tuple(item.describe() for item in asked if item in idle),
+            "refusing_checks": _refusing(asked, judged),
+        }
+    )
 
 
-def unacceptable(quality: FunctionQuality, thresholds: NegativeThresholds) -> tuple[str, ...]:
-    """Why a function of this quality is not accepted, one sentence each; empty when it is."""
-    reasons = []
-    if not quality.passes_positive:
-        reasons.append(
-            f"It does not pass the recording in which the subtask was done: {quality.positive_message}"
-        )
-    for kills in quality.families:
-        wrong = kills.total - kills.killed
-        if wrong > thresholds.survivors_allowed:
-            verb = "rejects" if kills.family == "second_positive" else "accepts"
-            reasons.append(
-                f"It wrongly {verb} {wrong} of {kills.total} pieces of evidence of the family {kills.family}."
-            )
-    tried = sum(kills.total + kills.excused for kills in quality.families if kills.family == "other_subtask")
-    if tried < thresholds.least_other_subtasks:
-        reasons.append(
-            f"It was held against {tried} other subtasks; at least {thresholds.least_other_subtasks} are asked for."
-        )
-    if thresholds.second_positive_required and not any(
-        kills.family == "second_positive" for kills in quality.families
-    ):
-        reasons.append("There is no second, independent performance of the same instance to hold it against.")
-    if quality.route_dependence > thresholds.most_route_dependence:
-        reasons.append(
-            f"{quality.route_dependence:.0%} of its checks judge the route (clicks and keys) rather than the state"
-            f" reached; at most {thresholds.most_route_dependence:.0%} may."
-        )
-    score = quality.mutation_score
-    if score is not None and score < thresholds.least_mutation_score:
-        reasons.append(
-            f"The evidence tells only {score:.0%} of its mutants from it; at least"
-            f" {thresholds.least_mutation_score:.0%} are asked for."
-        )
-    return tuple(reasons)
+def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Judgement]) -> list[Condition]:
+    """Conditions that can all be left out together without a case being judged otherwise; the last ones first.
 
-
-def feedback(quality: FunctionQuality, thresholds: NegativeThresholds | None = None) -> str:
-    """What the Code LLM is told of an unacceptable function: which wrong work it accepts, and what to check instead.
-
-    Empty when the function is acceptable.
+    Where every judgement so far is what a plain list of conditions that must all hold would say, which ones can go follows
+    from their answers, and one mutant confirms it; any other function is run without each of them.
     """
-    limits = thresholds or NegativeThresholds()
-    reasons = unacceptable(quality, limits)
-    if not reasons:
-        return ""
-    lines = ["The evaluation function is not good enough:"]
-    lines += [f"- {reason}" for reason in reasons]
-    for kills in quality.families:
-        if kills.total - kills.killed <= limits.survivors_allowed:
-            continue
-        opposite = "failure" if kills.family == "second_positive" else "success"
-        lines.append(f"It said {opposite} although:")
-        lines += [f"  - {survivor}" for survivor in kills.survivors[:_SHOWN_SURVIVORS]]
-        if len(kills.survivors) > _SHOWN_SURVIVORS:
-            lines.append(f"  - and {len(kills.survivors) - _SHOWN_SURVIVORS} more of this kind")
-        lines.append(f"  {_REMEDIES[kills.family]}")
-    if quality.route_dependence > limits.most_route_dependence:
-        lines.append("Replace checks of clicks and typed keys by checks of files, controls or the clipboard.")
-    if quality.untested_checks:
-        checks = ", ".join(quality.untested_checks[:_SHOWN_SURVIVORS])
-        lines.append(f"These checks make no difference on any recorded evidence: {checks}.")
-    return "\n".join(lines)
+    differing = [_differing(asked, item) for item in judged]
+    plain = all(
+        item.evaluation.outcome == "result" and item.evaluation.passed == (not different)
+        for item, different in zip(judged, differing, strict=True)
+    )
+    if plain:
+        idle: list[Condition] = []
+        for one in reversed(asked):
+            without = {item.key for item in (*idle, one)}
+            if not any(different and different <= without for different in differing):
+                idle.append(one)
+        if not idle or not examiner.notices(idle, mutant(idle, asked), judged):
+            return idle
+    idle = []
+    for one in reversed(asked):
+        without_it = [*idle, one]
+        if not examiner.notices(without_it, mutant(without_it, asked), judged):
+            idle = without_it
+    return idle
 
 
-def _excused(source: str, judgement: _Judgement, sandbox: Sandbox) -> bool:
-    """Whether the function's question was already answered before the first step, as when a file that is to be
-    deleted never was in this recording.
-    """
-    negative = judgement.negative
-    if negative.baseline is None or not judgement.evaluation.passed:
-        return False
-    return sandbox.evaluate(source, negative.parameters, negative.baseline).passed
+def _differing(asked: Sequence[Condition], judgement: _Judgement) -> set[object]:
+    """Keys of the conditions that answered otherwise than on right work."""
+    by_key = {item.key: item for item in asked}
+    by_index = {item.index: item for item in asked}
+    found: set[object] = set()
+    for other in conditions(judgement.evaluation, judgement.case.parameters):
+        usual = by_key.get(other.key) or by_index.get(other.index)
+        if usual is not None and usual.check == other.check and usual.answer != other.answer:
+            found.add(usual.key)
+    return found
 
 
-def _kills(family: NegativeFamily, judged: Sequence[_Judgement], excused: set[int]) -> FamilyKills:
-    counted = [item for item in judged if id(item.negative) not in excused]
+def _refusing(asked: Sequence[Condition], judged: Sequence[_Judgement]) -> tuple[str, ...]:
+    """Conditions that answer otherwise for right work that is refused."""
+    usual = {item.key: item for item in asked}
+    found: dict[str, None] = {}
+    for item in judged:
+        if item.case.right and not item.rightly:
+            for other in conditions(item.evaluation, item.case.parameters):
+                known = usual.get(other.key)
+                if known is not None and known.answer != other.answer:
+                    found[known.describe()] = None
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Examiner:
+    source: str
+    subject: Trajectory
+    sandbox: Sandbox
+
+    def positive(self, alter: Alteration | None = None) -> Evaluation:
+        """What the function says of the recording in which the subtask was done."""
+        return self.sandbox.evaluate(
+            self.source,
+            self.subject.parameters,
+            self.subject.final_evidence,
+            start=self.subject.initial_evidence,
+            alter=alter,
+        )
+
+    def passes_at_start(self, parameters: Mapping[str, str], start: Evidence) -> bool:
+        """Whether the function passes where nothing was done."""
+        return self.sandbox.evaluate(self.source, parameters, start, start=start).passed
+
+    def judge(self, case: Case, discerning: bool) -> _Judgement:
+        """What the function says of `case`."""
+        judgement = _Judgement(case, self._evaluate(case))
+        if judgement.rightly or not (case.excusable and discerning and judgement.evaluation.passed):
+            return judgement
+        return _Judgement(case, judgement.evaluation, self.passes_at_start(case.parameters, case.start))
+
+    def notices(self, changed: Sequence[Condition], altered: Mutant, judged: Sequence[_Judgement]) -> bool:
+        """Whether some case is judged otherwise by the mutant in which the conditions `changed` have other answers.
+
+        Only cases in which a check of theirs answered otherwise than on right work can tell; those with the fewest such
+        answers are asked first.
+        """
+        if altered.flipped and not self.positive(altered.alteration(self.subject.parameters)).passed:
+            return True
+        telling = sorted(
+            (item for item in judged if any(_concerns(one, item.evaluation) for one in changed)),
+            key=lambda item: sum(call.answer == "False" for call in item.evaluation.calls),
+        )
+        return any(
+            self._evaluate(item.case, altered.alteration(item.case.parameters)).passed
+            != item.evaluation.passed
+            for item in telling
+        )
+
+    def _evaluate(self, case: Case, alter: Alteration | None = None) -> Evaluation:
+        return self.sandbox.evaluate(
+            self.source, case.parameters, case.evidence, start=case.start, alter=alter
+        )
+
+
+def _concerns(condition: Condition, evaluation: Evaluation) -> bool:
+    return any(differs(condition, call) for call in evaluation.calls)
+
+
+def _kills(family: CaseFamily, judged: Sequence[_Judgement]) -> FamilyKills:
+    counted = [item for item in judged if not item.excused]
     return FamilyKills(
         family=family,
         total=len(counted),
-        killed=sum(item.right for item in counted),
-        survivors=tuple(_survivor(item) for item in counted if not item.right),
+        killed=sum(item.rightly for item in counted),
+        survivors=tuple(_survivor(item) for item in counted if not item.rightly),
         excused=len(judged) - len(counted),
     )
 
 
 def _survivor(judgement: _Judgement) -> str:
-    evaluation = judgement.evaluation
-    if evaluation.outcome != "result":
-        return f"{judgement.negative.description} (it did not answer: {_told(evaluation)})"
-    if judgement.negative.family == "second_positive":
-        return f"{judgement.negative.description} (it said: {_told(evaluation)})"
+    """What was done, and what the function said."""
+    case, evaluation = judgement.case, judgement.evaluation
+    if evaluation.outcome != "result" or case.family in GENUINE_FAMILIES:
+        return f"{case.description} (it said: {told(evaluation)})"
     held = [
-        f"{call.check}({', '.join(repr(value) for value in call.arguments.values())})"
+        f"{call.check}({', '.join(repr(value[:60]) for value in call.arguments.values())})"
         for call in evaluation.calls
         if call.answer == "True"
     ]
-    return f"{judgement.negative.description} (still true: {', '.join(dict.fromkeys(held)) or 'no check'})"
+    names = list(dict.fromkeys(held))
+    more = f" and {len(names) - _MOST_HELD} more" if len(names) > _MOST_HELD else ""
+    return f"{case.description} (it said success; still true: {', '.join(names[:_MOST_HELD]) or 'no check'}{more})"
 
 
-def _told(evaluation: Evaluation) -> str:
+def told(evaluation: Evaluation) -> str:
+    """What a function said, or why it said nothing."""
     if evaluation.result is not None:
         return evaluation.result.message or "failure without a message"
     return f"{evaluation.outcome.replace('_', ' ')}: {evaluation.message}"
-
-
-def _with_mutation(
-    quality: FunctionQuality,
-    source: str,
-    positive: Trajectory,
-    judged: Sequence[_Judgement],
-    sandbox: Sandbox,
-) -> FunctionQuality:
-    """Count the mutants that some evidence tells from the original; a mutant is asked until the first difference."""
-    made = mutants(source)
-    killed = 0
-    untested: dict[int, str] = {}
-    for mutant in made:
-        if not sandbox.evaluate(mutant.source, positive.parameters, positive.final_evidence).passed or any(
-            sandbox.evaluate(mutant.source, item.negative.parameters, item.negative.evidence).passed
-            != item.evaluation.passed
-            for item in judged
-        ):
-            killed += 1
-        else:
-            untested[mutant.site] = mutant.check
-    return quality.model_copy(
-        update={
-            "mutants": len(made),
-            "mutants_killed": killed,
-            "untested_checks": tuple(dict.fromkeys(untested.values())),
-        }
-    )

@@ -1,106 +1,128 @@
-"""Mutants of an evaluation function: one check dropped or negated at a time (method section 4).
+"""Mutants of an evaluation function: one of its conditions no longer looks, or says the opposite (method section 4).
 
-A mutant that no recorded evidence can tell from the original shows a check that has never been tested: it could be wrong,
-or missing, and nobody would notice.
+A condition is a call of a check, in terms of the parameters. It is found by running the function on right work, so it does
+not matter how the source is written: behind another name, in a loop or in a table of conditions. A mutant is the function
+with other answers of one condition. One whose answer may as well stay what it is on right work, whatever the evidence,
+is idle: it could be wrong, or missing, and nobody would notice.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from evaluators_api.checks.declaration import Answer, Check
 from evaluators_api.checks.registry import checks
-from evaluators_api.interpreter.dialect import unfence
-from taskgraph.source_parsing import parse_source
+from evaluators_api.interpreter.recorder import LONGEST_RECORDED, Alteration
+from taskgraph.records.evaluation_function import CheckCall, Evaluation
 
-MOST_MUTANTS = 48
-"""Mutants of one function."""
+MOST_CONDITIONS = 60
+"""Conditions of one function that are examined."""
+_SHORTEST_VALUE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A call of a check, in terms of the parameters."""
+
+    check: str
+    """Name of the check."""
+    arguments: tuple[tuple[str, str], ...]
+    """Names and texts of its arguments, with values of parameters replaced by their names in braces."""
+    index: int
+    """Number of the call on right work, from 0."""
+    answer: str
+    """Its answer there, as text."""
+
+    @property
+    def key(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """What is asked."""
+        return self.check, self.arguments
+
+    def describe(self) -> str:
+        """The condition as a call.
+
+        >>> Condition("check_file_exists", (("file_path", "{path}"),), 0, "True").describe()
+        "check_file_exists('{path}') [call 0]"
+        """
+        return f"{self.check}({', '.join(repr(text) for _, text in self.arguments)}) [call {self.index}]"
+
+
+def conditions(evaluation: Evaluation, parameters: Mapping[str, str]) -> tuple[Condition, ...]:
+    """The conditions that a function asked on right work, each once, in order."""
+    found: dict[object, Condition] = {}
+    for index, call in enumerate(evaluation.calls):
+        condition = Condition(call.check, _generic(call.arguments, parameters), index, call.answer)
+        found.setdefault(condition.key, condition)
+    return tuple(found.values())[:MOST_CONDITIONS]
+
+
+def route_dependence(asked: Sequence[Condition]) -> float:
+    """Share of the conditions that read the inputs made rather than the state reached; 0 without any."""
+    routes = [checks()[item.check].reads_route for item in asked]
+    return sum(routes) / len(routes) if routes else 0.0
+
+
+def differs(condition: Condition, call: CheckCall) -> bool:
+    """Whether a check of the condition's name answered otherwise than the condition did on right work."""
+    return call.check == condition.check and call.answer != condition.answer
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A changed version of a function."""
+    """A function some of whose conditions have other answers."""
 
-    check: str
-    """The check that was changed, as the call stands in the source."""
-    site: int
-    """Which call it is, from 0 in the order of the source."""
-    change: Literal["always_true", "always_false", "negated", "empty"]
-    """What became of its answer (the call itself stays, so that the mutant still asks); `empty` is for checks that answer with text."""
-    source: str
-    """The changed source."""
+    changed: frozenset[Condition]
+    """Those conditions."""
+    flipped: bool
+    """Whether they say the opposite of what they say on right work, rather than always that."""
+    known: frozenset[object]
+    """Keys of all conditions of the function."""
 
+    def alteration(self, parameters: Mapping[str, str]) -> Alteration:
+        """What a sandbox does to the answers of a call with `parameters`.
 
-def mutants(source: str) -> tuple[Mutant, ...]:
-    r"""Mutants of `source`, at most `MOST_MUTANTS`; none where it does not parse.
+        Calls are recognised by what they ask; one that asks what no condition asks on right work (its arguments come
+        from the state) is recognised by its number.
+        """
+        by_key = {item.key: item for item in self.changed}
+        by_index = {item.index: item for item in self.changed}
 
-    >>> [mutant.change for mutant in mutants("def f():\n    return check_window('a')")]
-    ['always_true', 'always_false', 'negated']
-    """
-    code = unfence(source)
-    try:
-        sites = len(_calls(parse_source(code)))
-        found = (mutant for site in range(sites) for mutant in _at(code, site))
-        return tuple(mutant for mutant, _ in zip(found, range(MOST_MUTANTS), strict=False))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+        def alter(index: int, check: Check, arguments: dict[str, str], answer: Answer) -> Answer:
+            key = (check.name, _generic(arguments, parameters))
+            found = by_key.get(key)
+            if found is None and key not in self.known:
+                found = by_index.get(index)
+            return answer if found is None or found.check != check.name else self._answer(found, check)
 
+        return alter
 
-def route_dependence(source: str) -> float:
-    """Share of the calls of checks in `source` that read the inputs made rather than the state reached; 0 without any.
-
-    >>> route_dependence("check_mouse_clicks('a') and check_window('b')")
-    0.5
-    """
-    try:
-        calls = _calls(parse_source(unfence(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return 0.0
-    routes = [checks()[_name(call)].reads_route for call in calls]
-    return sum(routes) / len(routes) if routes else 0.0
+    def _answer(self, condition: Condition, check: Check) -> Answer:
+        right = condition.answer
+        if check.returns == "str":
+            return right if not self.flipped else "" if right else "other"
+        return (right == "True") != self.flipped
 
 
-def _at(code: str, site: int) -> Iterator[Mutant]:
-    original = _calls(parse_source(code))[site]
-    text = " ".join(ast.unparse(original).split())
-    replacements: tuple[tuple[Literal["always_true", "always_false", "negated", "empty"], ast.expr], ...]
-    if checks()[_name(original)].returns == "str":
-        replacements = (("empty", ast.BoolOp(ast.And(), [original, ast.Constant("")])),)
-    else:
-        replacements = (
-            ("always_true", ast.BoolOp(ast.Or(), [original, ast.Constant(True)])),
-            ("always_false", ast.BoolOp(ast.And(), [original, ast.Constant(False)])),
-            ("negated", ast.UnaryOp(ast.Not(), original)),
-        )
-    for change, replacement in replacements:
-        tree = parse_source(code)
-        target = _calls(tree)[site]
-        changed = _Replace(target, replacement).visit(tree)
-        yield Mutant(text, site, change, ast.unparse(ast.fix_missing_locations(changed)) + "\n")
+def mutant(changed: Iterable[Condition], asked: Sequence[Condition], *, flipped: bool = False) -> Mutant:
+    """The mutant in which the conditions `changed`, of all those `asked`, no longer look, or say the opposite."""
+    return Mutant(frozenset(changed), flipped, frozenset(item.key for item in asked))
 
 
-class _Replace(ast.NodeTransformer):
-    def __init__(self, target: ast.Call, replacement: ast.expr) -> None:
-        self._target = target
-        self._replacement = replacement
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if node is self._target:
-            return self._replacement
-        self.generic_visit(node)
-        return node
-
-
-def _calls(tree: ast.AST) -> list[ast.Call]:
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in checks()
-    ]
-    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+def _generic(arguments: Mapping[str, str], parameters: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    values = sorted(
+        ((value, name) for name, value in parameters.items() if len(value) >= _SHORTEST_VALUE),
+        key=lambda item: (-len(item[0]), item[1]),
+    )
+    exact = {parameters[name]: name for name in reversed(list(parameters))}
+    return tuple(
+        (name, _in_terms(text[:LONGEST_RECORDED], values, exact)) for name, text in arguments.items()
+    )
 
 
-def _name(call: ast.Call) -> str:
-    return call.func.id if isinstance(call.func, ast.Name) else ""
+def _in_terms(text: str, values: Sequence[tuple[str, str]], exact: Mapping[str, str]) -> str:
+    if text and text in exact:
+        return f"{{{exact[text]}}}"
+    for value, name in values:
+        text = text.replace(value, f"{{{name}}}")
+    return text

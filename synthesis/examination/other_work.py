@@ -1,129 +1,137 @@
-"""Evidence of other work: other values, other subtasks; and of the same work done once more."""
+"""Evidence of other work: the same done for other values, and other subtasks done, those on the same things included."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
-from synthesis.examination.negative_evidence import Negative
-from taskgraph.records.subtask import BoundSubtask
+from evaluators_api.state.effects import effects
+from synthesis.evaluation_functions.origins import origins
+from synthesis.examination.cases import Case
+from synthesis.examination.counterfeits import altered
+from synthesis.examination.subject import Subject
 from taskgraph.records.trajectory import Trajectory
+from taskgraph.text_folding import fold_text
 
-_MOST_OTHER_SUBTASKS = 5
+_MOST_OTHER_SUBTASKS = 8
 _MOST_PARAMETER_SETS = 6
-_CHANGED = "zq7"
-"""Put into a parameter value to make one that nothing in the evidence can hold."""
 
 
-def made_parameters(
-    positive: Trajectory, instance: BoundSubtask | None, fresh: Sequence[str]
-) -> tuple[str, ...]:
-    """Parameters whose values come to be by the subtask: of its output resources, and fresh ones."""
-    outputs = {resource.value for resource in instance.outputs} if instance is not None else set()
-    inputs = {resource.value for resource in instance.inputs} if instance is not None else set()
-    return tuple(
-        name
-        for name, value in positive.parameters.items()
-        if value.strip() and value not in inputs and (name in fresh or value in outputs)
-    )
+def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) -> Iterator[Case]:
+    """The finished state, asked about with other values: other sets, each value changed alone, two values exchanged.
 
-
-def wrong_parameters(
-    positive: Trajectory, other_sets: Sequence[Mapping[str, str]], made: Sequence[str]
-) -> Iterator[Negative]:
-    """The finished state, asked about with other values: other parameter sets, and each made value changed by itself."""
-    others = [dict(item) for item in other_sets if dict(item) != positive.parameters]
+    A value that leaves no trace in the state, because another one stands for it, is not changed alone: that would ask for
+    what nobody can ask for.
+    """
+    own = subject.positive.parameters
+    traced = traced_parameters(subject)
+    others = [dict(item) for item in other_sets if dict(item) != own]
     for other in others[:_MOST_PARAMETER_SETS]:
-        yield Negative(
-            "wrong_parameter",
-            f"the work was done for {_values(positive.parameters)}, but {_values(other)} was asked for",
-            other,
-            positive.final_evidence,
-            positive.initial_evidence,
+        yield _asked(
+            subject, other, f"the work was done for {_values(own)}, but {_values(other)} was asked for"
         )
-    for name in made:
-        other = {**positive.parameters, name: _altered(positive.parameters[name])}
-        yield Negative(
-            "wrong_parameter",
-            f"the work was done for {name}={positive.parameters[name]!r}, but {name}={other[name]!r} was asked for: the"
-            f" parameter {name} must be checked",
-            other,
-            positive.final_evidence,
-            positive.initial_evidence,
-        )
-
-
-def recordings_with_other_parameters(
-    positive: Trajectory, others: Sequence[Trajectory]
-) -> Iterator[Negative]:
-    """Recordings of the same subtask with other values, asked about with these."""
-    for other in others:
-        if other.subtask_id == positive.subtask_id and other.parameters != positive.parameters:
-            yield Negative(
-                "wrong_parameter",
-                f"the same subtask was done for {_values(other.parameters)}, but {_values(positive.parameters)} was asked for",
-                positive.parameters,
-                other.final_evidence,
-                other.initial_evidence,
+    for name, value in own.items():
+        if not value.strip() or name not in traced:
+            continue
+        elsewhere = next((item[name] for item in others if item.get(name, value) != value), "")
+        for wrong in dict.fromkeys((elsewhere, altered(value))):
+            if wrong:
+                yield _asked(
+                    subject,
+                    {**own, name: wrong},
+                    f"{name} is {value!r}, but {name}={wrong!r} was asked for, all else being the same",
+                )
+    for one, two in combinations(own, 2):
+        if own[one] != own[two] and {one, two} <= traced:
+            yield _asked(
+                subject,
+                {**own, one: own[two], two: own[one]},
+                f"{one} and {two} were exchanged: {own[one]!r} and {own[two]!r}",
             )
 
 
-def touched_values(positive: Trajectory, instance: BoundSubtask | None, made: Sequence[str]) -> set[str]:
-    """Values of the resources that the subtask makes or destroys."""
-    values = {positive.parameters[name] for name in made}
-    if instance is not None:
-        values |= {resource.value for resource in (*instance.outputs, *instance.consumed)}
-    return values - {""}
+def traced_parameters(subject: Subject) -> frozenset[str]:
+    """Parameters whose value, or the name of the file it is a path of, stands in an essential change or where it came from."""
+    changes = [*subject.guarded, *subject.shown]
+    containers = list(dict.fromkeys(effect.container for effect in changes if effect.area == "file"))
+    texts = [
+        part
+        for effect in changes
+        for part in (effect.container, *effect.address, effect.after, effect.before)
+    ]
+    texts += [
+        part
+        for origin in origins(subject.start, subject.end, containers)
+        for part in (origin.source, origin.source_at, origin.target_at)
+    ]
+    folded = [fold_text(text) for text in texts if text]
+    return frozenset(
+        name
+        for name, value in subject.positive.parameters.items()
+        if any(
+            part and any(part in text for text in folded)
+            for part in (fold_text(value), fold_text(value.rpartition("/")[2]))
+        )
+    )
 
 
-def other_subtasks(
-    positive: Trajectory, others: Sequence[Trajectory], touched: set[str]
-) -> Iterator[Negative]:
-    """One recording each of other subtasks, but of none that was given a resource which this subtask makes or destroys:
-    renaming a file also makes it go away, and that is no fault of a function that judges its deletion.
-    """
-    application = positive.subtask_id.partition(".")[0]
-    candidates: dict[str, Trajectory] = {}
+def recordings_with_other_parameters(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
+    """Recordings of the same subtask with other values, asked about with these."""
+    own = subject.positive
     for other in others:
-        if other.subtask_id != positive.subtask_id and not touched & set(other.parameters.values()):
+        if other.subtask_id == own.subtask_id and other.parameters != own.parameters:
+            yield Case(
+                "wrong_parameter",
+                f"the same subtask was done for {_values(other.parameters)}, but {_values(own.parameters)} was asked for",
+                own.parameters,
+                other.final_evidence,
+                other.initial_evidence,
+                excusable=True,
+            )
+
+
+def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
+    """One recording each of other subtasks; of those done with the same things first, such as Restart for Stop.
+
+    One that changes all that this subtask changes is no wrong work: moving a file away also makes it go.
+    """
+    own = subject.positive
+    application = own.subtask_id.partition(".")[0]
+    values = set(own.parameters.values())
+    candidates: dict[str, Trajectory] = {}
+    for other in sorted(others, key=lambda item: -len(values & set(item.parameters.values()))):
+        if other.subtask_id != own.subtask_id and not _does_the_same(subject, other):
             candidates.setdefault(other.subtask_id, other)
     ordered = sorted(
         candidates.values(),
-        key=lambda item: (item.subtask_id.partition(".")[0] != application, item.subtask_id),
+        key=lambda item: (
+            item.subtask_id.partition(".")[0] != application,
+            -len(values & set(item.parameters.values())),
+            item.subtask_id,
+        ),
     )
     for other in ordered[:_MOST_OTHER_SUBTASKS]:
-        yield Negative(
+        yield Case(
             "other_subtask",
             f"another subtask was done: {other.instruction}",
-            positive.parameters,
+            own.parameters,
             other.final_evidence,
             other.initial_evidence,
+            excusable=True,
         )
 
 
-def second_positives(positive: Trajectory, others: Sequence[Trajectory]) -> Iterator[Negative]:
-    """Further recordings of the same instance, which must pass."""
-    for other in others:
-        same = other.subtask_id == positive.subtask_id and other.parameters == positive.parameters
-        if same and other.trajectory_id != positive.trajectory_id:
-            yield Negative(
-                "second_positive",
-                f"the same subtask was done once more, independently, in {len(other.steps)} steps",
-                other.parameters,
-                other.final_evidence,
-            )
+def _does_the_same(subject: Subject, other: Trajectory) -> bool:
+    found = {
+        (effect.key, effect.after)
+        for effect in effects(other.initial_evidence, other.final_evidence, subject.positive.parameters)
+    }
+    wanted = {(effect.key, effect.after) for effect in (*subject.guarded, *subject.shown)}
+    return wanted <= found
 
 
-def _altered(value: str) -> str:
-    """Another value of the same shape: the file name's stem or the last word is changed.
-
-    >>> _altered("Documents/report.csv"), _altered("Buy milk"), _altered("v1.2/notes")
-    ('Documents/reportzq7.csv', 'Buy milkzq7', 'v1.2/noteszq7')
-    """
-    folder, slash, name = value.rpartition("/")
-    stem, dot, suffix = name.rpartition(".")
-    if dot and stem and suffix.isalnum():
-        return f"{folder}{slash}{stem}{_CHANGED}.{suffix}"
-    return f"{value}{_CHANGED}"
+def _asked(subject: Subject, parameters: Mapping[str, str], description: str) -> Case:
+    return Case("wrong_parameter", description, parameters, subject.end, subject.start, excusable=True)
 
 
 def _values(parameters: Mapping[str, str]) -> str:

@@ -1,9 +1,8 @@
 """Evidence of work that was left out, left unfinished, done with a neighbouring control, or never stored.
 
-What *unfinished* means depends on the subtask. Where it leaves something lasting (files, clipboard) the lasting state decides:
-a step that merely closes a dialog after the file was written finishes nothing, so the recording cut before it is no negative.
-Where the subtask's outputs live on the screen (an open document, a selection, a tab, a setting), or nothing lasting changes,
-the screen decides as well.
+What *unfinished* means depends on the subtask. Where it leaves something lasting (files, clipboard) that decides: a step that
+merely closes a dialog after the file was written finishes nothing, so the recording cut before it is no wrong work. Where the
+subtask's outputs live on the screen, or nothing lasting changes, the screen decides as well.
 """
 
 from __future__ import annotations
@@ -11,124 +10,114 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from resources.categories import ResourceKind
-from synthesis.examination.negative_evidence import Negative
-from synthesis.examination.state_comparison import State, describe_changes, lasting_state, screen_state
+from evaluators_api.state.effects import effects
+from synthesis.examination.cases import Case
+from synthesis.examination.subject import Subject
+from taskgraph.records.evaluation_function import CaseFamily
 from taskgraph.records.evidence import Evidence, InputEvent
 from taskgraph.records.interaction import Control
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskgraph.records.trajectory import TrajectoryStep
 from taskgraph.text_folding import fold_label
 
-_ON_SCREEN = {ResourceKind.OPEN_DOCUMENT, ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
 _MOST_NEAR_MISSES = 8
+_SHOWN_CHANGES = 3
 
 
-def no_op(positive: Trajectory) -> Negative:
-    """The state after the reset: nothing was done at all."""
-    return Negative(
+def unfinished_work(subject: Subject) -> Iterator[Case]:
+    """Every case of these kinds."""
+    yield _case(
+        subject,
         "no_op",
-        f"nothing was done at all; the state after the reset. Doing it, {_changes(positive)}",
-        positive.parameters,
-        positive.initial_evidence,
+        f"nothing was done at all. {_missing(subject, subject.start)}",
+        subject.start,
     )
+    unfinished = unfinished_steps(subject)
+    yield from _truncations(subject, unfinished)
+    yield from _near_misses(subject, set(unfinished))
+    yield from _not_saved(subject, unfinished)
 
 
-def unfinished_steps(positive: Trajectory, instance: BoundSubtask | None = None) -> tuple[int, ...]:
-    """Numbers k of steps, from 0, after which the result does not exist yet: the evidence after step k is a negative."""
-    final = _result(positive.final_evidence, positive, instance)
+def unfinished_steps(subject: Subject) -> tuple[int, ...]:
+    """Numbers k of steps, from 0, after which the result does not exist yet: the evidence after step k is of wrong work."""
     return tuple(
-        index
-        for index, evidence in enumerate(_states(positive)[:-1])
-        if _result(evidence, positive, instance) != final
+        index for index, evidence in enumerate(_states(subject)[:-1]) if not subject.reached(evidence)
     )
 
 
-def truncations(positive: Trajectory, instance: BoundSubtask | None) -> Iterator[Negative]:
+def _truncations(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case]:
     """The recording cut after every step after which the result does not exist yet."""
-    states = _states(positive)
-    for index in unfinished_steps(positive, instance):
-        if index == 0:
-            continue
-        yield Negative(
-            "truncation",
-            f"only the first {index} of {len(positive.steps)} steps were done, the last of them {_told(positive.steps[index - 1])};"
-            f" with the steps left out, {_changes(positive, states[index])}",
-            positive.parameters,
-            states[index],
-        )
+    states, steps = _states(subject), subject.positive.steps
+    for index in unfinished:
+        if index:
+            yield _case(
+                subject,
+                "truncation",
+                f"only the first {index} of {len(steps)} steps were done, the last of them {_told(steps[index - 1])}."
+                f" {_missing(subject, states[index])}",
+                states[index],
+            )
 
 
-def near_misses(positive: Trajectory, instance: BoundSubtask | None) -> Iterator[Negative]:
+def _near_misses(subject: Subject, unfinished: set[int]) -> Iterator[Case]:
     """A neighbouring control was clicked, so what this click led to never came about, whatever was done afterwards."""
-    unfinished, states, made = set(unfinished_steps(positive, instance)), _states(positive), 0
-    final = positive.final_evidence
-    for index, step in enumerate(positive.steps):
+    states, made = _states(subject), 0
+    for index, step in enumerate(subject.positive.steps):
         sibling = _sibling(step)
         if sibling is None or index not in unfinished or made >= _MOST_NEAR_MISSES:
             continue
-        wrong = tuple(_swapped(event, step, sibling) for event in final.inputs)
-        if wrong == final.inputs:
+        wrong = tuple(_swapped(event, step, sibling) for event in subject.end.inputs)
+        if wrong == subject.end.inputs:
             continue
         made += 1
-        yield Negative(
+        yield _case(
+            subject,
             "near_miss",
             f"in step {index + 1} {sibling.text!r} was clicked instead of {_target_text(step)!r}, and nothing after it had any"
-            f" effect; done rightly, {_changes(positive, states[index])}",
-            positive.parameters,
-            states[index].model_copy(update={"inputs": wrong, "step": final.step}),
+            f" effect. {_missing(subject, states[index])}",
+            states[index].model_copy(update={"inputs": wrong, "step": subject.end.step}),
         )
 
 
-def not_saved(positive: Trajectory, instance: BoundSubtask | None) -> Iterator[Negative]:
+def _not_saved(subject: Subject, unfinished: tuple[int, ...]) -> Iterator[Case]:
     """All the inputs with none of the results: nothing changed, or it is shown and was never stored."""
-    states, final = _states(positive), positive.final_evidence
-    if 0 not in unfinished_steps(positive, instance):
+    if 0 not in unfinished:
         return
-    yield Negative(
+    states, inputs = _states(subject), {"inputs": subject.end.inputs, "step": subject.end.step}
+    yield _case(
+        subject,
         "not_saved",
-        f"every click was made and every text typed, but nothing changed; had it worked, {_changes(positive)}",
-        positive.parameters,
-        states[0].model_copy(update={"inputs": final.inputs, "step": final.step}),
+        f"every click was made and every text typed, but nothing changed. {_missing(subject, states[0])}",
+        states[0].model_copy(update=inputs),
     )
-    start = lasting_state(states[0], positive.parameters)
-    unchanged = [
-        index for index, state in enumerate(states) if lasting_state(state, positive.parameters) == start
-    ]
-    if _leaves_something(positive) and unchanged[-1] > 0:
-        last = unchanged[-1]
-        yield Negative(
+    if subject.essential and unfinished[-1] > 0:
+        last = unfinished[-1]
+        yield _case(
+            subject,
             "not_saved",
-            f"everything was typed and is shown as after step {last}, but it was never stored: files and clipboard are as"
-            f" before; stored, {_changes(positive, states[last])}",
-            positive.parameters,
-            states[last].model_copy(update={"inputs": final.inputs, "step": final.step}),
+            f"everything was typed and is shown as after step {last}, but it was never stored."
+            f" {_missing(subject, states[last])}",
+            states[last].model_copy(update=inputs),
         )
 
 
-def _states(positive: Trajectory) -> tuple[Evidence, ...]:
-    return (positive.initial_evidence, *(step.evidence for step in positive.steps))
+def _case(subject: Subject, family: CaseFamily, description: str, evidence: Evidence) -> Case:
+    return Case(family, description.rstrip(), subject.positive.parameters, evidence, subject.start)
 
 
-def _result(evidence: Evidence, positive: Trajectory, instance: BoundSubtask | None) -> State:
-    lasting = lasting_state(evidence, positive.parameters)
-    if _leaves_something(positive) and not _is_on_screen(instance):
-        return lasting
-    return lasting | screen_state(evidence, positive.parameters)
+def _states(subject: Subject) -> tuple[Evidence, ...]:
+    return (subject.start, *(step.evidence for step in subject.positive.steps))
 
 
-def _leaves_something(positive: Trajectory) -> bool:
-    before, after = positive.initial_evidence, positive.final_evidence
-    return lasting_state(before, positive.parameters) != lasting_state(after, positive.parameters)
-
-
-def _is_on_screen(instance: BoundSubtask | None) -> bool:
-    return instance is not None and any(resource.kind in _ON_SCREEN for resource in instance.outputs)
-
-
-def _changes(positive: Trajectory, since: Evidence | None = None) -> str:
-    before = since or positive.initial_evidence
-    return describe_changes(before, positive.final_evidence, positive.parameters) or "only the inputs differ"
+def _missing(subject: Subject, evidence: Evidence) -> str:
+    """Which essential changes are not there, in a few words."""
+    found = effects(subject.start, evidence, subject.positive.parameters)
+    there = {(effect.key, effect.after) for effect in found}
+    wanted = subject.essential or subject.shown
+    missing = [effect.describe() for effect in wanted if (effect.key, effect.after) not in there]
+    if not missing:
+        return ""
+    more = f"; and {len(missing) - _SHOWN_CHANGES} more" if len(missing) > _SHOWN_CHANGES else ""
+    return f"Missing: {'; '.join(missing[:_SHOWN_CHANGES])}{more}"
 
 
 def _sibling(step: TrajectoryStep) -> Control | None:

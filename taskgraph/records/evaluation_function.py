@@ -12,10 +12,28 @@ from taskgraph.records.provenance import Provenance
 ENTRY_POINT = "evaluate_agent_task_completion"
 """Name of the function that the Code LLM must define."""
 
-NegativeFamily = Literal[
-    "no_op", "truncation", "near_miss", "wrong_parameter", "not_saved", "other_subtask", "second_positive"
+CaseFamily = Literal[
+    "no_op",
+    "truncation",
+    "near_miss",
+    "not_saved",
+    "wrong_parameter",
+    "other_subtask",
+    "undone_change",
+    "wrong_value",
+    "wrong_place",
+    "collateral_loss",
+    "untouched_product",
+    "second_positive",
+    "without_route",
+    "without_messages",
+    "incidental_change",
 ]
-"""Families of the kill matrix; a `second_positive` must pass, all others must fail."""
+"""Families of the kill matrix: wrong work, and right work (`GENUINE_FAMILIES`)."""
+GENUINE_FAMILIES: frozenset[CaseFamily] = frozenset(
+    {"second_positive", "without_route", "without_messages", "incidental_change"}
+)
+"""Families of right work, which must pass; all others must fail."""
 
 
 class EvalResult(Record):
@@ -61,14 +79,14 @@ class Evaluation(Record):
 
 
 class FamilyKills(Record):
-    """How a function fared against one family of negatives."""
+    """How a function fared against one family of cases."""
 
-    family: NegativeFamily
+    family: CaseFamily
     """The family."""
     total: int
     """Pieces of evidence in it."""
     killed: int
-    """Those that the function judged rightly (rejected; for `second_positive` accepted)."""
+    """Those that the function judged rightly: wrong work rejected, right work accepted."""
     survivors: tuple[str, ...] = ()
     """Descriptions of the wrongly judged ones."""
     excused: int = 0
@@ -91,7 +109,23 @@ class FunctionQuality(Record):
     route_dependence: float = 0.0
     """Share of its checks that read the input log rather than state."""
     untested_checks: tuple[str, ...] = ()
-    """Checks whose mutants nothing could tell from the original."""
+    """Idle conditions: without all of them together every case is judged alike. Empty when the function is accepted."""
+    refusing_checks: tuple[str, ...] = ()
+    """Conditions that answer otherwise for right work that the function refuses. Empty when the function is accepted."""
+    unguarded_changes: tuple[str, ...] = ()
+    """Essential changes that are missing without the function noticing. Empty when the function is accepted."""
+    routes: int = 0
+    """Different routes among the performances that it was held against; 1 where only one is known."""
+
+    @property
+    def variants(self) -> int:
+        """Pieces of right work that it was held against."""
+        return sum(item.total for item in self.families if item.family in GENUINE_FAMILIES)
+
+    @property
+    def variants_accepted(self) -> int:
+        """Those that it accepted."""
+        return sum(item.killed for item in self.families if item.family in GENUINE_FAMILIES)
 
     @property
     def mutation_score(self) -> float | None:

@@ -3,6 +3,7 @@ import ast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompts.observed_changes import FileChange, ObservedChange
 
 from offline.actor import act
 from offline.dependency_judge import infer
@@ -22,7 +23,6 @@ from prompts.inputs import (
     StepInHistory,
     SummarizerInput,
 )
-from prompts.observed_changes import FileChange, ObservedChange
 from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
 from taskgraph.records.interaction import Screenshot
 

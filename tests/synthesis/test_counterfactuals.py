@@ -2,6 +2,7 @@
 
 from synthesis.examination.counterfactuals import build_negatives
 from synthesis.examination.state_comparison import describe_changes, is_volatile, lasting_state
+
 from synthesis.examination.unfinished_work import unfinished_steps
 from taskgraph.records.evidence import FileState
 from tests.synthesis.recordings import (

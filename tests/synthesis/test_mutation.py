@@ -1,52 +1,88 @@
-"""Mutants change one check at a time and leave the call in place."""
+"""Conditions are found by running a function, however its source is written."""
 
-import ast
+import pytest
 
-from hypothesis import given
-from hypothesis import strategies as st
+from synthesis.examination.mutation import MOST_CONDITIONS, conditions, mutant, route_dependence
+from tests.synthesis.recordings import note_written
 
-from synthesis.examination.mutation import MOST_MUTANTS, mutants, route_dependence
+DONE = note_written()
+PLAIN = """
+def evaluate_agent_task_completion(text_path, text):
+    return check_file_exists(text_path) and check_file_contains(text_path, text)
+"""
+ALIAS = """
+def evaluate_agent_task_completion(text_path, text):
+    there, holds = check_file_exists, check_file_contains
+    return there(text_path) and holds(text_path, text)
+"""
+TABLE = """
+def evaluate_agent_task_completion(text_path, text):
+    rows = [(check_file_exists, text_path, 'no file'), (lambda path: check_file_contains(path, text), text_path, 'no text')]
+    missing = [why for look, given, why in rows if not look(given)]
+    return EvalResult(not missing, '; '.join(missing), 1.0 if not missing else 0.0)
+"""
+ROUTE = """
+def evaluate_agent_task_completion(text_path, text):
+    return check_mouse_clicks('Save') and check_file_exists(text_path) and get_clipboard_text() == '' and text != ''
+"""
 
-SOURCE = """```python
-def evaluate_agent_task_completion(a):
-    if not check_file_exists(a):
-        return False
-    return check_mouse_clicks('Save') and get_clipboard_text() == a
-```"""
+
+def asked(sandbox, source):
+    return conditions(
+        sandbox.evaluate(source, DONE.parameters, DONE.final_evidence, start=DONE.initial_evidence),
+        DONE.parameters,
+    )
 
 
-def test_every_call_is_dropped_both_ways_and_negated() -> None:
-    made = mutants(SOURCE)
-    assert [(item.site, item.change) for item in made] == [
-        (0, "always_true"),
-        (0, "always_false"),
-        (0, "negated"),
-        (1, "always_true"),
-        (1, "always_false"),
-        (1, "negated"),
-        (2, "empty"),
+@pytest.mark.parametrize("source", [PLAIN, ALIAS, TABLE], ids=["plain", "behind another name", "in a table"])
+def test_conditions_are_the_same_however_they_are_written(shared_sandbox, source):
+    assert [item.describe() for item in asked(shared_sandbox, source)] == [
+        "check_file_exists('{text_path}') [call 0]",
+        "check_file_contains('{text_path}', '{text}') [call 1]",
     ]
-    assert "check_file_exists(a) or True" in made[0].source
-    assert made[0].check == "check_file_exists(a)"
-    assert len({item.source for item in made}) == len(made)
 
 
-def test_mutants_are_programs() -> None:
-    for mutant in mutants(SOURCE):
-        ast.parse(mutant.source)
+@pytest.mark.parametrize("source", [PLAIN, ALIAS, TABLE], ids=["plain", "behind another name", "in a table"])
+def test_a_mutant_that_no_longer_looks_passes_where_only_that_was_wrong(shared_sandbox, source):
+    found = asked(shared_sandbox, source)
+    values = {"text_path": "Documents/todo.txt", "text": "Call Ann"}
+    assert not shared_sandbox.evaluate(
+        source, values, DONE.final_evidence, start=DONE.initial_evidence
+    ).passed
+    passing = [
+        item.check
+        for item in found
+        if shared_sandbox.evaluate(
+            source,
+            values,
+            DONE.final_evidence,
+            start=DONE.initial_evidence,
+            alter=mutant([item], found).alteration(values),
+        ).passed
+    ]
+    assert passing == ["check_file_contains"]
 
 
-def test_there_is_a_limit() -> None:
-    many = "def f():\n    return [" + ", ".join(f"check_window('{n}')" for n in range(100)) + "]"
-    assert len(mutants(many)) == MOST_MUTANTS
+def test_a_mutant_that_says_the_opposite_fails_on_right_work(shared_sandbox):
+    found = asked(shared_sandbox, ROUTE)
+    for item in found:
+        for flipped in (False, True):
+            said = shared_sandbox.evaluate(
+                ROUTE,
+                DONE.parameters,
+                DONE.final_evidence,
+                start=DONE.initial_evidence,
+                alter=mutant([item], found, flipped=flipped).alteration(DONE.parameters),
+            )
+            assert said.passed != flipped
 
 
-def test_route_dependence_is_the_share_of_checks_of_inputs() -> None:
-    assert route_dependence(SOURCE) == 1 / 3
-    assert route_dependence("x = 1") == 0.0
+def test_route_dependence_is_the_share_of_conditions_that_read_inputs(shared_sandbox):
+    assert route_dependence(asked(shared_sandbox, ROUTE)) == 1 / 3
+    assert route_dependence(asked(shared_sandbox, PLAIN)) == 0.0
+    assert route_dependence(()) == 0.0
 
 
-@given(st.text())
-def test_any_text_is_survived(text: str) -> None:
-    assert len(mutants(text)) <= MOST_MUTANTS
-    assert 0.0 <= route_dependence(text) <= 1.0
+def test_there_is_a_limit(shared_sandbox):
+    many = "def evaluate_agent_task_completion(text_path, text):\n    seen = [check_window(str(n)) for n in range(100)]\n    return text != text_path\n"
+    assert len(asked(shared_sandbox, many)) == MOST_CONDITIONS

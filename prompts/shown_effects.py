@@ -1,0 +1,80 @@
+"""What a performance changed, as the evaluation writer is shown it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from resources.record import Record
+from taskgraph.records.effect import Effect
+
+
+class TouchedRecord(Record):
+    """A record (row, object, element, note) that was added, removed or changed, as a whole."""
+
+    file_path: str
+    """The file it is in."""
+    within: str = ""
+    """Where in the file: the database's table; empty for anywhere."""
+    kind: Literal["added", "removed", "changed"]
+    """What became of it."""
+    fields: dict[str, str]
+    """Its fields and their values; of a removed one, those at the start."""
+    changed_fields: tuple[str, ...] = ()
+    """Of a changed one: the fields that have another value than at the start."""
+
+
+class Origin(Record):
+    """Where something that is there now was at the start."""
+
+    kind: Literal["whole", "part", "records", "field"]
+    """The target is a copy of the source as a whole, holds it among other text, holds all its records, or is one field of it."""
+    source: str
+    """Path of a file, or `clipboard`, as it was at the start."""
+    source_at: str = ""
+    """Table of the source's records, or address of its field."""
+    target: str
+    """Path of a file, or `clipboard`, as it is now."""
+    target_at: str = ""
+    """Table of the target's records, or address of the field; empty for the whole."""
+
+
+class ChangedFile(Record):
+    """How many records of a file differ."""
+
+    file_path: str
+    """The file."""
+    added: int
+    """New records, or lines."""
+    removed: int
+    """Records that are gone."""
+    changed: int
+    """Records with another value."""
+
+
+class ShownEffects(Record):
+    """What a performance changed. Long lists are cut; the cut is marked by a number."""
+
+    essential: tuple[Effect, ...] = ()
+    """Lasting changes, and those of the window, that every performance makes."""
+    incidental: tuple[Effect, ...] = ()
+    """Changes that only some make: times, generated ids, settings of the user interface."""
+    appeared: tuple[str, ...] = ()
+    """Texts that the screen shows at the end and did not show at the start."""
+    vanished: tuple[str, ...] = ()
+    """Texts that the screen showed at the start and does not show at the end."""
+    contents: dict[str, str] = Field(default_factory=dict)
+    """Input controls that hold something else than at the start, by name, with what they hold."""
+    switches: dict[str, bool] = Field(default_factory=dict)
+    """Check boxes and switches that changed, by name, with their state."""
+    left_out: int = 0
+    """Further changes that are not listed."""
+    records: tuple[TouchedRecord, ...] = ()
+    """Records that the essential changes concern."""
+    origins: tuple[Origin, ...] = ()
+    """Where new content was at the start."""
+    counts: tuple[ChangedFile, ...] = ()
+    """How many records of each changed file differ."""
+    other_files: tuple[str, ...] = Field(default=())
+    """Files of the application that changed incidentally."""

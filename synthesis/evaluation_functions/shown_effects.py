@@ -1,0 +1,179 @@
+"""The effects of performances, prepared for the writer of an evaluation function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from evaluators_api.evidence.evidence_view import view
+from evaluators_api.evidence.text_matching import shown_in
+from evaluators_api.state.effects import effects, file_changes
+from evaluators_api.state.essential import Division, divide
+from evaluators_api.state.nodes import Node
+from evaluators_api.state.reading import read
+from evaluators_api.state.records import count_records, text_of
+from prompts.shown_effects import ChangedFile, ShownEffects, TouchedRecord
+from synthesis.evaluation_functions.origins import origins
+from taskgraph.records.effect import Effect
+from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.trajectory import Trajectory
+
+_MOST_EFFECTS = 80
+_MOST_INCIDENTAL = 20
+_MOST_RECORDS = 12
+_MOST_FIELDS = 24
+_MOST_TEXTS = 60
+_LONGEST_TEXT = 400
+_SHORTEST_TEXT = 2
+_DATABASE = "database"
+_TEXTS = frozenset({"lines"})
+
+
+def shown_effects(trajectories: Sequence[Trajectory]) -> tuple[ShownEffects, ...]:
+    """What each of `trajectories`, all of one subtask, changed."""
+    found = [
+        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
+        for item in trajectories
+    ]
+    return tuple(
+        _shown(trajectory, division) for trajectory, division in zip(trajectories, divide(found), strict=True)
+    )
+
+
+def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
+    start, end = trajectory.initial_evidence, trajectory.final_evidence
+    essential = [item for item in division.essential if item.area != "screen"]
+    incidental = [item for item in division.incidental if item.area != "screen"]
+    containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
+    records = {
+        (record.file_path, record.within, record.kind, tuple(record.fields.items())): record
+        for effect in essential
+        if effect.area == "file"
+        for record in _record(start, end, effect)
+    }
+    return ShownEffects(
+        essential=tuple(essential[:_MOST_EFFECTS]),
+        incidental=tuple(incidental[:_MOST_INCIDENTAL]),
+        appeared=_shown_only_in(end, start),
+        vanished=_shown_only_in(start, end),
+        contents=_contents(start, end),
+        switches=_switches(start, end),
+        left_out=max(0, len(essential) - _MOST_EFFECTS) + max(0, len(incidental) - _MOST_INCIDENTAL),
+        records=tuple(records.values())[:_MOST_RECORDS],
+        origins=origins(start, end, containers),
+        counts=tuple(_counts(start, end, containers)),
+        other_files=tuple(
+            dict.fromkeys(
+                item.container
+                for item in incidental
+                if item.area == "file" and item.container not in containers
+            )
+        ),
+    )
+
+
+def _shown_only_in(this: Evidence, other: Evidence) -> tuple[str, ...]:
+    """Texts that the controls of one screen show and those of the other do not, as the checks see it."""
+    elsewhere = view(other).shown
+    found = (text for text in _own_texts(this) if not any(shown_in(text, shown) for shown in elsewhere))
+    return tuple(dict.fromkeys(found))[:_MOST_TEXTS]
+
+
+def _own_texts(evidence: Evidence) -> Iterator[str]:
+    for control in evidence.controls:
+        if control.application != "environment":
+            for text in (control.text, control.value):
+                if _SHORTEST_TEXT <= len(text.strip()) <= _LONGEST_TEXT and any(map(str.isalnum, text)):
+                    yield text.strip()
+
+
+def _contents(start: Evidence, end: Evidence) -> dict[str, str]:
+    before = {(control.text, control.value) for control in start.controls}
+    return {
+        control.text: control.value
+        for control in end.controls
+        if control.text
+        and control.value
+        and len(control.value) <= _LONGEST_TEXT
+        and (control.text, control.value) not in before
+        and control.application != "environment"
+    }
+
+
+def _switches(start: Evidence, end: Evidence) -> dict[str, bool]:
+    before = {(control.text, control.checked) for control in start.controls}
+    return {
+        control.text: control.checked
+        for control in end.controls
+        if control.text and control.checked is not None and (control.text, control.checked) not in before
+    }
+
+
+def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ChangedFile]:
+    old, new = _files(start), _files(end)
+    for path in containers:
+        if path not in old or path not in new:
+            continue
+        before, after = old[path], new[path]
+        if before.text is None or after.text is None or before.truncated or after.truncated:
+            continue
+        counts = count_records(file_changes(before, after)[1])
+        yield ChangedFile(file_path=path, added=counts.added, removed=counts.removed, changed=counts.changed)
+
+
+def _record(start: Evidence, end: Evidence, effect: Effect) -> Iterator[TouchedRecord]:
+    """The record that an effect concerns, if it concerns one."""
+    file = _files(start if effect.kind == "removed" else end).get(effect.container)
+    if file is None or file.text is None or effect.format in _TEXTS:
+        return
+    form, tree = read(file.path, file.text)
+    changed: tuple[str, ...] = ()
+    within = effect.address[0] if form == _DATABASE and len(effect.address) > 1 else ""
+    if effect.kind == "changed":
+        place = _enclosing(tree, effect.address)
+        if place is None:
+            return
+        record, changed = tree.at(place), (effect.address[len(place)],)
+    else:
+        record = tree.at(effect.address)
+        if record is not None and record.value is not None:
+            place = effect.address[:-1]
+            record = tree.at(place) if effect.kind == "added" and len(effect.address) == 1 else None
+            if record is not None and effect.container in _files(start):
+                changed = (effect.address[-1],)
+    fields = _fields(record) if record is not None else {}
+    if fields:
+        yield TouchedRecord(
+            file_path=effect.container,
+            within=within,
+            kind="changed" if changed else effect.kind,
+            fields=fields,
+            changed_fields=changed,
+        )
+
+
+def _enclosing(tree: Node, address: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Address of the innermost group around `address` that holds values by name."""
+    for depth in range(len(address) - 1, -1, -1):
+        node = tree.at(address[:depth])
+        if node is not None and _fields(node):
+            return address[:depth]
+    return None
+
+
+def _fields(record: Node) -> dict[str, str]:
+    found = {
+        child.name: text_of(child)
+        for child in record.children
+        if child.naming == "field" and (child.value is not None or _is_text(child))
+    }
+    return dict(list(found.items())[:_MOST_FIELDS])
+
+
+def _is_text(node: Node) -> bool:
+    return bool(node.children) and all(
+        child.naming == "position" and child.value is not None for child in node.children
+    )
+
+
+def _files(evidence: Evidence) -> dict[str, FileState]:
+    return {file.path: file for file in evidence.files}

@@ -1,0 +1,63 @@
+"""All that an evaluation function is held against, made from recordings of right work (method section 4).
+
+Nothing is performed again and no model is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evaluators_api.state.effects import effects
+from synthesis.examination.cases import Case
+from synthesis.examination.counterfeits import counterfeits
+from synthesis.examination.genuine_variants import genuine_variants
+from synthesis.examination.other_work import (
+    other_subtasks,
+    recordings_with_other_parameters,
+    wrong_parameters,
+)
+from synthesis.examination.subject import Subject, subject_of
+from synthesis.examination.unfinished_work import unfinished_work
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory
+
+
+def build_cases(
+    positive: Trajectory,
+    *,
+    instance: BoundSubtask | None = None,
+    other_parameter_sets: Sequence[Mapping[str, str]] = (),
+    other_trajectories: Sequence[Trajectory] = (),
+) -> tuple[Case, ...]:
+    """Every case for the function that judges `positive`'s subtask, by family.
+
+    Args:
+        positive: A recording in which the subtask was done.
+        instance: The bound subtask; its outputs say whether the screen is part of the result.
+        other_parameter_sets: The subtask's other parameter sets.
+        other_trajectories: Recordings of any subtask. Those of the same subtask tell essential effects from incidental
+            ones, must pass with their own values and fail with those of `positive`; the rest are other subtasks.
+    """
+    finished = [item for item in other_trajectories if item.termination == "finished" and item.steps]
+    subject = subject_of(positive, finished, instance)
+    return (
+        *unfinished_work(subject),
+        *wrong_parameters(subject, other_parameter_sets),
+        *recordings_with_other_parameters(subject, finished),
+        *other_subtasks(subject, finished),
+        *counterfeits(subject, _values_elsewhere(subject, finished)),
+        *genuine_variants(subject, finished),
+    )
+
+
+def _values_elsewhere(subject: Subject, others: Sequence[Trajectory]) -> dict[tuple[str, ...], list[str]]:
+    """Values that performances with other parameters left at the same addresses."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    own = subject.positive
+    for other in others:
+        if other.subtask_id != own.subtask_id or other.parameters == own.parameters:
+            continue
+        for effect in effects(other.initial_evidence, other.final_evidence, other.parameters):
+            if effect.after:
+                found.setdefault(effect.key, []).append(effect.after)
+    return found

@@ -1,0 +1,180 @@
+"""Wrong outcomes made from the effects of right work (method section 4).
+
+Each is the state at the end of the recording with one thing about it wrong: an essential change missing, with another value or
+somewhere else, or something beside it lost. Every essential change is treated by itself, so that none can be overlooked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from environments.machines.sandbox import APPLICATIONS_FOLDER
+from evaluators_api.state.editing import losses, moved, replaced, undone, without_files
+from evaluators_api.state.volatility import is_volatile
+from synthesis.examination.cases import Case
+from synthesis.examination.subject import Subject, is_leaf
+from synthesis.examination.user_files import USER_FOLDERS
+from taskgraph.records.effect import Effect
+from taskgraph.records.evaluation_function import CaseFamily
+from taskgraph.records.evidence import Evidence
+
+MOST_PER_FAMILY = 120
+"""Counterfeits of one family; of more changes than that, evenly many are left out."""
+_SHORTEST_CUT = 4
+_SHOWN = 60
+_OTHER = "zq7"
+
+
+def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
+    """Every counterfeit of `subject`; `values` are those that other performances have at the same addresses."""
+    yield from _spread(tuple(_undone(subject)))
+    yield from _spread(tuple(_wrong_values(subject, values)))
+    yield from _spread(tuple(_wrong_places(subject)))
+    yield from _losses(subject)
+    yield from _untouched(subject)
+
+
+def _undone(subject: Subject) -> Iterator[Case]:
+    for effect in subject.guarded:
+        evidence = undone(subject.start, subject.end, effect)
+        if evidence is not None and not subject.reached(evidence):
+            yield _case(subject, "undone_change", effect, f"this is missing: {effect.describe()}", evidence)
+    if subject.shown:
+        evidence = subject.end.model_copy(
+            update={
+                "controls": subject.start.controls,
+                "window_title": subject.start.window_title,
+                "url": subject.start.url,
+                "text_under_cursor": subject.start.text_under_cursor,
+            }
+        )
+        if not subject.reached(evidence):
+            yield Case(
+                "undone_change",
+                "the screen still shows what it showed at the start",
+                subject.positive.parameters,
+                evidence,
+                subject.start,
+                change="what the screen shows",
+            )
+
+
+def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
+    for effect in subject.guarded:
+        if effect.after is None or not is_leaf(effect, subject.essential):
+            continue
+        for value, words in _others(effect, values.get(effect.key, ())):
+            evidence = replaced(subject.start, subject.end, effect, value)
+            if evidence is not None and not subject.reached(evidence):
+                text = f"{_where(effect)} {words} instead of {_shown(effect.after)}"
+                yield _case(subject, "wrong_value", effect, text, evidence)
+
+
+def _others(effect: Effect, elsewhere: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Values that are not the right one, and how a person would tell of them."""
+    right = effect.after or ""
+    plausible = next((value for value in elsewhere if value not in (right, "")), "") or altered(right)
+    yield plausible, f"is {_shown(plausible)}"
+    if right.strip():
+        yield "", "is empty"
+    if len(right) >= _SHORTEST_CUT:
+        yield right[: len(right) // 2], f"ends after {_shown(right[: len(right) // 2])}"
+    words = right.split()
+    if effect.area == "clipboard" and len(words) > 1:
+        longest = max(words, key=len)
+        yield longest, f"is only the word {longest!r}"
+    if effect.before and effect.before != right:
+        yield f"{right} {effect.before}", "holds the old value as well"
+
+
+def altered(value: str) -> str:
+    """Another value of the same shape: a number is another number, of a path the file name is changed, else the end.
+
+    >>> altered("Documents/report.csv"), altered("Buy milk"), altered("12.50"), altered("true")
+    ('Documents/reportzq7.csv', 'Buy milkzq7', '23.61', 'false')
+    """
+    opposite = {"true": "false", "false": "true", "0": "1", "1": "0", "on": "off", "off": "on"}
+    if value.casefold() in opposite:
+        return opposite[value.casefold()]
+    if value.replace(".", "", 1).isdigit():
+        return "".join(str((int(digit) + 1) % 10) if digit.isdigit() else digit for digit in value)
+    folder, slash, name = value.rpartition("/")
+    stem, dot, suffix = name.rpartition(".")
+    if dot and stem and suffix.isalnum():
+        return f"{folder}{slash}{stem}{_OTHER}.{suffix}"
+    return f"{value.rstrip()}{_OTHER}"
+
+
+def _wrong_places(subject: Subject) -> Iterator[Case]:
+    for effect in subject.guarded:
+        if effect.address and not is_leaf(effect, subject.essential):
+            continue
+        for edited in list(moved(subject.start, subject.end, effect))[:2]:
+            if not subject.reached(edited.evidence):
+                yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
+
+
+def _losses(subject: Subject) -> Iterator[Case]:
+    """Something lost beside the changes: in the containers they are in, of the user's files, of the application's data."""
+    start, end = subject.start, subject.end
+    touched = {effect.container for effect in subject.essential if effect.area == "file"}
+    incidental = {effect.container for effect in subject.incidental if effect.area == "file"} - touched
+    kept = [
+        file.path
+        for file in start.files
+        if file.path not in touched | incidental and not is_volatile(file.path)
+    ]
+    for edited in losses(start, end):
+        if any(edited.description.startswith(f"{path}: ") for path in touched):
+            yield _loss(subject, edited.description, edited.evidence)
+    users = [path for path in kept if path.partition("/")[0] in USER_FOLDERS]
+    if users:
+        yield _loss(subject, f"the file {users[0]} was deleted as well", without_files(end, {users[0]}))
+    if len(users) > 1:
+        yield _loss(
+            subject, "all other files of the user were deleted as well", without_files(end, set(users))
+        )
+    application = subject.positive.subtask_id.partition(".")[0]
+    own = [path for path in kept if path.startswith(f"{APPLICATIONS_FOLDER}/{application}/")]
+    if own:
+        yield _loss(
+            subject, "what the application kept before was deleted as well", without_files(end, set(own))
+        )
+
+
+def _untouched(subject: Subject) -> Iterator[Case]:
+    """Everything is as it should be, and was already before the first step: nobody did anything."""
+    if not any(effect.area in ("file", "directory") for effect in subject.essential):
+        return
+    start = subject.end.model_copy(update={"inputs": (), "step": 0})
+    yield Case(
+        "untouched_product",
+        "nothing was done: what the end shows had been there at the start",
+        subject.positive.parameters,
+        start,
+        start,
+    )
+
+
+def _loss(subject: Subject, description: str, evidence: Evidence) -> Case:
+    return Case("collateral_loss", description, subject.positive.parameters, evidence, subject.start)
+
+
+def _case(subject: Subject, family: CaseFamily, effect: Effect, description: str, evidence: Evidence) -> Case:
+    return Case(
+        family, description, subject.positive.parameters, evidence, subject.start, change=effect.describe()
+    )
+
+
+def _spread(cases: Sequence[Case]) -> Iterator[Case]:
+    """At most `MOST_PER_FAMILY` of `cases`, from all over."""
+    step = max(1, -(-len(cases) // MOST_PER_FAMILY))
+    yield from cases[::step]
+
+
+def _where(effect: Effect) -> str:
+    return ": ".join(part for part in (effect.container or effect.area, " / ".join(effect.address)) if part)
+
+
+def _shown(value: str) -> str:
+    return repr(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…")

@@ -1,0 +1,133 @@
+"""What is examined: a recording of right work, and what of its effects makes it right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from environments.machines.sandbox import APPLICATIONS_FOLDER
+from evaluators_api.state.effects import effects
+from evaluators_api.state.essential import divide
+from resources.categories import ResourceKind
+from taskgraph.records.effect import Effect
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory
+from taskgraph.text_folding import fold_text
+
+_ON_SCREEN = {ResourceKind.OPEN_DOCUMENT, ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
+_LASTING = frozenset({"file", "directory", "clipboard"})
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A recording of right work, and the effects that decide whether other work is right as well."""
+
+    positive: Trajectory
+    """The recording."""
+    essential: tuple[Effect, ...]
+    """Lasting effects that every right performance has."""
+    shown: tuple[Effect, ...]
+    """Effects on the screen and the window that every right performance has; empty where the screen is no part of the result."""
+    incidental: tuple[Effect, ...]
+    """Effects that only some right performances have."""
+    constant: frozenset[tuple[str, ...]]
+    """Keys of essential effects whose value is the same whatever the parameters."""
+
+    @property
+    def start(self) -> Evidence:
+        """The state at the start."""
+        return self.positive.initial_evidence
+
+    @property
+    def end(self) -> Evidence:
+        """The state at the end."""
+        return self.positive.final_evidence
+
+    @property
+    def guarded(self) -> tuple[Effect, ...]:
+        """The lasting effects that a function must notice one by one.
+
+        Left out are empty values, and defaults: what an application writes of itself into a record that it makes, the same
+        every time and not mentioned by the instruction.
+        """
+        return tuple(
+            effect for effect in self.essential if not self._is_empty(effect) and not self._is_default(effect)
+        )
+
+    def reached(self, evidence: Evidence) -> bool:
+        """Whether all that makes the work right is there in `evidence`."""
+        wanted = {(effect.key, effect.after) for effect in (*self.essential, *self.shown)}
+        if not wanted:
+            return False
+        found = effects(self.start, evidence, self.positive.parameters)
+        return wanted <= {(effect.key, effect.after) for effect in found}
+
+    def _is_empty(self, effect: Effect) -> bool:
+        nested = any(_inside(effect, other) for other in self.essential)
+        return nested and effect.kind == "added" and not (effect.after or "").strip('[]{}" ')
+
+    def _is_default(self, effect: Effect) -> bool:
+        """Whether an application writes this of itself, the same every time, into something that it makes."""
+        if effect.kind != "added" or not effect.container.startswith(f"{APPLICATIONS_FOLDER}/"):
+            return False
+        if not any(_inside(effect, other) for other in self.essential):
+            return False
+        asked = fold_text(self.positive.instruction)
+        return effect.key in self.constant and fold_text(effect.after or "") not in asked
+
+
+def subject_of(
+    positive: Trajectory, others: Sequence[Trajectory] = (), instance: BoundSubtask | None = None
+) -> Subject:
+    """The subject of `positive`, told from other performances of the same subtask in `others`."""
+    performances = [positive, *(item for item in others if item.subtask_id == positive.subtask_id)]
+    found = [
+        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
+        for item in performances
+    ]
+    division = divide(found)[0]
+    lasting = tuple(effect for effect in division.essential if effect.area in _LASTING)
+    on_screen = not lasting or (instance is not None and is_on_screen(instance))
+    values: dict[tuple[str, ...], set[str | None]] = {}
+    for changes, _ in found:
+        for effect in changes:
+            values.setdefault(effect.key, set()).add(effect.after_template)
+    return Subject(
+        positive=positive,
+        essential=lasting,
+        shown=tuple(effect for effect in division.essential if effect.area not in _LASTING)
+        if on_screen
+        else (),
+        incidental=division.incidental,
+        constant=frozenset(
+            key
+            for key, texts in values.items()
+            if len(texts) == 1 and not _names_parameter(next(iter(texts)))
+        ),
+    )
+
+
+def is_on_screen(instance: BoundSubtask) -> bool:
+    """Whether an output of the subtask is something that the screen shows: an open document, a selection, a tab, a setting."""
+    return any(resource.kind in _ON_SCREEN for resource in instance.outputs)
+
+
+def is_leaf(effect: Effect, among: Sequence[Effect]) -> bool:
+    """Whether none of the effects lies inside of this one."""
+    return not any(_inside(other, effect) for other in among)
+
+
+def _inside(inner: Effect, outer: Effect) -> bool:
+    depth = len(outer.address)
+    return (
+        inner.area == outer.area
+        and inner.container == outer.container
+        and len(inner.address) > depth
+        and inner.address[:depth] == outer.address
+        and outer.kind == inner.kind
+    )
+
+
+def _names_parameter(template: str | None) -> bool:
+    return "{" in (template or "").replace("{{", "")

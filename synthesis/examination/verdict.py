@@ -1,0 +1,95 @@
+"""Whether a function of some quality is accepted, and what its writer is told when it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from resources.record import Record
+from taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily, FunctionQuality
+
+_SHOWN_SURVIVORS = 4
+_SHOWN_CHECKS = 8
+_REMEDIES: Mapping[CaseFamily, str] = {
+    "no_op": "Check something that is only there once the subtask is done.",
+    "truncation": "Check what the remaining steps change.",
+    "near_miss": "Check the state that only the right control leads to.",
+    "not_saved": "Check the stored result: the file, the clipboard, or what the application shows once it has stored it.",
+    "wrong_parameter": "Build what is looked for from the parameters, and check every parameter at the place it belongs to.",
+    "other_subtask": "Check something that belongs to this subtask alone.",
+    "undone_change": "Check each change that the work makes.",
+    "wrong_value": "Compare whole values at their place, not only that something is there or contains a word.",
+    "wrong_place": "Check the place of a value: its file, its row, its field.",
+    "collateral_loss": "Check that all else is as it was at the start.",
+    "untouched_product": "Compare with the state at the start: the work must have changed it.",
+    "second_positive": "Do not demand a certain route; check the state that every way of doing it leads to.",
+    "without_route": "Do not read clicks and typed text; check the state they led to.",
+    "without_messages": "Do not demand messages or a certain page; check what is stored.",
+    "incidental_change": "Do not demand changes that the work does not need.",
+}
+
+
+class Thresholds(Record):
+    """What an evaluation function must achieve to be accepted, besides judging every case rightly with nothing idle."""
+
+    least_other_subtasks: int = Field(default=3, ge=0)
+    """Other subtasks it must have been held against; the paper uses three."""
+    second_route_required: bool = False
+    """Whether performances by two different routes must be there, and pass."""
+
+
+def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str, ...]:
+    """Why a function of this quality is not accepted, one sentence each; empty when it is."""
+    reasons = []
+    if not quality.passes_positive:
+        reasons.append(
+            f"It does not pass the recording in which the subtask was done: {quality.positive_message}"
+        )
+    for kills in quality.families:
+        wrong = kills.total - kills.killed
+        if wrong:
+            verb = "rejects" if kills.family in GENUINE_FAMILIES else "accepts"
+            reasons.append(f"It wrongly {verb} {wrong} of {kills.total} cases of the family {kills.family}.")
+    if quality.unguarded_changes:
+        reasons.append(
+            f"It does not notice when {len(quality.unguarded_changes)} of the changes that the work makes are missing."
+        )
+    if quality.untested_checks:
+        reasons.append(f"{len(quality.untested_checks)} of its conditions make no difference in any case.")
+    tried = sum(kills.total + kills.excused for kills in quality.families if kills.family == "other_subtask")
+    if tried < thresholds.least_other_subtasks:
+        reasons.append(
+            f"It was held against {tried} other subtasks; at least {thresholds.least_other_subtasks} are asked for."
+        )
+    if thresholds.second_route_required and quality.routes < 2:
+        reasons.append("There are no performances by two different routes to hold it against.")
+    return tuple(reasons)
+
+
+def feedback(quality: FunctionQuality, thresholds: Thresholds | None = None) -> str:
+    """What the Code LLM, or a person, is told of an unacceptable function: what was done, what the function said, what to do.
+
+    Empty when the function is acceptable.
+    """
+    reasons = unacceptable(quality, thresholds or Thresholds())
+    if not reasons:
+        return ""
+    lines = ["The evaluation function is not good enough:"]
+    lines += [f"- {reason}" for reason in reasons]
+    for kills in quality.families:
+        if kills.killed == kills.total:
+            continue
+        genuine = kills.family in GENUINE_FAMILIES
+        lines.append(f"It said {'failure' if genuine else 'success'} although:")
+        lines += [f"  - {survivor}" for survivor in kills.survivors[:_SHOWN_SURVIVORS]]
+        if len(kills.survivors) > _SHOWN_SURVIVORS:
+            lines.append(f"  - and {len(kills.survivors) - _SHOWN_SURVIVORS} more of this kind")
+        lines.append(f"  {_REMEDIES[kills.family]}")
+    if quality.refusing_checks:
+        refusing = "; ".join(quality.refusing_checks[:_SHOWN_CHECKS])
+        lines.append(f"Right work does not meet these conditions: {refusing}.")
+    if quality.untested_checks:
+        checks = "; ".join(quality.untested_checks[:_SHOWN_CHECKS])
+        lines.append(f"Without these conditions every case is judged alike, so leave them out: {checks}.")
+    return "\n".join(lines)
