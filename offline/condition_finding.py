@@ -305,6 +305,8 @@ def _records(performances: Sequence[Performance]) -> list[Condition]:
             shared = {**named, **{name: shared[name] for name in changed if name in shared}}
         elif kind == "removed" or not named:
             shared = named
+        if kind == "added" and not named:
+            conditions += _row_as_text(performances, path)
         if not shared or (kind == "changed" and not set(changed) <= set(shared)):
             continue
         values: tuple[tuple[str, Expression], ...] = tuple(sorted(shared.items()))
@@ -319,6 +321,24 @@ def _records(performances: Sequence[Performance]) -> list[Condition]:
                 Condition("lasting", call, generalise("there is no record that holds all this", {}))
             )
     return conditions
+
+
+def _row_as_text(performances: Sequence[Performance], path: Expression) -> list[Condition]:
+    """A row of a table that a parameter gives as it stands in the file."""
+    rows = [
+        {
+            generalise(",".join(record.fields.values()), item.parameters)
+            for record in item.effects.records
+            if record.kind == "added" and generalise(record.file_path, item.parameters) == path
+        }
+        for item in performances
+    ]
+    told = generalise("the row is missing", {})
+    return [
+        Condition("lasting", Call("check_file_contains", (("file_path", path), ("text", row))), told)
+        for row in rows[0].intersection(*rows[1:])
+        if row.parameters
+    ]
 
 
 def _counts(performances: Sequence[Performance]) -> list[Condition]:

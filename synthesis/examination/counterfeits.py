@@ -61,7 +61,8 @@ def _undone(subject: Subject) -> Iterator[Case]:
 
 def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
     for effect in subject.guarded:
-        if effect.after is None or not is_leaf(effect, subject.essential):
+        whole = effect.area == "file" and effect.kind == "added" and not effect.address
+        if effect.after is None or not (whole or is_leaf(effect, subject.essential)):
             continue
         for value, words in _others(effect, values.get(effect.key, ())):
             evidence = replaced(subject.start, subject.end, effect, value)

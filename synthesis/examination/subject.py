@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ from taskgraph.records.trajectory import Trajectory
 from taskgraph.text_folding import fold_text
 
 _ON_SCREEN = {ResourceKind.OPEN_DOCUMENT, ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
+_ALL_COUNTS = frozenset({"lines", "delimited", ""})
+"""Formats in which nothing in a file of the user is a default."""
+_NUMBERS = re.compile(r"[-+\d.,;:%\s]*(px|pt|em)?")
 _LASTING = frozenset({"file", "directory", "clipboard"})
 
 
@@ -48,11 +52,13 @@ class Subject:
     def guarded(self) -> tuple[Effect, ...]:
         """The lasting effects that a function must notice one by one.
 
-        Left out are empty values, and defaults: what an application writes of itself into a record that it makes, the same
-        every time and not mentioned by the instruction.
+        Left out are empty values, folders that come and go with what is in them, and defaults: what an application writes of
+        itself into a record that it makes, the same every time and not mentioned by the instruction.
         """
         return tuple(
-            effect for effect in self.essential if not self._is_empty(effect) and not self._is_default(effect)
+            effect
+            for effect in self.essential
+            if not self._is_empty(effect) and not self._is_holder(effect) and not self._is_default(effect)
         )
 
     def reached(self, evidence: Evidence) -> bool:
@@ -67,14 +73,29 @@ class Subject:
         nested = any(_inside(effect, other) for other in self.essential)
         return nested and effect.kind == "added" and not (effect.after or "").strip('[]{}" ')
 
+    def _is_holder(self, effect: Effect) -> bool:
+        return effect.area == "directory" and any(
+            other.container.startswith(f"{effect.container}/") for other in self.essential
+        )
+
     def _is_default(self, effect: Effect) -> bool:
-        """Whether an application writes this of itself, the same every time, into something that it makes."""
-        if effect.kind != "added" or not effect.container.startswith(f"{APPLICATIONS_FOLDER}/"):
+        """Whether an application writes this of itself into something that it makes.
+
+        In tables and plain texts of the user everything counts. Elsewhere what is the same every time and not mentioned by
+        the instruction is a default, and a number that no parameter names is a measure that the application works out.
+        """
+        if effect.kind != "added" or not any(_inside(effect, other) for other in self.essential):
             return False
-        if not any(_inside(effect, other) for other in self.essential):
+        own = effect.container.startswith(f"{APPLICATIONS_FOLDER}/")
+        if not own and effect.format in _ALL_COUNTS:
+            return False
+        value = effect.after or ""
+        if _names_parameter(effect.after_template):
             return False
         asked = fold_text(self.positive.instruction)
-        return effect.key in self.constant and fold_text(effect.after or "") not in asked
+        return (effect.key in self.constant or _NUMBERS.fullmatch(value) is not None) and (
+            not value.strip() or fold_text(value) not in asked
+        )
 
 
 def subject_of(

@@ -24,7 +24,8 @@ from warehouse.store import Warehouse
 
 GOOD = (
     "def evaluate_agent_task_completion(text_path: str, text: str):\n"
-    "    return EvalResult(check_file_contains(text_path, text), 'the file lacks the text', 1.0)\n"
+    "    done = check_file_text(text_path, text) and check_file_changed(text_path)\n"
+    "    return EvalResult(done, 'the file lacks the text', 1.0)\n"
 )
 WEAK = (
     "def evaluate_agent_task_completion(text_path: str, text: str):\n"
@@ -132,14 +133,21 @@ def test_json_holds_the_whole_quality(evidence: Path) -> None:
 
 
 def test_thresholds_come_from_the_settings(evidence: Path) -> None:
-    route = GOOD.replace(
-        "check_file_contains(text_path, text)",
-        "check_keyboard_types(text) and check_file_contains(text_path, text)",
-    )
-    (evidence / "route.py").write_text(route)
-    asked = ["--function", str(evidence / "route.py"), "--evidence", str(evidence)]
+    asked = ["--function", str(evidence / "function.py"), "--evidence", str(evidence)]
     assert run(*asked)[0] == 0
-    assert run(*asked, "--set", "verification.thresholds.most_route_dependence=0.2")[0] == 1
+    assert run(*asked, "--set", "verification.thresholds.second_route_required=true")[0] == 1
+
+
+def test_a_function_that_reads_the_route_or_asks_what_nothing_needs_is_not_acceptable(evidence: Path) -> None:
+    for extra, told in (
+        ("check_keyboard_types(text)", "without_route"),
+        ("check_window('Notes')", "makes no difference"),
+    ):
+        source = GOOD.replace("done = ", f"done = {extra} and ")
+        (evidence / "other.py").write_text(source)
+        code, output = run("--function", str(evidence / "other.py"), "--evidence", str(evidence))
+        assert code == 1
+        assert told in output
 
 
 def test_a_stored_dataset_is_examined_again(warehouse: str) -> None:
@@ -160,12 +168,13 @@ def test_one_stored_function_is_saved_and_found_the_same_from_its_files(
 
 def test_kills_per_family_are_one_query(warehouse: str) -> None:
     from evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from synthesis.examination.examination import build_negatives, examine
+    from synthesis.examination.case_building import build_cases
+    from synthesis.examination.examination import examine
     from tests.synthesis.recordings import written_instance
 
     with EvaluationSandbox() as sandbox:
-        negatives = build_negatives(note_written(), instance=written_instance(), other_trajectories=OTHERS)
-        quality = examine(GOOD, note_written(), negatives, sandbox)
+        cases = build_cases(note_written(), instance=written_instance(), other_trajectories=OTHERS)
+        quality = examine(GOOD, note_written(), cases, sandbox)
     with Warehouse(warehouse) as store:
         function = next(store.read(EvaluationFunction, "accepted"))
         store.write([function.model_copy(update={"quality": quality})], replace=True)

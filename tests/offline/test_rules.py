@@ -3,7 +3,6 @@ import ast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prompts.observed_changes import FileChange, ObservedChange
 
 from offline.actor import act
 from offline.dependency_judge import infer
@@ -18,12 +17,13 @@ from prompts.inputs import (
     EvaluationWriterInput,
     NumberedSubtask,
     Performance,
-    PerformedStep,
     ResourceLink,
     StepInHistory,
     SummarizerInput,
 )
+from prompts.shown_effects import ChangedFile, Origin, ShownEffects, TouchedRecord
 from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
+from taskgraph.records.effect import Effect
 from taskgraph.records.interaction import Screenshot
 
 NO_MISTAKES = MistakeSource(0.0)
@@ -130,19 +130,15 @@ class TestActor:
         assert "wrong_control" in kinds
 
 
-def performance(text: str, path: str, *, line: str = "") -> Performance:
-    change = ObservedChange(
-        created_files=(path,),
-        texts=(FileChange(path=path, added_lines=(line or f"* {text}",)),),
-        window_title=f"{path} (2)",
-        typed=(text,),
-        clicked=("Save",),
-    )
+def performance(text: str, path: str, *, made: str = "", shown: str = "") -> Performance:
+    """A note that was written into a file; what it holds, and what the screen then shows."""
+    held = made or f"* {text}"
+    file = Effect(area="file", container=path, format="lines", kind="added", after=held)
+    line = file.model_copy(update={"address": ("0",)})
     return Performance(
         instruction="",
         parameters={"text": text, "text_path": path},
-        steps=(PerformedStep(step=1, action="click", change=change),),
-        change=change,
+        effects=ShownEffects(essential=(file, line), appeared=(shown or f"Saved {path}",)),
     )
 
 
@@ -166,36 +162,84 @@ MILK, TEA = performance("Milk", "Documents/a.txt"), performance("Tea", "Document
 class TestEvaluationWriter:
     def test_checks_the_state_over_all_parameters(self):
         source = written(MILK, TEA)
-        assert "check_file_contains(text_path, '* ' + text)" in source
+        assert "check_file_text(file_path=text_path, text='* ' + text)" in source
+        assert "check_other_files_unchanged(file_paths=[text_path])" in source
         assert "Milk" not in source
-        assert "check_keyboard_types" not in source
         ast.parse(source)
 
+    def test_never_describes_the_route_and_shows_the_screen_only_where_it_is_the_result(self):
+        assert "check_text_exists_via_control" not in written(MILK, TEA)
+        shown = written(MILK, TEA, result_on_screen=True)
+        assert "check_text_exists_via_control(text='Saved ' + text_path)" in shown
+        assert "check_mouse_clicks" not in shown
+        assert "check_keyboard_types" not in shown
+
     def test_leaves_out_what_only_one_performance_shows(self):
-        source = written(MILK, performance("Tea", "Documents/b.txt", line="made at 10:31: Tea"))
-        assert "check_file_contains(text_path, text)" in source
+        source = written(MILK, performance("Tea", "Documents/b.txt", made="made at 10:31: Tea"))
+        assert "check_file_text" not in source
+        assert "check_file_exists(file_path=text_path)" in source
 
-    def test_is_stricter_after_survivors(self):
+    def test_drops_conditions_that_nothing_needs_by_the_number_of_their_call(self):
         first = written(MILK, TEA)
-        second = written(MILK, TEA, previous_source=first, surviving_families=("near_miss",))
-        assert second.count("check_") > first.count("check_")
-        assert "check_mouse_clicks('Save')" in second
+        calls = [line for line in first.splitlines() if line.startswith("        (")]
+        number = next(index for index, line in enumerate(calls) if "check_file_exists" in line)
+        untested = (f"check_file_exists('{{text_path}}') [call {number}]",)
+        second = written(MILK, TEA, previous_source=first, untested_checks=untested)
+        assert "check_file_exists" not in second
+        assert second.count("check_") == first.count("check_") - 1
 
-    def test_drops_checks_that_nothing_needs(self):
-        first = written(MILK, TEA, surviving_families=("near_miss",))
-        untested = ("check_mouse_clicks('Save')",)
-        assert "check_mouse_clicks" not in written(MILK, TEA, previous_source=first, untested_checks=untested)
+    def test_drops_what_right_work_does_not_meet_before_what_nothing_needs(self):
+        first = written(MILK, TEA)
+        second = written(
+            MILK,
+            TEA,
+            previous_source=first,
+            untested_checks=("check_file_contains('a', 'b') [call 1]",),
+            refusing_checks=("check_file_text('a', 'b') [call 0]",),
+        )
+        assert "check_file_text" not in second
+        assert "check_file_exists" in second
+
+    def test_a_record_holds_all_values_together(self):
+        def row(region: str, amount: str, number: str) -> Performance:
+            fields = {"id": number, "region": region, "amount": amount}
+            record = TouchedRecord(file_path="shop.db", within="sales", kind="added", fields=fields)
+            return Performance(
+                instruction="",
+                parameters={"region": region, "amount": amount},
+                effects=ShownEffects(
+                    records=(record,),
+                    counts=(ChangedFile(file_path="shop.db", added=1, removed=0, changed=0),),
+                ),
+            )
+
+        source = written(row("North", "10", "4"), row("South", "20", "5"))
+        assert (
+            "check_record(file_path='shop.db', fields={'amount': amount, 'region': region}, within='sales')"
+            in source
+        )
+        assert "check_other_records_unchanged(file_path='shop.db', added=1, removed=0, changed=0)" in source
+        assert "'id'" not in source
+
+    def test_what_was_copied_is_asked_of_its_origin(self):
+        def pasted(path: str) -> Performance:
+            origin = Origin(kind="part", source="clipboard", target=path)
+            return Performance(
+                instruction="", parameters={"text_path": path}, effects=ShownEffects(origins=(origin,))
+            )
+
+        source = written(pasted("Documents/a.txt"), pasted("Documents/b.txt"))
+        assert "check_copied(source='clipboard', target=text_path, whole=False)" in source
 
     def test_says_that_it_saw_nothing_rather_than_accept_everything(self):
-        blank = Performance(instruction="", parameters={"text": "x"}, steps=(), change=ObservedChange())
-        assert "changed nothing visible" in written(blank)
+        assert "changed nothing visible" in written()
 
     def test_mistakes_are_too_weak_or_hold_one_parameter_set_only(self):
         right = written(MILK, TEA)
         spoiled = {written(MILK, TEA, attempt=attempt, mistakes=MistakeSource(1.0)) for attempt in range(12)}
         assert right not in spoiled
         assert any("Documents/a.txt" in source or "Documents/b.txt" in source for source in spoiled)
-        assert any("text_path, '* ' + text" not in source and "Documents" not in source for source in spoiled)
+        assert any("'* ' + text" not in source and "Documents" not in source for source in spoiled)
 
 
 @given(

@@ -43,8 +43,10 @@ async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox):
 async def test_each_judgement_is_kept_with_both_sides(shared_sandbox):
     done = (await world(shared_sandbox, TestModels(NOTES)).verify(WRITE))[WRITE]
     assert done.verified is not None
-    for judged in done.rounds:
-        assert judged.accepted
+    accepted = [judged for judged in done.rounds if judged.accepted]
+    assert accepted
+    assert all(judged.reason for judged in done.rounds if not judged.accepted)
+    for judged in accepted:
         assert judged.function_id == done.verified.function.function_id
         assert judged.trajectory_id in {item.trajectory_id for item in done.trajectories}
         assert judged.evaluation is not None
@@ -76,7 +78,7 @@ async def test_without_a_producer_the_subtask_is_rejected_unperformed(shared_san
     [
         (ACCEPTS_ALL, "no_op"),
         (ONE_SET_ONLY, "looks for one note only"),
-        (BLIND, "does not depend on text"),
+        (BLIND, "text is "),
         (NOT_PYTHON, "refused"),
     ],
     ids=["accepts everything", "one parameter set only", "ignores a parameter", "no Python"],
@@ -96,7 +98,11 @@ async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(shared_san
 
 
 async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_rounds(shared_sandbox):
-    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=ACCEPTS_ALL)] * 4}
+    scripted = {
+        ModelRole.EVALUATION_WRITER: [
+            EvaluationWriterReply(source=f"{ACCEPTS_ALL}# {number}\n") for number in range(4)
+        ]
+    }
     models = TestModels(NOTES, scripted=scripted)
     settings = {"rounds": 2, "functions_per_round": 2}
     done = (await world(shared_sandbox, models, **settings).verify(WRITE))[WRITE]
