@@ -6,6 +6,7 @@ import hashlib
 import re
 
 _CUT = re.compile(r"… sha256:([0-9a-f]{16})\Z")
+_MARK_LENGTH = len("… sha256:") + 16
 
 
 def cut_text(text: str, limit: int) -> str:
@@ -23,7 +24,7 @@ def is_cut(text: str) -> bool:
     >>> is_cut(cut_text("abcd", 3)), is_cut("abcd")
     (True, False)
     """
-    return _CUT.search(text[-24:]) is not None
+    return _CUT.search(text[-_MARK_LENGTH:]) is not None
 
 
 def is_cut_of(cut: str, whole: str) -> bool:
@@ -32,7 +33,7 @@ def is_cut_of(cut: str, whole: str) -> bool:
     >>> is_cut_of(cut_text("abcd", 3), "abcd"), is_cut_of(cut_text("abcd", 3), "abce")
     (True, False)
     """
-    found = _CUT.search(cut[-24:])
+    found = _CUT.search(cut[-_MARK_LENGTH:])
     return found is not None and found.group(1) == _digest(whole)
 
 
