@@ -36,7 +36,6 @@ _QUIET = frozenset({"Text", "Heading", "Header"})
 _READ_ONLY = _QUIET | {"Image", "DataItem", "ProgressBar", "Video", "Audio"}
 _FONT_SIZE = 11
 _TAG_HEIGHT = 12
-_GAP = 12
 _UNIFORM = 40
 
 
@@ -71,24 +70,6 @@ def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
         pen.rectangle((tag.left, tag.top, tag.right - 1, tag.bottom - 1), fill=colour)
         middle = ((tag.left + tag.right) / 2, (tag.top + tag.bottom) / 2)
         pen.text(middle, control.label, fill="#ffffff", font=_font(), anchor="mm")
-    return _as_png(picture)
-
-
-def side_by_side(observation: Observation) -> bytes:
-    """The plain screenshot left and the annotated one right, as one PNG picture."""
-    plain = _open(observation)
-    with Image.open(io.BytesIO(annotate(observation))) as annotated:
-        joined = Image.new("RGB", (plain.width * 2 + _GAP, plain.height), "#808080")
-        joined.paste(plain, (0, 0))
-        joined.paste(annotated, (plain.width + _GAP, 0))
-    return _as_png(joined)
-
-
-def mark_click(observation: Observation, rectangle: Rectangle) -> bytes:
-    """The screenshot with a red box around the place of the last click, as PNG."""
-    picture = _open(observation)
-    edges = (rectangle.left - 2, rectangle.top - 2, rectangle.right + 1, rectangle.bottom + 1)
-    ImageDraw.Draw(picture).rectangle(edges, outline="#ff0000", width=3)
     return _as_png(picture)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
-from typing import get_type_hints
+from typing import Literal, get_type_hints
 
 import pytest
 from typer.testing import CliRunner
@@ -97,6 +97,42 @@ def test_a_platform_is_one_folder(add: Add):
     assert "novel" in platform_names()
     module = platform("novel")
     assert module.create(module.settings({})) == ("made", {})  # type: ignore[comparison-overlap]
+
+
+def test_a_gesture_is_a_class_of_the_table():
+    from environments.aiming import aim
+    from environments.evidence.input_log import InputLog
+    from taskgraph.records.gestures import PointedGesture
+    from taskgraph.records.grounding import describe_control
+    from taskgraph.records.interaction import Control, Rectangle
+    from taskgraph.records.trajectory import TrajectoryStep
+    from warehouse.exporting.action_words import in_words
+    from warehouse.exporting.exported_actions import paper_action, pyautogui_statements
+
+    class NovelInput(PointedGesture):
+        operation: Literal["novel_input"] = "novel_input"
+
+        def events(self) -> tuple[tuple[str, str], ...]:
+            return (("click", "novel"),)
+
+        def statements(self, points: list[tuple[int, int]]) -> list[str]:
+            return [f"novel{point}" for point in points]
+
+        def _verb(self) -> str:
+            return "poke"
+
+    place = Rectangle(left=0, top=0, right=10, bottom=20)
+    control = Control(label="1", text="Save", control_type="Button", rectangle=place)
+    aimed = aim(NovelInput(control_label="1"), [control], (100, 100))  # type: ignore[arg-type]
+    log = InputLog()
+    log.note(aimed.action, aimed.target, [control], "wiki")
+    step = TrajectoryStep.model_construct(
+        action=aimed.action, target=describe_control(control, [control]), target_rectangle=(0, 0, 10, 20)
+    )
+    assert [event.text for event in log.events] == ["novel"]
+    assert in_words(step) == "poke Button “Save”"
+    assert paper_action(step)["function"] == "novel_input"
+    assert pyautogui_statements(step) == ["novel(5, 10)"]
 
 
 def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch):
@@ -299,6 +335,7 @@ def test_every_row_is_tried():
     tried = {
         "an application",
         "a platform",
+        "a gesture of agents",
         "a provider that speaks a known protocol",
         "a provider with a protocol of its own",
         "a check",

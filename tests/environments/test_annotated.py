@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from environments.annotated import COLOURS, annotate, colour_of, mark_click, side_by_side
+from environments.annotated import COLOURS, annotate, colour_of
 from taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
 
 
@@ -63,17 +63,15 @@ def test_controls_at_the_edge_keep_their_numbers_on_the_picture() -> None:
     assert any(picture.getpixel((x, y)) == (255, 255, 255) for x in range(0, 20) for y in range(0, 16))
 
 
-def test_the_side_by_side_picture_holds_both() -> None:
-    seen = observation(("1", "Button", (20, 20, 120, 60)))
-    picture = pixels(side_by_side(seen))
-    assert picture.height == 200 and picture.width > 800
-    assert picture.getpixel((70, 20)) == (255, 255, 255)
-    assert picture.getpixel((picture.width - 400 + 70, 20)) == rgb(COLOURS["Button"])
-
-
-def test_the_last_click_is_marked_in_red() -> None:
-    picture = pixels(mark_click(observation(), Rectangle(left=50, top=50, right=90, bottom=80)))
-    assert picture.getpixel((70, 49)) == (255, 0, 0) and picture.getpixel((70, 65)) == (255, 255, 255)
+def test_only_what_can_be_used_is_boxed_where_texts_are_left_out() -> None:
+    kinds = ("Text", "Heading", "Header", "Image", "DataItem", "ProgressBar")
+    seen = observation(*((str(number), kind, (20, 20, 120, 60)) for number, kind in enumerate(kinds)))
+    assert pixels(annotate(seen, include_text=False)).getcolors() == [(400 * 200, (255, 255, 255))]
+    off = seen.controls[0].model_copy(update={"control_type": "Button", "disabled": True})
+    greyed = seen.model_copy(update={"controls": (off,)})
+    assert pixels(annotate(greyed, include_text=False)).getcolors() == [(400 * 200, (255, 255, 255))]
+    usable = seen.model_copy(update={"controls": (off.model_copy(update={"disabled": False}),)})
+    assert len(pixels(annotate(usable, include_text=False)).getcolors() or []) > 1
 
 
 def test_texts_can_be_left_out() -> None:

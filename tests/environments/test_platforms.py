@@ -12,6 +12,7 @@ from environments.environment import Environment
 from environments.errors import ActionInvalidError, BrowserMissingError
 from environments.installing.applications import missing_for_start
 from environments.lookup import create_environment, platform, platform_names
+from environments.starting_place import START_PAGE
 from resources.applications import Application, Fixture, Launch
 from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 
@@ -89,6 +90,13 @@ async def test_keeps_the_contract(started: tuple[Environment, list[Application]]
         await environment.act(KeyboardInput(keys="{NOSUCHKEY}"))
     with pytest.raises(ActionInvalidError, match="was started"):
         await environment.bring_to_front("elsewhere")
+    with pytest.raises(ActionInvalidError, match="neither a control nor a point"):
+        await environment.act(ClickInput())
+    named = next(control for control in observation.controls if control.text)
+    with pytest.raises(ActionInvalidError, match="not 'Something else'"):
+        await environment.act(ClickInput(control_label=named.label, control_text="Something else"))
+    with pytest.raises(ActionInvalidError, match="outside of the screen"):
+        await environment.act(ClickInput(point=(width, 0)))
     await environment.act(WaitInput(seconds=0))
 
     observation = await environment.observe()
@@ -110,6 +118,16 @@ async def test_keeps_the_contract(started: tuple[Environment, list[Application]]
     other = next(control for control in observation.controls if control.text == first.title)
     observation = await environment.act(ClickInput(control_label=other.label))
     assert observation.active_application == first.name
+
+    field = next(control for control in observation.controls if control.control_type == "Edit")
+    observation = await environment.act(ClickInput(point=field.rectangle.center))
+    assert next(control for control in observation.controls if control.control_type == "Edit").focused
+    hit = (await environment.evidence()).inputs[-1].control
+    assert hit is not None and hit.text == field.text
+    start = next(control for control in observation.controls if control.text == START_PAGE)
+    observation = await environment.act(ClickInput(control_label=start.label))
+    assert observation.active_application == first.name
+    assert all(not control.value for control in observation.controls if control.control_type == "Edit")
 
     left_out = first.fixtures[0].value
     observation = await environment.reset([first], without=[left_out])
