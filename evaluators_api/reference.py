@@ -32,8 +32,11 @@ just use it.
 Use plain functions, if, for, while, try, comprehensions and f-strings. You may import collections, dataclasses, datetime,
 functools, itertools, json, math, re, typing, and from os.path only the functions on names (basename, dirname, join, split,
 splitext, normpath). No other imports, no inheritance, no yield, no async, no files, no reflection. Do not redefine a check.
+Generator expressions must be used up where they stand (any, all, sum, join, next); build a list to keep one.
 Prefer checks of state (files, controls, clipboard) to checks of the route (clicks, keys): another agent may get there
-another way, and a click alone proves nothing."""
+another way, and a click alone proves nothing. Ask for values that belong together with check_record, for whole texts with
+check_file_text, check_clipboard_text or check_copied, and for what must not have changed with
+check_other_records_unchanged: a text that merely occurs somewhere proves little."""
 
 
 @cache
@@ -45,7 +48,7 @@ def checks_reference() -> str:
         (
             _RULES,
             "```python\n" + "\n\n".join(paper) + "\n```",
-            "Checks of state (beyond the paper's eleven):",
+            'Checks beyond the paper\'s eleven. "The start" is the state before the subtask was begun.',
             "```python\n" + "\n\n".join(beyond) + "\n```",
         )
     )

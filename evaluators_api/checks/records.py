@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.errors import CheckUnavailableError
+from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.state.nodes import Node
+from evaluators_api.state.reading import read
 from evaluators_api.state.records import holds, parts_of, records_of, same_value, text_of
 
 
@@ -30,7 +30,7 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
     Example:
         check_record(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
     """
-    return any(True for _ in _matching(scene.view, file_path, fields, within))
+    return any(True for _ in _matching(scene, file_path, fields, within))
 
 
 @check("files", empty_allowed=True)
@@ -53,7 +53,7 @@ def check_record_count(
     """
     if file_path and scene.view.file(file_path) is None:
         return False
-    return sum(1 for _ in _matching(scene.view, file_path, fields, within)) == count
+    return sum(1 for _ in _matching(scene, file_path, fields, within)) == count
 
 
 @check("files")
@@ -72,7 +72,7 @@ def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
     Example:
         check_field(file_path='Documents/config.json', field='editor/theme', value='dark')
     """
-    tree = scene.view.tree(file_path)
+    tree = _tree(scene.view, file_path)
     found = None if tree is None else tree.at(parts_of(field))
     return found is not None and same_value(value, text_of(found))
 
@@ -97,7 +97,7 @@ def check_records_copied(
     Example:
         check_records_copied(source='Documents/sales.csv', target='.applications/sqlite_web/shop.db', target_within='sales')
     """
-    first, second = scene.start.tree(source), scene.view.tree(target)
+    first, second = _tree(scene.start, source), _tree(scene.view, target)
     if first is None or second is None:
         return False
     wanted = [_fields(record) for record in records_of(first, _rows(first, source_within))]
@@ -134,13 +134,20 @@ def _fields(record: Node) -> dict[str, str]:
     }
 
 
-def _matching(view: EvidenceView, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
-    for path in [file_path] if file_path else sorted(view.files):
-        tree = view.tree(path)
-        if tree is None:
-            continue
-        if file_path and (file := view.file(path)) is not None and file.truncated and not file.text:
-            raise CheckUnavailableError(f"The content of {path} was not kept.")
-        for record in records_of(tree, _rows(tree, within)):
+def _tree(view: EvidenceView, path: str) -> Node | None:
+    file = view.file(path)
+    if file is None or not text_of_file(file):
+        return None
+    return read(file.path, text_of_file(file))[1]
+
+
+def _matching(scene: Scene, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
+    trees: Iterable[Node | None]
+    if file_path:
+        trees = [_tree(scene.view, file_path)]
+    else:
+        trees = (read(path, text)[1] for path, text in scene.texts())
+    for tree in trees:
+        for record in records_of(tree, _rows(tree, within)) if tree is not None else ():
             if holds(record, fields):
                 yield record

@@ -6,10 +6,9 @@ what is left between two matches is paired as long as it is alike, so a line tha
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from evaluators_api.state.nodes import Naming, Node
 from taskgraph.records.effect import EffectKind
@@ -134,7 +133,7 @@ def _match_content(
 
 
 def alike(old: Node, new: Node) -> bool:
-    """Whether `new` can be what became of `old`: the same kind of group, or a text that shares half of its characters."""
+    """Whether `new` can be what became of `old`: the same kind of group, or a text that shares half of its words or ends."""
     if old.naming == "record" and new.naming == "record":
         return False
     if old.value is None or new.value is None:
@@ -144,10 +143,24 @@ def alike(old: Node, new: Node) -> bool:
         values = {(child.name, child.digest) for child in old.children}
         shared = sum((child.name, child.digest) in values for child in new.children)
         return bool(shared) and names == {child.name for child in new.children}
-    first, second = old.value[:_LONGEST_COMPARED], new.value[:_LONGEST_COMPARED]
+    return _similar(old.value[:_LONGEST_COMPARED], new.value[:_LONGEST_COMPARED])
+
+
+def _similar(first: str, second: str) -> bool:
+    """Whether two texts share their ends, or their words, for the larger part. Linear, unlike an edit distance."""
     if not first.strip() or not second.strip():
         return first.strip() == second.strip()
-    matcher = SequenceMatcher(None, first, second, autojunk=False)
-    return (
-        matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE and matcher.ratio() >= _ALIKE
+    longest = max(len(first), len(second))
+    ends = _shared(first, second) + _shared(first[::-1], second[::-1])
+    if ends >= _ALIKE * longest:
+        return True
+    words, others = Counter(first.split()), Counter(second.split())
+    return (words & others).total() >= _ALIKE * max(words.total(), others.total())
+
+
+def _shared(first: str, second: str) -> int:
+    """Characters that both texts begin with."""
+    pairs = zip(first, second, strict=False)
+    return next(
+        (index for index, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second))
     )

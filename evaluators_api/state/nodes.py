@@ -90,6 +90,18 @@ def separated(spans: list[Span]) -> list[Span]:
     return [*extents, (spans[-2][1], spans[-1][1])]
 
 
+def trimmed(text: str, start: int, end: int) -> Span:
+    """The part of `text` from `start` to `end` without the white space around it; empty at `start` where nothing is left.
+
+    >>> trimmed("a:  b ", 2, 6), trimmed("a:  ", 2, 4)
+    ((4, 5), (2, 2))
+    """
+    part = text[start:end]
+    bare = part.strip()
+    begin = start + (len(part) - len(part.lstrip()) if bare else 0)
+    return begin, begin + len(bare)
+
+
 def unique_names(names: list[str]) -> list[str]:
     """`names` with a number behind each that occurred before.
 

@@ -13,7 +13,7 @@ from evaluators_api.errors import StateUnreadableError
 from evaluators_api.state import formats
 from evaluators_api.state.nodes import Node
 
-MOST_NODES = 50_000
+MOST_NODES = 20_000
 """Nodes of one file that are looked at; a file with more is read as lines."""
 FALLBACK = "lines"
 """Format of every text that no other format reads."""

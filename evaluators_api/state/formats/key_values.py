@@ -6,14 +6,14 @@ import re
 from dataclasses import replace
 
 from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Node, group, leaf, unique_names
+from evaluators_api.state.nodes import Node, group, leaf, trimmed, unique_names
 
 SUFFIXES: frozenset[str] = frozenset([".ini", ".cfg", ".conf", ".properties", ".env", ".tid", ".desktop"])
 BODY = "text"
 """Name of what follows the header of a file without sections, after an empty line."""
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _SECTION = re.compile(r"\[([^\]\n]+)\][ \t\r]*$")
-_PAIR = re.compile(r"([^\s=:#;\[][^=:\n]*?)[ \t]*[=:][ \t]*(.*?)[ \t\r]*$", re.DOTALL)
+_KEY = re.compile(r"[^\s=:#;!\[][^=:]*(?=[=:])")
 _COMMENT = ("#", ";", "!")
 
 
@@ -36,18 +36,18 @@ def parse(text: str) -> Node:
         if not line.strip() and pairs and not sections:
             body = _body(text, end)
             break
-        section, pair = _SECTION.match(line), _PAIR.match(line)
+        section, pair = _SECTION.match(line), _pair(line)
         if section is not None:
             target = []
             sections.append((section.group(1), position, target))
         elif pair is not None:
-            value = (position + pair.start(2), position + pair.end(2))
+            key, start, stop = pair
             target.append(
                 leaf(
-                    pair.group(1),
+                    key,
                     "field",
-                    value,
-                    pair.group(2),
+                    (position + start, position + stop),
+                    line[start:stop],
                     (position, end),
                     (position, position + len(line)),
                 )
@@ -58,8 +58,8 @@ def parse(text: str) -> Node:
     parts = list(_named(pairs))
     names = unique_names([*(node.name for node in parts), *(name for name, _, _ in sections)])[len(parts) :]
     ends = [*(start for _, start, _ in sections[1:]), len(text)]
-    for name, (_, start, found), end in zip(names, sections, ends, strict=False):
-        parts.append(group(name, "field", (start, end), _named(found), (start, end)))
+    for name, (_, first, found), end in zip(names, sections, ends, strict=False):
+        parts.append(group(name, "field", (first, end), _named(found), (first, end)))
     if body is not None:
         parts.append(body)
     if not parts:
@@ -81,6 +81,15 @@ def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
         place = (children[0].extent or children[0].raw)[0] if children else parent.raw[1]
     before = text[:place] if not place or text[place - 1] == "\n" else text[:place] + "\n"
     return before + raw.rstrip("\n") + "\n" + text[place:]
+
+
+def _pair(line: str) -> tuple[str, int, int] | None:
+    """The key of a line, and where its value stands."""
+    match = _KEY.match(line)
+    if match is None:
+        return None
+    start, end = trimmed(line, match.end() + 1, len(line))
+    return match.group().rstrip(), start, end
 
 
 def _named(pairs: list[Node]) -> tuple[Node, ...]:

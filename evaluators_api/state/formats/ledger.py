@@ -6,16 +6,14 @@ import re
 from dataclasses import replace
 
 from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+from evaluators_api.state.nodes import Node, Span, group, leaf, trimmed, unique_names
 
 SUFFIXES: frozenset[str] = frozenset([".beancount"])
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")
 _HEAD = re.compile(r"(\d{4}-\d\d-\d\d)[ \t]+(\S+)[ \t]*")
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"[ \t]*')
-_POSTING = re.compile(
-    r"[ \t]+(?:[!*][ \t]+)?([A-Z][\w:-]*:[\w:-]+)(?:[ \t]+([^;\n]*?))?[ \t]*(?:;[^\n]*)?\r?$"
-)
-_META = re.compile(r"[ \t]+([a-z][\w-]*):[ \t]*(.*?)[ \t]*\r?$")
+_POSTING = re.compile(r"[ \t]+(?:[!*][ \t]+)?([A-Z][\w-]*:[\w:-]+)(?=[ \t;]|$)")
+_META = re.compile(r"[ \t]+([a-z][\w-]*):")
 
 
 def recognises(text: str) -> bool:
@@ -121,23 +119,19 @@ def _directive(text: str, start: int, end: int, head: re.Match[str], name: str) 
 def _posting_or_meta(text: str, span: Span, postings: list[Node], fields: list[Node]) -> None:
     line = text[span[0] : span[1]]
     extent = (span[0], min(span[1] + 1, len(text)))
-    posting = _POSTING.match(line)
+    posting, meta = _POSTING.match(line), _META.match(line)
     if posting is not None:
-        parts = [
-            leaf("account", "field", (span[0] + posting.start(1), span[0] + posting.end(1)), posting.group(1))
-        ]
-        if posting.group(2):
-            amount = (span[0] + posting.start(2), span[0] + posting.end(2))
-            parts.append(leaf("amount", "field", amount, posting.group(2)))
-        postings.append(
-            group(str(len(postings)), "position", (parts[0].raw[0], parts[-1].raw[1]), tuple(parts), extent)
-        )
-        return
-    meta = _META.match(line)
-    if meta is not None:
-        value = (span[0] + meta.start(2), span[0] + meta.end(2))
-        quoted = _TEXT.fullmatch(meta.group(2))
-        shown = meta.group(2) if quoted is None else _unescaped(quoted.group(1))
+        account = (span[0] + posting.start(1), span[0] + posting.end(1))
+        parts = [leaf("account", "field", account, posting.group(1))]
+        value = trimmed(text, account[1], span[0] + len(line.partition(";")[0]))
+        if value[0] < value[1]:
+            parts.append(leaf("amount", "field", value, text[value[0] : value[1]]))
+        written = (parts[0].raw[0], parts[-1].raw[1])
+        postings.append(group(str(len(postings)), "position", written, tuple(parts), extent))
+    elif meta is not None:
+        value = trimmed(text, span[0] + meta.end(), span[1])
+        quoted = _TEXT.fullmatch(text, *value)
+        shown = text[value[0] : value[1]] if quoted is None else _unescaped(quoted.group(1))
         fields.append(leaf(meta.group(1), "field", value, shown, extent, span))
 
 

@@ -7,6 +7,8 @@ import re
 from evaluators_api.state.nodes import Node, group, leaf
 
 SUFFIXES: frozenset[str] = frozenset([".txt", ".md", ".log", ".py", ".rst", ".tex"])
+MOST_LINES = 10_000
+"""Lines that are told apart."""
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
@@ -16,12 +18,16 @@ def recognises(text: str) -> bool:
 
 
 def parse(text: str) -> Node:
-    """One leaf per line, without its end."""
+    """One leaf per line, without its end; what follows the first `MOST_LINES` lines is one leaf."""
     lines: list[Node] = []
     for match in _LINE.finditer(text):
         if match.start() == len(text) and lines:
             break
         if match.start() == match.end():
+            break
+        if len(lines) == MOST_LINES:
+            rest = (match.start(), len(text))
+            lines.append(leaf(str(len(lines)), "position", rest, text[match.start() :], rest))
             break
         lines.append(leaf(str(len(lines)), "position", match.span(1), match.group(1), match.span()))
     return group("", "field", (0, len(text)), tuple(lines))

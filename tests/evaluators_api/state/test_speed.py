@@ -1,0 +1,62 @@
+"""Reading and comparing takes time in proportion to the text, whatever is in it."""
+
+import time
+
+import pytest
+
+from evaluators_api.state.effects import effects
+from tests.evaluators_api.state.evidence import evidence
+
+SIZE = 20_000
+HOSTILE = {
+    "a.txt": ["x " * 200 + "\n", "\n", " ", "ab"],
+    "a.csv": ['"', ",", "a,b\n", '"a""",', "\t"],
+    "a.json": ["[", '{"a":', '"', '{"a":1},', "[[],"],
+    "a.tid": ["a" + " " * 90, " ", "a:", "a: \n", "[x]\n", "k=" + " " * 90],
+    "a.xml": ["<", "<a>", "<!--", "<a b='", "&amp;", "<a b=1 ", "</a>"],
+    "a.yaml": ["- ", "a: ", "&a ", "{", "? ", "  - x\n"],
+    "a.beancount": [
+        "2024-01-01 * ",
+        "  A:b " + " " * 90,
+        '2024-01-01 * "a"\n  A:b  1\n',
+        "  k: " + " " * 90,
+        "\\",
+    ],
+    "a.db": ["INSERT INTO ", 'INSERT INTO "t" VALUES(\'', "''", 'CREATE TABLE "a"("', "(", "1, "],
+}
+STARTS = {
+    "a.json": ["", "["],
+    "a.tid": ["", "k: "],
+    "a.xml": ["", "<a>"],
+    "a.beancount": ["", '2024-01-01 * "a"\n'],
+    "a.db": ["", 'INSERT INTO "t" VALUES(1, \'', 'CREATE TABLE "t"("a"); -- 1 row\nINSERT INTO "t" VALUES('],
+}
+
+
+@pytest.mark.parametrize("path", sorted(HOSTILE))
+def test_hostile_texts_of_the_largest_size_are_compared_within_seconds(path: str) -> None:
+    for start in STARTS.get(path, [""]):
+        for unit in HOSTILE[path]:
+            text = start + unit * (SIZE // len(unit))
+            started = time.perf_counter()
+            effects(
+                evidence({path: text}),
+                evidence({path: "y" + text[: SIZE // 2] + "z" + text[SIZE // 2 :]}),
+                {},
+            )
+            assert time.perf_counter() - started < 10, (start, unit)
+
+
+def test_many_changed_lines_are_compared_within_seconds() -> None:
+    before = "".join(f"{number} {'lorem ipsum ' * 20}\n" for number in range(240))
+    after = "".join(f"{'dolor amet ' * 21} {number}\n" for number in range(240))
+    started = time.perf_counter()
+    found = effects(evidence({"a.txt": before}), evidence({"a.txt": after}), {})
+    assert len(found) == 480 and time.perf_counter() - started < 10
+
+
+def test_files_that_did_not_change_are_not_read() -> None:
+    files = {f"{number}.json": "[" * 30_000 for number in range(500)}
+    started = time.perf_counter()
+    assert effects(evidence(files), evidence(files), {}) == ()
+    assert time.perf_counter() - started < 5
