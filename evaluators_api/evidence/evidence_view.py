@@ -8,6 +8,8 @@ from threading import Lock
 
 from evaluators_api.evidence.sandbox_paths import is_windows_path, relative_to_home
 from evaluators_api.evidence.text_matching import same_name
+from evaluators_api.state.nodes import Node
+from evaluators_api.state.reading import read
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
 
@@ -97,6 +99,11 @@ class EvidenceView:
         return (
             self._folded_files.get(relative.casefold()) if is_windows_path(path) else self.files.get(relative)
         )
+
+    def tree(self, path: str) -> Node | None:
+        """The content of the file at `path` as a tree, or None where there is none or it holds no text."""
+        file = self.file(path)
+        return None if file is None or file.text is None else read(file.path, file.text)[1]
 
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory below the sandbox home, or the home."""
