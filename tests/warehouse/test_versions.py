@@ -6,7 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from warehouse.errors import QueryFailedError, TableMissingError
+from taskgraph.records.task import Intent
+from warehouse.errors import QueryFailedError, TableMissingError, WarehouseUnavailableError
 from warehouse.store import Warehouse
 from warehouse.versions import differences
 
@@ -52,3 +53,19 @@ def test_rows_of_a_table_that_one_version_lacks_are_added_or_removed() -> None:
 def test_a_query_that_does_not_run_is_an_error(broken: str) -> None:
     with pytest.raises(QueryFailedError, match="Conversion Error"):
         changes(Versions(broken=broken))
+
+
+def test_a_file_that_is_gone_is_called_missing(warehouse: Warehouse) -> None:
+    many = [
+        Intent(intent_id=f"i{number}", text=f"Goal {number} " + "x" * 50, subtask_ids=())
+        for number in range(5000)
+    ]
+    warehouse.write(many)
+    folder = warehouse.location.data_folder
+    assert folder is not None
+    stored = [path for path in folder.rglob("*.parquet") if path.parent.name == "intents"]
+    assert stored
+    for path in stored:
+        path.unlink()
+    with pytest.raises(WarehouseUnavailableError, match=r"is missing: .*parquet"):
+        warehouse.query("SELECT max(text) FROM intents")

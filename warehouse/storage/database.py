@@ -31,6 +31,7 @@ _TRANSIENT: Final = (
 _NOT_MADE_YET: Final = ("creating a new ducklake is explicitly disabled",)
 _NO_SPACE: Final = ("no space left", "disk is full", "database or disk is full", "out of disk")
 _NOT_WRITABLE: Final = ("read-only file system", "permission denied", "readonly database", "cannot open file")
+_GONE: Final = ("no such file or directory",)
 _ALMOST_NOTHING: Final = 256 * 1024
 _BUSY_MILLISECONDS: Final = 10_000
 _NEEDS_ROLL_BACK: Final = ("attempt to write a readonly database", "unable to open database file")
@@ -172,6 +173,11 @@ def _mapped(error: duckdb.Error, location: Location) -> Exception:
         return WarehouseUnavailableError(
             f"No space is left for the warehouse {location.shown}; nothing of this write was kept, everything before"
             " it is intact. Free some space and run again."
+        )
+    if _says(error, _GONE) and ".parquet" in str(error):
+        return WarehouseUnavailableError(
+            f"A file of the warehouse {location.shown} is missing: {reason_of(error)}. Put it back from a copy; what does"
+            " not need it can still be read."
         )
     if _says(error, _NOT_WRITABLE):
         return WarehouseUnavailableError(
