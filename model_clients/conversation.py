@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Iterator
 from functools import cache
 from typing import TypeVar
 
@@ -17,7 +17,8 @@ from taskgraph.records.model_calls import CallPurpose
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL | re.IGNORECASE)
+_DECODER = json.JSONDecoder()
+_MOST_OBJECTS = 50
 _LONGER = 2
 _LONGEST_QUOTE = 300
 _MOST_PROBLEMS = 12
@@ -83,19 +84,50 @@ def repair_request(request: ModelRequest, reply: ModelReply, problem: str) -> Mo
 
 
 def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
-    """The typed reply in `text`; a code fence around the JSON is taken off.
+    """The typed reply in `text`, which may stand inside other text: a lead sentence, a code fence, an afterthought.
+
+    Lenient in where the JSON stands, strict in what it says: it must follow the schema, and where several objects do,
+    they must say the same.
 
     Raises:
-        ReplyInvalidError: the text is no JSON, or breaks the schema; the message lists what is wrong, for the model to read.
+        ReplyInvalidError: no JSON object follows the schema, or several do and differ; the message is for the model to read.
     """
-    fenced = _FENCE.match(text)
-    plain = fenced.group(1) if fenced else text
     try:
-        return reply_type.model_validate_json(plain)
+        return reply_type.model_validate_json(text)
     except ValidationError as error:
-        raise ReplyInvalidError(_problems(error, plain)) from None
+        failure = error
     except (RecursionError, ValueError) as error:
         raise ReplyInvalidError(f"not readable as JSON: {error}") from None
+    if failure.errors()[0]["type"] != "json_invalid":
+        raise ReplyInvalidError(_problems(failure, text)) from None
+    found: list[Reply] = []
+    for part in _objects(text):
+        try:
+            reply = reply_type.model_validate_json(part)
+        except ValidationError as error:
+            failure = error
+        else:
+            found += [reply] if reply not in found else []
+    if len(found) > 1:
+        raise ReplyInvalidError(f"it holds {len(found)} different answers; send one JSON value")
+    if not found:
+        raise ReplyInvalidError(_problems(failure, text)) from None
+    return found[0]
+
+
+def _objects(text: str) -> Iterator[str]:
+    """The outermost JSON objects in a text, as they are written."""
+    place = text.find("{")
+    for _ in range(_MOST_OBJECTS):
+        if place < 0:
+            return
+        try:
+            _, end = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            end = place + 1
+        else:
+            yield text[place:end]
+        place = text.find("{", end)
 
 
 def _problems(error: ValidationError, text: str) -> str:

@@ -125,3 +125,45 @@ def test_any_other_text_is_one_kind_of_error(text: str) -> None:
 def test_a_bomb_of_brackets_is_refused() -> None:
     with pytest.raises(ReplyInvalidError):
         parse_reply("[" * 200_000, Verdict)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Here is my answer: {"answer": "x"}',
+        '{"answer": "x"}\n\nLet me know if you need more.',
+        'I first thought of {"other": 1}, but:\n```json\n{"answer": "x"}\n```\nDone {really}.',
+        'It is {"answer": "x"}. To repeat: {"answer":"x"}',
+        'Braces { everywhere {"answer": "x"}',
+    ],
+    ids=["lead sentence", "afterthought", "another object", "said twice", "stray brace"],
+)
+def test_takes_the_one_fitting_object_out_of_other_text(text: str) -> None:
+    assert parse_reply(text, Verdict).answer == "x"
+
+
+def test_two_different_answers_are_none() -> None:
+    with pytest.raises(ReplyInvalidError, match="2 different answers"):
+        parse_reply('{"answer": "x"} or rather {"answer": "y"}', Verdict)
+
+
+def test_an_object_in_other_text_must_follow_the_schema_too() -> None:
+    with pytest.raises(ReplyInvalidError, match="extra: Extra inputs are not permitted"):
+        parse_reply('Sure: {"answer": "x", "extra": 1}', Verdict)
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=40))
+def test_any_text_around_an_answer_without_braces_of_its_own_is_left_out(
+    before: str, after: str, answer: str
+) -> None:
+    around = [part.replace("{", "(") for part in (before, after)]
+    written = Verdict(answer=answer).model_dump_json()
+    assert parse_reply(f"{around[0]}\n{written}\n{around[1]}", Verdict).answer == answer
+
+
+@given(st.text(alphabet='{}[]":,ax \\', max_size=120))
+def test_no_text_makes_it_fail_otherwise(text: str) -> None:
+    try:
+        parse_reply(text, Verdict)
+    except ReplyInvalidError as error:
+        assert str(error)

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from prompts import inputs as prompt_inputs
@@ -10,7 +12,7 @@ from prompts.inputs import (
     ResourceLink,
     SummarizerInput,
 )
-from prompts.rendering import template_hash, template_names, template_variables
+from prompts.rendering import render, template_hash, template_names, template_variables
 from taskgraph.records.interaction import Screenshot
 
 INPUTS = sorted(
@@ -80,3 +82,15 @@ def test_links_are_shown_with_their_values():
 def test_an_unknown_template_is_named_with_the_known_ones():
     with pytest.raises(UnknownTemplateError, match=r"'nothing'; known: actor, dependency_judge"):
         template_hash("nothing")
+
+
+@pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
+def test_every_prompt_shows_one_worked_example_of_its_reply(record):
+    values = {
+        name: [] if "tuple" in str(info.annotation) else "" for name, info in record.model_fields.items()
+    }
+    system = render(record.role, values).system
+    (example,) = re.findall(r"```json\n(.*?)\n```", system.partition("## Reply")[2], flags=re.DOTALL)
+    reply_type = record.reply_type.fget(None)
+    reply = reply_type.model_validate_json(example)
+    assert any(getattr(reply, name) for name in reply_type.model_fields)
