@@ -26,8 +26,8 @@ async def build_dataset(
     """Grow the pool, make tasks from it and publish the next dataset version.
 
     Args:
-        settings_file: settings of a scheduled run; ignored where `settings` are given.
-        settings: settings of a run started from Python or the command line.
+        settings_file: settings file of a scheduled run.
+        settings: settings of a run started from Python; a mapping counts beside the file, and wins.
         quiet: no progress on standard error.
     """
     async with begin(settings_of(settings, settings_file), "build_dataset", quiet=quiet) as work:

@@ -77,8 +77,8 @@ async def evaluate_agent(
         selection: which tasks; all validated ones by default.
         instruction_level: which instructions the agent is given.
         patience: steps without any completion after which a task has failed (the paper's N).
-        settings_file: settings of a scheduled run; ignored where `settings` are given.
-        settings: settings of a run started from Python or the command line.
+        settings_file: settings file of a scheduled run.
+        settings: settings of a run started from Python; a mapping counts beside the file, and wins.
         quiet: no progress on standard error.
 
     Raises:

@@ -58,8 +58,8 @@ async def export_test_set(
         options: how the format writes.
         sets: how the tasks are divided into sets.
         named_lists: texts by the name of their list: tasks that resemble one are left out.
-        settings_file: settings of a scheduled run; ignored where `settings` are given.
-        settings: settings of a run started from Python or the command line.
+        settings_file: settings file of a scheduled run.
+        settings: settings of a run started from Python; a mapping counts beside the file, and wins.
         quiet: no progress on standard error.
 
     Raises:

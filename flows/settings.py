@@ -150,13 +150,17 @@ def load_settings(
     Raises:
         CommandError: unreadable file, unknown name, or value out of range; all problems are listed.
     """
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    for assignment in assignments:
+        _assign(given, assignment)
+    return _loaded(file, given)
+
+
+def _loaded(file: Path | None, given: Mapping[str, Any]) -> Settings:
     named = file or (Path(os.environ["TASKLOOM_SETTINGS"]) if os.environ.get("TASKLOOM_SETTINGS") else None)
     if named is None and DEFAULT_FILE.is_file():
         named = DEFAULT_FILE
     _refuse_unknown_variables()
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    for assignment in assignments:
-        _assign(given, assignment)
     if named is not None and not named.is_file():
         raise CommandError(f"cannot read the settings file {named}: there is no such file")
     token = _file.set(named)
@@ -171,9 +175,15 @@ def load_settings(
         _file.reset(token)
 
 
-def settings_of(settings: Settings | None, file: str) -> Settings:
-    """The settings that a flow was given: those, or the ones of a file, or what is found as by `load_settings`."""
-    return settings or load_settings(Path(file) if file else None)
+def settings_of(settings: Settings | Mapping[str, object] | None, file: str) -> Settings:
+    """The settings that a flow was given.
+
+    A mapping, which is what Prefect's page and its commands send, holds further settings beside the file; without any, the
+    file or what `load_settings` finds counts.
+    """
+    if isinstance(settings, Settings):
+        return settings
+    return _loaded(Path(file) if file else None, settings or {})
 
 
 def describe_problems(error: ValidationError) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flows.errors import CommandError
-from flows.settings import load_settings
+from flows.settings import load_settings, settings_of
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +134,15 @@ def test_a_variable_that_is_no_json_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TASKLOOM_APPLICATIONS", "[x")
     with pytest.raises(CommandError, match="applications"):
         load_settings()
+
+
+def test_a_flow_takes_settings_a_file_or_settings_beside_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "nightly.yaml"
+    file.write_text("seed: 3\nenvironments: 2\n")
+    whole = load_settings(seed=8)
+    assert settings_of(whole, str(file)) is whole
+    assert settings_of(None, str(file)).seed == 3
+    beside = settings_of({"seed": 5, "replay": {"orders": 1}}, str(file))
+    assert (beside.seed, beside.environments, beside.replay.orders) == (5, 2, 1)
+    with pytest.raises(CommandError, match="did you mean 'seed'"):
+        settings_of({"sed": 5}, "")
