@@ -57,6 +57,14 @@ class InstructionIndex:
         return self._known[-best[1]][0] if best[0] >= NEAR else None
 
     def _rarest(self, wording: array[int]) -> list[int]:
-        """So many of the rarest elements that any set which has half in common with this one holds one of them."""
-        enough = len(wording) - ceil(NEAR * len(wording)) + 1
-        return sorted(wording, key=lambda shingle: (self._frequency[shingle], shingle))[:enough]
+        """So many of the rarest elements that any set which has half in common with this one holds one of them.
+
+        Elements that no indexed wording has are the rarest, and are found nowhere: they are counted, not returned.
+        """
+        frequency = self._frequency
+        known = [shingle for shingle in wording if shingle in frequency]
+        enough = len(wording) - ceil(NEAR * len(wording)) + 1 - (len(wording) - len(known))
+        if enough <= 0:
+            return []
+        known.sort(key=lambda shingle: (frequency[shingle], shingle))
+        return known[:enough]
