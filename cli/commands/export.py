@@ -56,8 +56,11 @@ def export(
         typer.Option(help="Test set: application=NAME or scenario=NAME; --split then divides the rest."),
     ] = None,
     against: Annotated[
-        list[Path] | None,
-        typer.Option(help="Text file, one instruction per line: tasks that resemble one are left out."),
+        list[str] | None,
+        typer.Option(
+            help="Tasks that resemble one of these are left out: a text file, one instruction per line, or a published"
+            " collection as FORMAT:PATH, such as osworld:evaluation_examples."
+        ),
     ] = None,
     coordinates: Annotated[str, typer.Option(help="absolute, unit or thousand.")] = "absolute",
     granularity: Annotated[str, typer.Option(help="step or trajectory.")] = "step",
@@ -198,13 +201,21 @@ def _replay_and_export(
     return exported.manifest
 
 
-def _named_lists(files: list[Path]) -> dict[str, list[str]]:
+def _named_lists(sources: list[str]) -> dict[str, list[str]]:
+    """Instructions by source: the lines of text files, and the tasks of collections."""
+    from warehouse.importing.importing import instructions_of
+    from warehouse.lookup import import_formats
+
     found: dict[str, list[str]] = {}
-    for file in files:
+    for source in sources:
+        name, _, place = source.partition(":")
+        if place and name in import_formats():
+            found[source] = instructions_of(name, Path(place))
+            continue
         try:
-            found[str(file)] = file.read_text(encoding="utf-8").splitlines()
+            found[source] = Path(source).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise CommandError(f"cannot read {file}: {error}") from None
+            raise CommandError(f"cannot read {source}: {error}") from None
     return found
 
 

@@ -189,3 +189,19 @@ def test_a_report_is_about_the_warehouse_that_is_named(run: Run, tmp_path: Path)
     assert run("report", "--out", str(page), "--warehouse", str(tmp_path / "warehouse")).exit_code == 0
     assert "task-1" in page.read_text() or "Prepare the report" in page.read_text()
     assert run("report", "--out", str(page), "--warehouse", str(tmp_path / "nowhere")).exit_code != 0
+
+
+def test_tasks_that_a_published_collection_has_too_are_left_out(run: Run, tmp_path: Path) -> None:
+    known = "In notes, create 'a.csv', then in sheets, chart 'a.csv'."
+    foreign.write(tmp_path, "bench/examples/os/x.json", {**foreign.OSWORLD, "instruction": known})
+    foreign.write(tmp_path, "other/examples/os/x.json", foreign.OSWORLD)
+
+    same = run(
+        "export", "omnibench", "--out", str(tmp_path / "a"), "--against", f"osworld:{tmp_path / 'bench'}"
+    )
+    other = run(
+        "export", "omnibench", "--out", str(tmp_path / "b"), "--against", f"osworld:{tmp_path / 'other'}"
+    )
+
+    assert same.exit_code != 0 and "resembles an instruction" in str(same.exception)
+    assert other.exit_code == 0 and (tmp_path / "b").is_dir()
