@@ -135,8 +135,13 @@ def _undone_in_file(start: Evidence, end: Evidence, effect: Effect) -> Evidence 
 def undo_change(form: Format, before: str | None, after: str, change: Change) -> str | None:
     """The text `after` without `change`, which is one of those that lead from `before` to it."""
     if change.kind == "added":
-        extent = change.after.extent if change.after is not None else None
-        return None if extent is None else _spliced(after, extent, "")
+        new = change.after
+        if new is None or (new.extent is None and new.value is None):
+            return None
+        if new.extent is not None:
+            return _spliced(after, new.extent, "")
+        emptied = form.encode("", new, after)  # a field of a new row cannot go alone, but it can be empty
+        return None if emptied is None else _spliced(after, new.raw, emptied)
     if before is None or change.before is None:
         return None
     if change.kind == "changed":

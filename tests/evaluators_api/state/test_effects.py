@@ -155,3 +155,10 @@ def test_effects_that_only_some_performances_have_are_incidental() -> None:
     names = [{item.address for item in found} for found in essential(performances)]
     assert names[0] == {(), ("title",)} and names[2] == names[0]
     assert ("modified",) in {item.address for item in divide(performances)[0].incidental}
+
+
+def test_a_field_of_a_new_row_is_undone_by_emptying_it() -> None:
+    start, end = evidence({"sales.csv": SALES}), evidence({"sales.csv": SALES + "East,5\n"})
+    field = next(item for item in effects(start, end, {}) if item.address == ("rows", "East", "amount"))
+    edited = undone(start, end, field)
+    assert edited is not None and edited.files[0].text == SALES + "East,\n"
