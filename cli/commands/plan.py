@@ -48,6 +48,9 @@ def plan(
     count: Annotated[int, typer.Option(help="Tasks wanted (per capability).", min=1)] = 1000,
     maximum_size: Annotated[int, typer.Option(help="Most subtasks of a task.", min=1, max=30)] = 9,
     maximum_components: Annotated[int, typer.Option(help="Most components of a task.", min=1, max=30)] = 1,
+    near_duplicates: Annotated[
+        bool, typer.Option(help="Count tasks that share three quarters of their subtasks with another, too.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of all choices.")] = 0,
     unify: Annotated[
         bool,
@@ -101,6 +104,7 @@ def plan(
         count=count,
         maximum_size=maximum_size,
         maximum_components=maximum_components,
+        near_duplicates=near_duplicates,
         seed=seed,
         ranges=ranges,
         unify=unify,

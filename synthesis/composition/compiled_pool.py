@@ -69,6 +69,8 @@ class CompiledPool:
     """For every template, its instances."""
     readers: list[tuple[int, ...]] = field(default_factory=list)
     """For every instance, per output that is a means and no end, the instances that read it."""
+    originals: list[int] = field(default_factory=list)
+    """For every instance, the bit of the first instance of the same bound subtask: others carry other documents."""
     rivals: list[tuple[int, int, int]] = field(default_factory=list)
     """Who can spoil a resource, all who change or consume it, and all who read it."""
 
@@ -76,6 +78,13 @@ class CompiledPool:
         """The member that writes what is needed, or None when the fixture serves."""
         found = need.producers & members
         return found.bit_length() - 1 if found else None
+
+    def bound_subtasks(self, members: int) -> int:
+        """The bound subtasks of a set, whatever documents their slots carry, each as the bit of its first instance."""
+        found = 0
+        for number in bits(members):
+            found |= self.originals[number]
+        return found
 
     def has_waste(self, members: int) -> bool:
         """Whether a member copies or selects something that no member reads."""
@@ -150,6 +159,7 @@ def compile_pool(pool: Sequence[BoundSubtask], fixtures: Fixtures) -> CompiledPo
         for source in bits(instance.sources):
             compiled.feeds[source] |= 1 << instance.number
     compiled.readers = [_readers(instance, instances, compiled.feeds) for instance in instances]
+    compiled.originals = [copies[node.instance_id] & -copies[node.instance_id] for node in nodes]
     compiled.siblings = [0] * len(templates)
     for instance in instances:
         compiled.siblings[instance.template] |= 1 << instance.number

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from resources.dimensions import Cell
 from synthesis.composition.building import TaskBuilder, describe_clash
+from synthesis.composition.choice import Neighbours, Shares
 from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.demand import demand_of
 from synthesis.composition.enumeration import Limits, all_cells
@@ -57,6 +58,11 @@ class Composer:
         self._clashes = 0
         self._example_clash = ""
         self._uncountable = 0
+        self._neighbours = Neighbours(request.near_duplicate_share)
+        even = request.wanted * request.maximum_size / max(1, len(set(pool.originals)))
+        self._shares = Shares(request.subtask_share, request.wanted, even)
+        self._near_duplicates = 0
+        self._over_share = 0
 
     def tasks(self, close_account: Callable[[CompositionAccount], None]) -> Iterator[Task]:
         """The tasks one by one; gives the account at the end."""
@@ -114,6 +120,9 @@ class Composer:
                     self._served.add(intent.intent_id)
                 else:
                     self._without_intent += 1
+                bound = self._pool.bound_subtasks(members)
+                self._neighbours.add(bound)
+                self._shares.add(bound)
                 self._demand.take(cell)
                 self._per_cell[cell] += 1
                 yield Selection(members, cell, intent)
@@ -122,7 +131,14 @@ class Composer:
                     break
 
     def _refused(self, members: int) -> bool:
-        """Whether a set is known already, has no successful order, or is too large to be measured exactly."""
+        """Whether a set is known already, too much like others, impossible in every order, or too large to be counted."""
+        bound = self._pool.bound_subtasks(members)
+        if self._neighbours.has_near(bound):
+            self._near_duplicates += 1
+            return True
+        if self._shares.used_up(bound):
+            self._over_share += 1
+            return True
         if self._known and self._builder.identity(members) in self._known:
             return True
         try:
@@ -153,6 +169,8 @@ class Composer:
             examined=self._supply.examined,
             without_successful_order=self._clashes,
             example_clash=self._example_clash,
+            near_duplicates=self._near_duplicates,
+            over_share=self._over_share,
             uncountable=self._uncountable,
             shortfalls=(
                 *shortfalls_of(missing, self._pool, self._request, self._limits, reached, beyond),

@@ -63,7 +63,7 @@ def _shortfall(
             wanted=item.wanted,
             missing=item.count,
             kind="used_up",
-            reason=f"A thorough search found no more tasks of {item.wanted} that are new, within the limits, and have"
+            reason=f"A thorough search found no more tasks of {item.wanted} that are new and no near-duplicates, within the limits, and have"
             " a successful order. Add subtasks or parameter sets, best those that write or read"
             f" {category}, or raise maximum_size or maximum_components.",
             bottleneck=category,

@@ -51,6 +51,12 @@ class CompositionRequest(Record):
     """Most subtasks of a task; depth and width are both hard from nine subtasks."""
     maximum_components: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most weakly connected components; with one, everything in a task serves one end."""
+    near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
+    """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of them is
+    left out. With 1 no others than equal tasks are."""
+    subtask_share: float = Field(default=0.05, gt=0, le=1)
+    """Largest share of the tasks that one bound subtask may be in; twenty tasks are always allowed, and in small pools
+    three times what each would have if all were in equally many."""
     minimum_intents: int = Field(default=1, ge=0)
     """Fewest different intents that the tasks are to serve."""
     known_task_ids: tuple[str, ...] = ()
@@ -138,6 +144,10 @@ class CompositionAccount(Record):
     """Sets rejected because no order of theirs keeps all resources until they are read."""
     example_clash: str = ""
     """One of those, with the clashing subtasks named."""
+    near_duplicates: int = 0
+    """Sets left out because they are too much like a task made before."""
+    over_share: int = 0
+    """Sets left out because a bound subtask of theirs is in its share of the tasks already."""
     uncountable: int = 0
     """Sets rejected because they have too many different orders to be counted exactly."""
     shortfalls: tuple[Shortfall, ...] = ()

@@ -9,8 +9,10 @@ from tests.taskgraph.small_graphs import file, node
 
 
 def composed(pool, **wishes):
+    """The tasks of a pool and the account; near-duplicates are allowed unless the test is about them."""
     nodes, intents, fixtures = pool
-    result = compose(nodes, intents, CompositionRequest(**wishes), fixtures=fixtures)
+    request = CompositionRequest(**{"near_duplicate_share": 1, **wishes})
+    result = compose(nodes, intents, request, fixtures=fixtures)
     return list(result), result.account
 
 

@@ -144,7 +144,9 @@ def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted():
     nodes, intents, _ = chain_pool(*"a" * 23)
     pool = compile_pool(nodes, {})
     builder = FewOrders(pool, (), None, orders_listed=5, seed=0, provenance=Provenance(stage="composition"))
-    request = CompositionRequest(count=50, maximum_size=23, ranges=MeasureRanges(instruction=(20, 23)))
+    request = CompositionRequest(
+        count=50, maximum_size=23, near_duplicate_share=1, ranges=MeasureRanges(instruction=(20, 23))
+    )
     accounts = []
     tasks = list(Composer(pool, intents, request, builder).tasks(accounts.append))
     assert [task.complexity.nodes for task in tasks] == [20, 21]

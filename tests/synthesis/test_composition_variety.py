@@ -64,7 +64,10 @@ def test_every_subtask_of_a_pool_of_equals_is_used_about_as_often():
     intent = Intent(intent_id="i", text="", subtask_ids=tuple(item.subtask_id for item in nodes))
     tasks = list(
         compose(
-            nodes, [intent], CompositionRequest(count=80, maximum_size=6, maximum_components=3), fixtures={}
+            nodes,
+            [intent],
+            CompositionRequest(count=80, maximum_size=6, maximum_components=3, near_duplicate_share=1),
+            fixtures={},
         )
     )
     used = Counter(item.subtask_id for task in tasks for item in task.graph.nodes)
@@ -81,7 +84,9 @@ def test_finds_every_set_of_a_pool_without_intents():
         if writers + pairs <= 3
     ]
     wanted = sum(2 <= size <= 6 for size in sizes)
-    request = CompositionRequest(count=wanted + 5, maximum_size=6, maximum_components=3)
+    request = CompositionRequest(
+        count=wanted + 5, maximum_size=6, maximum_components=3, near_duplicate_share=1
+    )
     result = compose(pool_of_pairs(5), [], request, fixtures={})
     assert len({task.task_id for task in result}) == wanted
     (shortfall,) = result.account.shortfalls
