@@ -85,7 +85,13 @@ def composition(quick: bool) -> list[Figure]:
     nodes, intents, fixtures = synthetic_pool()
     start = time.process_time()
     pool = compile_pool(nodes, fixtures)
-    request = CompositionRequest(count=wanted, maximum_size=SIZE, maximum_components=COMPONENTS)
+    request = CompositionRequest(
+        count=wanted,
+        maximum_size=SIZE,
+        maximum_components=COMPONENTS,
+        near_duplicate_share=1,
+        subtask_share=1,
+    )
     builder = TaskBuilder(pool, (), None, orders_listed=1, seed=0, provenance=Provenance())
     composer = Composer(pool, intents, request, builder)
     selected = {selection.members for selection in composer.selections()}
@@ -144,7 +150,13 @@ def composed(wanted: int) -> tuple[float, int, int]:
     """Processor seconds, distinct ids and number of complete task records."""
     nodes, intents, fixtures = synthetic_pool()
     start = time.process_time()
-    request = CompositionRequest(count=wanted, maximum_size=SIZE, maximum_components=COMPONENTS)
+    request = CompositionRequest(
+        count=wanted,
+        maximum_size=SIZE,
+        maximum_components=COMPONENTS,
+        near_duplicate_share=1,
+        subtask_share=1,
+    )
     ids = [
         task.task_id
         for task in compose(nodes, intents, request, fixtures=fixtures, capabilities=load_capabilities())

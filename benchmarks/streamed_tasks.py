@@ -71,7 +71,13 @@ def figures(quick: bool = False) -> list[Figure]:
 def stream(wanted: int, folder: Path) -> dict[str, float]:
     """Compose `wanted` tasks into a new warehouse in `folder`; what it took."""
     nodes, intents, fixtures = synthetic_pool()
-    request = CompositionRequest(count=wanted, maximum_size=SIZE, maximum_components=COMPONENTS)
+    request = CompositionRequest(
+        count=wanted,
+        maximum_size=SIZE,
+        maximum_components=COMPONENTS,
+        near_duplicate_share=1,
+        subtask_share=1,
+    )
     capabilities = load_capabilities()
     start = time.process_time()
     with Warehouse(folder) as warehouse:

@@ -20,6 +20,8 @@ from taskgraph.errors import GraphTooLargeError
 from taskgraph.records.task import Intent, Task
 
 _MAY_BE_UNCOUNTABLE = 20
+_PATIENCE = 300
+"""Sets of a cell too much like others, one after the other, after which no more are searched for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ class Composer:
         self._shares = Shares(request.subtask_share, request.wanted, even)
         self._near_duplicates = 0
         self._over_share = 0
+        self._in_vain: Counter[Cell] = Counter()
 
     def tasks(self, close_account: Callable[[CompositionAccount], None]) -> Iterator[Task]:
         """The tasks one by one; gives the account at the end."""
@@ -105,6 +108,7 @@ class Composer:
             targets = self._demand.urgent_cells() - dry - filled
             if targets:
                 dry |= self._supply.work_for(targets)
+                dry |= {cell for cell, refused in self._in_vain.items() if refused >= _PATIENCE}
             elif not self._demand.relax(frozenset(dry - filled)):
                 return
 
@@ -113,8 +117,9 @@ class Composer:
         while (picked := self._demand.pick(self._supply.filled_cells())) is not None:
             cell, room = picked
             for members, number in self._supply.taken_from(cell):
-                if self._refused(members):
+                if self._refused(members, cell):
                     continue
+                self._in_vain[cell] = 0
                 intent = self._intents[number] if number >= 0 else None
                 if intent:
                     self._served.add(intent.intent_id)
@@ -130,14 +135,16 @@ class Composer:
                 if not room:
                     break
 
-    def _refused(self, members: int) -> bool:
+    def _refused(self, members: int, cell: Cell) -> bool:
         """Whether a set is known already, too much like others, impossible in every order, or too large to be counted."""
         bound = self._pool.bound_subtasks(members)
         if self._neighbours.has_near(bound):
             self._near_duplicates += 1
+            self._in_vain[cell] += 1
             return True
         if self._shares.used_up(bound):
             self._over_share += 1
+            self._in_vain[cell] += 1
             return True
         if self._known and self._builder.identity(members) in self._known:
             return True
