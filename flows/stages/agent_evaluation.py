@@ -14,6 +14,7 @@ from evaluators_api.evidence.starting_state import missing_at_start
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from flows.running.together import together
 from flows.stages.agents import AgentMaker, agent_maker
+from flows.stages.subtask_starts import possible_starts
 from flows.wiring import Run
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report
@@ -215,12 +216,17 @@ class _Watch:
         if node.instance_id in self.ungradable:
             return Evaluation(outcome="bad_result", message="accepted before anything was done")
         evidence = since(self.evidence, since_step, self.inputs[since_step])
-        return self.sandbox.evaluate(
-            self.verified[node.subtask_id].function.source,
-            node.parameters,
-            evidence,
-            self.states[since_step],
-        )
+        source = self.verified[node.subtask_id].function.source
+        nodes = {item.instance_id: item for item in self.task.graph.nodes}
+        completed = [(item.step, nodes[item.instance_id]) for item in self.completed]
+        first, *others = possible_starts(self.states, since_step, completed)
+        evaluation = self.sandbox.evaluate(source, node.parameters, evidence, first)
+        for start in others:
+            if evaluation.passed:
+                break
+            again = self.sandbox.evaluate(source, node.parameters, evidence, start)
+            evaluation = again if again.passed else evaluation
+        return evaluation
 
 
 @dataclass(slots=True)
