@@ -68,6 +68,8 @@ class Run:
     """Writes them while items flow."""
     progress: Progress
     """Shows how far it is."""
+    examination_seconds: float = 0.0
+    """Time that examining evaluation functions took, summed over those examined side by side."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time of the stages that have ended."""
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from flows.settings import Settings
 
 
+_SHOWN_EFFECTS = 40
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("verify")(with_run_options(verify))
@@ -177,6 +180,16 @@ def _print_matrix(item: Examined) -> None:
         f" right work accepted: {quality.variants_accepted} of {quality.variants} variants;"
         f" routes: {quality.routes}; checks of the route: {quality.route_dependence:.0%}"
     )
+    for title, effects in (
+        ("Every performance changes", item.essential),
+        ("Only some change", item.incidental),
+    ):
+        if effects:
+            typer.echo(f"\n{title}:")
+            for line in effects[:_SHOWN_EFFECTS]:
+                typer.echo(f"  {line}")
+            if len(effects) > _SHOWN_EFFECTS:
+                typer.echo(f"  and {len(effects) - _SHOWN_EFFECTS} more")
     for change in quality.unguarded_changes:
         typer.echo(f"not noticed when missing: {change}")
     for check in quality.untested_checks:

@@ -15,6 +15,7 @@ from resources.record import Record
 from synthesis.cross_verification.agreement import routes
 from synthesis.examination.case_building import build_cases
 from synthesis.examination.examination import examine
+from synthesis.examination.subject import subject_of
 from synthesis.examination.verdict import Thresholds, feedback, unacceptable
 from taskgraph.errors import TaskGraphError
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
@@ -40,6 +41,10 @@ class Examined(Record):
     """Why it is not acceptable; empty when it is."""
     feedback: str
     """What its writer would be told."""
+    essential: tuple[str, ...] = ()
+    """What every performance of the subtask changes, in words."""
+    incidental: tuple[str, ...] = ()
+    """What only some performances change."""
 
     @property
     def acceptable(self) -> bool:
@@ -181,6 +186,7 @@ def _examined(
     )
     own = [positive, *(item for item in others if item.subtask_id == positive.subtask_id)]
     quality = examine(source, positive, cases, sandbox, routes=len(routes(own)))
+    subject = subject_of(positive, own[1:], _instance(subtask, positive, categories))
     available = len({item.subtask_id for item in others} - {positive.subtask_id})
     limits = thresholds.model_copy(
         update={"least_other_subtasks": min(thresholds.least_other_subtasks, available)}
@@ -191,6 +197,8 @@ def _examined(
         quality=quality,
         reasons=unacceptable(quality, limits),
         feedback=feedback(quality, limits),
+        essential=tuple(effect.describe() for effect in (*subject.essential, *subject.shown)),
+        incidental=tuple(effect.describe() for effect in subject.incidental if effect.area != "screen"),
     )
 
 

@@ -152,6 +152,7 @@ class PoolGrowth:
         """Verify and record one subtask; 1 if its calls wait for replies from elsewhere."""
         try:
             verification = await self.verifier.verify(subtask)
+            self.run.examination_seconds = self.verifier.examination_seconds
         except BatchPendingError:
             return 1
         await self._record(verification)

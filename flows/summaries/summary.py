@@ -45,6 +45,8 @@ class RunSummary(Record):
     """Applications with verified subtasks."""
     stage_seconds: dict[str, float]
     """Wall time of stages."""
+    examination_seconds: float = 0.0
+    """Time that examining evaluation functions took, summed over those examined side by side; part of the verification."""
     missing_applications: dict[str, str]
     """Applications left out, with the reason: not installed, or rejected by this run."""
     unconfined: str = ""
@@ -78,6 +80,10 @@ class RunSummary(Record):
         lines.append(f"  verified subtasks come from {self.verified_applications} applications")
         lines += ["", "Times"]
         lines += [f"  {name:<{width}}  {value:>6.1f} s" for name, value in self.stage_seconds.items()]
+        if self.examination_seconds:
+            lines.append(
+                f"  {'of it examining functions':<{width}}  {self.examination_seconds:>6.1f} s, side by side"
+            )
         lines.append(
             f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger,"
             f" ${self.cost_usd:.2f}, {self.cached_share:.0%} of the input cached by the provider"
@@ -148,6 +154,7 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         funnel=tuple(FunnelRow.model_validate(row) for row in rows),
         verified_applications=len(explored),
         stage_seconds={name: round(value, 1) for name, value in run.stage_seconds.items()},
+        examination_seconds=round(run.examination_seconds, 1),
         missing_applications={**run.missing, **rejected},
         unconfined=why_unconfined(run.settings.isolation),
         model_calls=counters.calls_made,

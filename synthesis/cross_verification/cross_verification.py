@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 
 from pydantic import Field
 
@@ -110,6 +111,8 @@ class CrossVerifier:
     """Settings of this stage."""
     exploration: ExplorationSettings
     """Settings for proposing again what evidence contradicts."""
+    examination_seconds: float = 0.0
+    """Time spent on examining functions so far, summed over those examined side by side."""
 
     async def verify(self, subtask: Subtask) -> Verification:
         """Verify `subtask`, which must have been announced to the pool, and settle it there.
@@ -300,7 +303,9 @@ class CrossVerifier:
             return None
         work.refused_by_all = False
         others = await self.stage.pool.others(work.subtask, self.settings.other_subtasks)
+        started = perf_counter()
         quality = await asyncio.to_thread(self._examine, function, work.subtask, trajectories, others)
+        self.examination_seconds += perf_counter() - started
         reason = feedback(quality, self._thresholds(quality, len(others)))
         self._note(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
         if not reason:
