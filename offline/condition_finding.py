@@ -232,6 +232,7 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
     """Conditions that all performances suggest: of what lasts, of what stays, and where it matters of what is shown."""
     finders = [_Finder(item) for item in performances]
     lasting = [*_common([list(finder.lasting()) for finder in finders]), *_records(performances)]
+    lasting = list({(item.call, item.negated): item for item in lasting}.values())
     lasting.sort(key=_weakness)
     remainder = [*_counts(performances), *_common([list(finder.remainder()) for finder in finders])]
     if lasting and not on_screen:
@@ -325,11 +326,16 @@ def _records(performances: Sequence[Performance]) -> list[Condition]:
 
 def _row_as_text(performances: Sequence[Performance], path: Expression) -> list[Condition]:
     """A row of a table that a parameter gives as it stands in the file."""
+    tables = {
+        item.container for one in performances for item in one.effects.essential if item.format == "delimited"
+    }
     rows = [
         {
             generalise(",".join(record.fields.values()), item.parameters)
             for record in item.effects.records
-            if record.kind == "added" and generalise(record.file_path, item.parameters) == path
+            if record.kind == "added"
+            and record.file_path in tables
+            and generalise(record.file_path, item.parameters) == path
         }
         for item in performances
     ]

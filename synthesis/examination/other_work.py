@@ -51,7 +51,10 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
 
 
 def traced_parameters(subject: Subject) -> frozenset[str]:
-    """Parameters whose value, or the name of the file it is a path of, stands in an essential change or where it came from."""
+    """Parameters whose value, or the name of the file it is a path of, stands in an essential change or where it came from.
+
+    Of a folder and a path in it, both of them parameters, the path stands for both.
+    """
     changes = [*subject.guarded, *subject.shown]
     containers = list(dict.fromkeys(effect.container for effect in changes if effect.area == "file"))
     texts = [
@@ -65,10 +68,12 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
         for part in (origin.source, origin.source_at, origin.target_at)
     ]
     folded = [fold_text(text) for text in texts if text]
+    parameters = subject.positive.parameters
     return frozenset(
         name
-        for name, value in subject.positive.parameters.items()
-        if any(
+        for name, value in parameters.items()
+        if not any(other.startswith(f"{value}/") for other in parameters.values())
+        and any(
             part and any(part in text for text in folded)
             for part in (fold_text(value), fold_text(value.rpartition("/")[2]))
         )
