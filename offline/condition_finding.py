@@ -369,7 +369,14 @@ def _counts(performances: Sequence[Performance]) -> list[Condition]:
 def _keyed(performance: Performance) -> dict[_RecordKey, dict[str, Expression]]:
     parameters: Mapping[str, str] = performance.parameters
     found: dict[_RecordKey, dict[str, Expression]] = {}
+    gone = {
+        item.container
+        for item in performance.effects.essential
+        if item.area == "file" and item.kind == "removed" and not item.address
+    }
     for record in performance.effects.records:
+        if record.file_path in gone:
+            continue
         number = 0
         while (key := _key(record, parameters, number)) in found:
             number += 1
