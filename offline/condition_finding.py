@@ -107,12 +107,16 @@ class _Finder:
                     ),
                     told,
                 )
-            elif item.kind == "field" and item.target == "clipboard":
+            elif item.kind == "field":
                 held = Call(
                     "get_field",
                     (("file_path", source), ("field", self.text(item.source_at)), ("at_start", True)),
                 )
-                yield Condition("lasting", Call("check_clipboard_text", (("text", held),)), told)
+                call = Call("check_clipboard_text", (("text", held),))
+                if item.target != "clipboard":
+                    field = self.text(item.target_at)
+                    call = Call("check_field", (("file_path", target), ("field", field), ("value", held)))
+                yield Condition("lasting", call, told)
 
     def _clipboard(self, effect: Effect) -> Iterator[Condition]:
         value = effect.after or ""

@@ -16,13 +16,13 @@ from evaluators_api.evidence.evidence_view import view
 from evaluators_api.evidence.ocr import ScreenReader
 from evaluators_api.state.reading import read
 from evaluators_api.state.records import text_of
-from evaluators_api.state.volatility import is_volatile
+from evaluators_api.state.volatility import is_generated, is_volatile
 from prompts.shown_effects import Origin
 from taskgraph.records.evidence import Evidence, FileState
 
 _SHORTEST = 4
 _LARGEST_SOURCE = 64 * 1024
-_MOST = 12
+_MOST = 20
 _DATABASE = "database"
 
 
@@ -63,6 +63,7 @@ def _from(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
                 if value.strip() == wanted and len(wanted) >= _SHORTEST:
                     yield Origin(kind="field", source=file.path, source_at="/".join(address), target=target)
         return
+    yield from _same_fields(target, sources, start, end)
     tables = _tables(end, target)
     for file in sources:
         for source_at in _tables(start, file.path):
@@ -86,10 +87,34 @@ def _holds(origin: Origin, scene: Scene) -> bool:
             )
     except CheckUnavailableError:
         return False
+    if origin.target != CLIPBOARD:
+        return scene.start_view is not scene.view
     source = scene.start.tree(origin.source)
     found = source.at(tuple(origin.source_at.split("/"))) if source is not None else None
     held = scene.view.evidence.clipboard.text
     return found is not None and held is not None and held.strip() == text_of(found).strip()
+
+
+def _same_fields(
+    target: str, sources: Sequence[FileState], start: Evidence, end: Evidence
+) -> Iterator[Origin]:
+    """Fields of a new file that have the name and the value of a field of one file at the start."""
+    file = next((item for item in end.files if item.path == target), None)
+    if file is None or any(item.path == target for item in start.files):
+        return
+    for address, value in _values(file):
+        if is_generated(value):
+            continue
+        for source in sources:
+            for place, held in _values(source):
+                if place[-1] == address[-1] and held.strip() == value.strip():
+                    yield Origin(
+                        kind="field",
+                        source=source.path,
+                        source_at="/".join(place),
+                        target=target,
+                        target_at="/".join(address),
+                    )
 
 
 def _tables(evidence: Evidence, path: str) -> tuple[str, ...]:

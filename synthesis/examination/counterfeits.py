@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.state.editing import losses, moved, replaced, undone, without_files
-from evaluators_api.state.volatility import is_volatile
+from evaluators_api.state.editing import losses, moved, replaced, undone, with_text, without_files
+from evaluators_api.state.volatility import is_generated, is_volatile
 from synthesis.examination.cases import Case
 from synthesis.examination.subject import Subject, is_leaf
 from synthesis.examination.user_files import USER_FOLDERS
@@ -61,6 +61,10 @@ def _undone(subject: Subject) -> Iterator[Case]:
 
 def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
     for effect in subject.guarded:
+        if effect.area == "file" and effect.kind == "removed" and not effect.address and effect.before:
+            other = with_text(subject.end, effect.container, altered(effect.before))
+            text = f"{effect.container} was changed, and is still there"
+            yield _case(subject, "wrong_value", effect, text, other)
         whole = effect.area == "file" and effect.kind == "added" and not effect.address
         if effect.after is None or not (whole or is_leaf(effect, subject.essential)):
             continue
@@ -126,7 +130,9 @@ def _losses(subject: Subject) -> Iterator[Case]:
         if file.path not in touched | incidental and not is_volatile(file.path)
     ]
     for edited in losses(start, end):
-        if any(edited.description.startswith(f"{path}: ") for path in touched):
+        if any(edited.description.startswith(f"{path}: ") for path in touched) and not is_generated(
+            edited.description.partition(": ")[2]
+        ):
             yield _loss(subject, edited.description, edited.evidence)
     users = [path for path in kept if path.partition("/")[0] in USER_FOLDERS]
     if users:

@@ -243,3 +243,11 @@ def test_a_clipboard_that_was_full_before_is_no_untouched_product() -> None:
     done = text_copied()
     assert done.final_evidence.clipboard == ClipboardState(text="Some words")
     assert cases("untouched_product", done) == []
+
+
+def test_a_file_that_was_changed_is_not_removed() -> None:
+    start = {"files": (file("Documents/old.txt", "old"), file("Documents/plan.txt", "keep"))}
+    done = {"files": (file("Documents/plan.txt", "keep"),)}
+    removed = recording("files.remove", {"path": "Documents/old.txt"}, [click("Delete", **done)], start=start)
+    found = cases("wrong_value", removed)
+    assert texts(found, "Documents/old.txt") == ["oldzq7"]
