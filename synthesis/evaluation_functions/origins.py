@@ -98,23 +98,28 @@ def _holds(origin: Origin, scene: Scene) -> bool:
 def _same_fields(
     target: str, sources: Sequence[FileState], start: Evidence, end: Evidence
 ) -> Iterator[Origin]:
-    """Fields of a new file that have the name and the value of a field of one file at the start."""
+    """Fields of a new file that have the name and the value of exactly one field of another file at the start."""
     file = next((item for item in end.files if item.path == target), None)
     if file is None or any(item.path == target for item in start.files):
         return
     for address, value in _values(file):
         if is_generated(value):
             continue
-        for source in sources:
-            for place, held in _values(source):
-                if place[-1] == address[-1] and held.strip() == value.strip():
-                    yield Origin(
-                        kind="field",
-                        source=source.path,
-                        source_at="/".join(place),
-                        target=target,
-                        target_at="/".join(address),
-                    )
+        places = [
+            (source.path, place)
+            for source in sources
+            for place, held in _values(source)
+            if place[-1] == address[-1] and held.strip() == value.strip()
+        ]
+        if len(places) == 1:
+            path, place = places[0]
+            yield Origin(
+                kind="field",
+                source=path,
+                source_at="/".join(place),
+                target=target,
+                target_at="/".join(address),
+            )
 
 
 def _tables(evidence: Evidence, path: str) -> tuple[str, ...]:
