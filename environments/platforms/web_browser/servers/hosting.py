@@ -127,9 +127,13 @@ class Hosting:
 
     async def _start_patiently(self, application: Application) -> None:
         """Start an application, and once more where its server ended early: a busy machine, a port that was taken."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + application.launch.start_timeout_seconds
         try:
             await self._start(application)
         except ApplicationStartFailedError:
+            if clock() >= deadline:  # it did not end early, it never came up
+                raise
             await self._start(application)
 
     async def _start(self, application: Application, port: int = 0) -> None:
