@@ -23,7 +23,7 @@ from flows.running.prefect_server import prefect_server
 
 prepare_prefect(Path(sys.argv[1]))
 with prefect_server():
-    print(urllib.request.urlopen(os.environ["PREFECT_API_URL"] + "/health", timeout=120).read().decode())
+    print(urllib.request.urlopen(os.environ["PREFECT_API_URL"] + "/health", timeout=900).read().decode())
 """
 
 
@@ -53,7 +53,7 @@ def test_a_server_that_cannot_start_is_named(data: Path, monkeypatch: pytest.Mon
         pytest.raises(CommandError, match=r"server ended with code 3; .*server-errors\.log"),
         prefect_server(),
     ):
-        urllib.request.urlopen(os.environ["PREFECT_API_URL"] + "/health", timeout=120)
+        urllib.request.urlopen(os.environ["PREFECT_API_URL"] + "/health", timeout=900)
     assert "file is not a database" in (home / "server-errors.log").read_text()
 
 
@@ -62,12 +62,12 @@ def test_the_server_outlives_signals_to_all_processes_and_ends_with_the_run(data
     prepare_prefect(data)
     with prefect_server():
         address = os.environ["PREFECT_API_URL"] + "/health"
-        assert urllib.request.urlopen(address, timeout=120).read() == b"true"
+        assert urllib.request.urlopen(address, timeout=900).read() == b"true"
         (server,) = children(os.getpid(), "flows.running.prefect_server")
         assert os.getsid(server) == server != os.getsid(0)
         for name in (signal.SIGINT, signal.SIGTERM):
             os.kill(server, name)
-        assert urllib.request.urlopen(address, timeout=120).read() == b"true"
+        assert urllib.request.urlopen(address, timeout=900).read() == b"true"
     assert children(os.getpid(), "flows.running.prefect_server") == []
 
 
