@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from benchmarks import run as run_module
 from benchmarks.labelled_cases import FileDeed, ToFront, load_cases, read_cases
 from benchmarks.labelled_outcome import Shown, not_shown
 from benchmarks.labelled_performances import Performance, Performances, key_of, most_telling_first
-from benchmarks.labelled_work import accepted_functions, described, figures_of, judge
+from benchmarks.labelled_work import accepted_functions, described, figures_of, judge, keep_report
 from benchmarks.run import NotMeasuredError
-from evaluators_api.acceptance_rates import acceptance_report
+from evaluators_api.acceptance_rates import AcceptanceReport, acceptance_report
 from resources.applications import WorkedStep
 from resources.errors import CatalogEntryInvalidError
 from resources.reading.catalog import load_applications
@@ -206,3 +208,22 @@ def test_without_a_dataset_there_is_nothing_to_measure(tmp_path):
         pass
     with pytest.raises(NotMeasuredError, match="no accepted function"):
         accepted_functions(tmp_path / "warehouse")
+
+
+def test_a_benchmark_that_cannot_run_here_is_skipped_with_its_reason(monkeypatch, capsys):
+    def refuse(name: str, arguments: list[str], *, quick: bool) -> bool:
+        raise NotMeasuredError("nothing is installed")
+
+    monkeypatch.setattr(run_module, "run", refuse)
+    assert run_module._guarded("labelled_work", [], quick=True)
+    assert capsys.readouterr().out == "labelled_work is skipped: nothing is installed\n"
+
+
+def test_the_report_is_kept_with_every_mistake(entry, tmp_path):
+    cases = read_cases(entry())
+    function = function_of(cases)
+    judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]})
+    keep_report(judgement, acceptance_report(judgement.outcomes), tmp_path / "report.json")
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert AcceptanceReport.model_validate(report["rates"]).overall.true_negative.count == 1
+    assert [item["case_id"].split(": ")[1] for item in report["mistakes"]] == ["a", "c"]
