@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import gzip
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -110,16 +111,26 @@ class Performances:
 
 
 def key_of(case: Case) -> str:
-    """Hash of what a performance depends on: actions, parameters, and how the applications are set up."""
+    """Hash of what a performance depends on: actions, parameters, and how the applications are set up.
+
+    Fields left at their defaults do not count, so that a record may get a new one.
+    """
     setup = [
-        application.model_dump_json(include={"version", "preparation", "launch", "fixtures"})
+        application.model_dump_json(
+            include={"version", "preparation", "launch", "fixtures"}, exclude_defaults=True
+        )
         for application in applications_of(case)
     ]
-    parts = [
-        str(LAYOUT),
-        *map(repr, (case.labelled.parameters, case.deeds_before, case.deeds, case.label.shows)),
-    ]
-    return hashlib.sha256("\0".join([*parts, *setup]).encode()).hexdigest()
+    deeds = [_as_text(deed) for deed in (*case.deeds_before, None, *case.deeds)]
+    shows = [item.model_dump_json(exclude_defaults=True) for item in case.label.shows]
+    parts = [str(LAYOUT), json.dumps(case.labelled.parameters, sort_keys=True), *deeds, *shows, *setup]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _as_text(deed: Deed | None) -> str:
+    if deed is None:
+        return ""
+    return deed.application if isinstance(deed, ToFront) else deed.model_dump_json(exclude_defaults=True)
 
 
 def applications_of(case: Case) -> list[Application]:

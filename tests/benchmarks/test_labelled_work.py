@@ -54,7 +54,7 @@ def file(path: str, text: str = "") -> FileState:
 def test_the_set_covers_every_application_with_sixty_subtasks():
     cases = load_cases()
     assert {case.application.name for case in cases} == set(load_applications())
-    assert len({case.subtask_id for case in cases}) >= 25
+    assert len({case.subtask_id for case in cases}) >= 60
     assert len({case.case_id for case in cases}) == len(cases)
 
 
