@@ -98,21 +98,28 @@ def _holds(origin: Origin, scene: Scene) -> bool:
 def _same_fields(
     target: str, sources: Sequence[FileState], start: Evidence, end: Evidence
 ) -> Iterator[Origin]:
-    """Fields of a new file that have the name and the value of exactly one field of another file at the start."""
+    """Fields of a new file that have the name and the value of a field of one other file at the start.
+
+    Where several files have such a field, it is taken to come from the one that another field can only come from.
+    """
     file = next((item for item in end.files if item.path == target), None)
     if file is None or any(item.path == target for item in start.files):
         return
-    for address, value in _values(file):
-        if is_generated(value):
-            continue
-        places = [
+    places = {
+        address: [
             (source.path, place)
             for source in sources
             for place, held in _values(source)
             if place[-1] == address[-1] and held.strip() == value.strip()
         ]
-        if len(places) == 1:
-            path, place = places[0]
+        for address, value in _values(file)
+        if not is_generated(value)
+    }
+    certain = {found[0][0] for found in places.values() if len(found) == 1}
+    for address, found in places.items():
+        likely = found if len(found) == 1 else [item for item in found if item[0] in certain]
+        if len(likely) == 1:
+            path, place = likely[0]
             yield Origin(
                 kind="field",
                 source=path,
