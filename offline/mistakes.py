@@ -18,7 +18,6 @@ MistakeKind = Literal[
     "claims_success",
     "check_too_weak",
     "check_too_strict",
-    "wrong_resource",
     "dependency_lost",
     "dependency_reversed",
 ]
@@ -34,7 +33,7 @@ class InjectedMistake:
     kind: MistakeKind
     """What is wrong."""
     subject: str = ""
-    """Which part of the reply it is in, such as the name of a proposed subtask."""
+    """Which part of the reply it is in, where it has several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class MistakeSource:
     """Draws mistakes at a given rate."""
 
     rate: float
-    """Probability per proposal, episode, function or instruction, from 0 to 1."""
+    """Probability per episode, function or instruction, from 0 to 1."""
     seed: int = 0
     """Seed of all draws."""
 
@@ -58,8 +57,8 @@ class MistakeSource:
 def mark(mistakes: tuple[InjectedMistake, ...]) -> str:
     """The mark of a reply that holds `mistakes`; empty without any.
 
-    >>> mark((InjectedMistake("wrong_resource", "create_note"), InjectedMistake("stops_early")))
-    'mistake:wrong_resource/create_note,stops_early/'
+    >>> mark((InjectedMistake("wrong_control", "step 2"), InjectedMistake("stops_early")))
+    'mistake:wrong_control/step 2,stops_early/'
     """
     return _PREFIX + ",".join(f"{item.kind}/{item.subject}" for item in mistakes) if mistakes else ""
 
@@ -67,8 +66,8 @@ def mark(mistakes: tuple[InjectedMistake, ...]) -> str:
 def read_mark(provider_request_id: str) -> tuple[InjectedMistake, ...]:
     """The mistakes that a reply's mark names.
 
-    >>> read_mark("mistake:wrong_resource/create_note")
-    (InjectedMistake(kind='wrong_resource', subject='create_note'),)
+    >>> read_mark("mistake:wrong_control/step 2")
+    (InjectedMistake(kind='wrong_control', subject='step 2'),)
     >>> read_mark("req_123")
     ()
     """

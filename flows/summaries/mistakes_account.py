@@ -1,6 +1,6 @@
 """What became of the mistakes that the offline provider made on purpose, kind by kind.
 
-A mistake slipped through when what it is in (a declaration, a trajectory, a function, an instruction) stands in the
+A mistake slipped through when what it is in (a trajectory, a function, an instruction) stands in the
 dataset as it was answered; it was repaired when the item got in with something else in its place, and rejected when
 the item did not get in at all.
 """
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from model_clients.ledger.ledger import Ledger
 from offline.mistakes import InjectedMistake, read_mark
-from prompts.replies import ExplorerReply
 from resources.record import Record
 from taskgraph.records.model_calls import ModelCall, ModelRole
 from taskgraph.records.subtask import Subtask
@@ -91,11 +90,6 @@ def _read(warehouse: Warehouse) -> _Dataset:
 def _fate(call: ModelCall, mistake: InjectedMistake, ledger: Ledger, dataset: _Dataset) -> str:
     reply = ledger.find(call.key)
     text = reply.text if reply else "{}"
-    if call.role is ModelRole.EXPLORER:
-        subtask = dataset.subtasks.get(f"{call.item_id}.{mistake.subject}")
-        return _settled(
-            subtask is not None, subtask is not None and _declared(text, mistake.subject, subtask)
-        )
     if call.role is ModelRole.SUMMARIZER:
         kept = dataset.instructions.get(call.item_id)
         return _settled(kept is not None, kept == json.loads(text).get("instruction", "").strip())
@@ -109,12 +103,3 @@ def _settled(item_is_in: bool, mistake_is_in: bool) -> str:
     if item_is_in and mistake_is_in:
         return "slipped through"
     return "repaired" if item_is_in else "rejected"
-
-
-def _declared(text: str, name: str, subtask: Subtask) -> bool:
-    proposals = ExplorerReply.model_validate_json(text).subtasks
-    return any(
-        (tuple(item.inputs), tuple(item.outputs)) == (subtask.inputs, subtask.outputs)
-        for item in proposals
-        if item.name == name
-    )

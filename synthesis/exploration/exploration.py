@@ -14,7 +14,7 @@ from prompts.replies import ExplorerReply
 from resources.applications import Application, ResourceDeclaration
 from resources.categories import ResourceCategory
 from resources.record import Record
-from synthesis.exploration.proposal_checks import DECLARATION_REASONS, accepted_subtask
+from synthesis.exploration.proposal_checks import DECLARATION_REASONS, accepted_subtask, curated_subtasks
 from synthesis.ports import Environments, Models
 from taskgraph.records.interaction import Observation
 from taskgraph.records.provenance import Provenance
@@ -28,7 +28,7 @@ class ExplorationSettings(Record):
     """Settings of exploration."""
 
     subtasks_per_application: int = Field(default=60, ge=1)
-    """Most subtasks asked for per application."""
+    """Most subtasks asked for per application, besides the curated ones."""
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
     environment_attempts: int = Field(default=3, ge=1)
@@ -48,7 +48,7 @@ class Exploration:
     application: Application
     """The application."""
     subtasks: tuple[Subtask, ...]
-    """Proposals that the records allow."""
+    """Curated subtasks, and proposals that the records allow."""
     rejections: tuple[Rejection, ...]
     """The others, or the application itself, with the reason."""
 
@@ -62,9 +62,9 @@ async def explore_application(
     settings: ExplorationSettings,
     provenance: Provenance,
 ) -> Exploration:
-    """Propose subtasks of `application` and keep those that are well formed.
+    """The curated subtasks of `application`, and what the explorer proposes beside them, as far as it is well formed.
 
-    An application that does not come up, or a model that gives no usable answer, is a rejection of the application.
+    Curated subtasks enter as the catalogue has them. An application that does not come up, or a model that gives no usable answer, is a rejection of the application.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -75,26 +75,28 @@ async def explore_application(
             observation = await _first_screen(application, environments, settings.environment_attempts)
         except EnvironmentFailureError as error:
             return _rejected(application, "application_unavailable", str(error), provenance)
+    curated, rejections = curated_subtasks(application, categories, provenance)
     try:
         reply = await _ask(application, models, categories, settings, observation=observation)
     except CallFailedError as error:
-        return _rejected(application, "no_usable_reply", str(error), provenance)
+        failed = _rejected(application, "no_usable_reply", str(error), provenance)
+        return Exploration(application, curated, (*rejections, *failed.rejections))
     subtasks: dict[str, Subtask] = {}
     ballots: dict[str, list[Subtask]] = {}
-    rejections: list[Rejection] = []
     for proposal in reply.subtasks:
-        found = accepted_subtask(proposal, application, categories, subtasks.values(), provenance)
+        known = (*curated, *subtasks.values())
+        found = accepted_subtask(proposal, application, categories, known, provenance)
         votes = 1
         if isinstance(found, Rejection) and found.reason in DECLARATION_REASONS:
             bare = proposal.model_copy(update={"inputs": [], "outputs": []})
-            found, votes = accepted_subtask(bare, application, categories, subtasks.values(), provenance), 0
+            found, votes = accepted_subtask(bare, application, categories, known, provenance), 0
         if isinstance(found, Rejection):
             rejections.append(found)
         else:
             subtasks[found.subtask_id] = found
             ballots[found.subtask_id] = [found] * votes
     agreed, disagreed = await _agree(subtasks, ballots, application, models, categories, settings)
-    return Exploration(application, agreed, (*rejections, *disagreed))
+    return Exploration(application, (*curated, *agreed), (*rejections, *disagreed))
 
 
 async def _first_screen(application: Application, environments: Environments, attempts: int) -> Observation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from prompts.replies import ProposedSubtask
+from prompts.replies import NamedValue, ProposedSubtask
 from resources.applications import Application, ExampleSubtask
 from resources.categories import ResourceCategory, ResourceKind
 from resources.errors import UnknownCatalogEntryError
@@ -52,6 +52,32 @@ def accepted_subtask(
             details={"instruction_template": proposal.instruction_template},
             provenance=provenance,
         )
+
+
+def curated_subtasks(
+    application: Application, categories: Mapping[str, ResourceCategory], provenance: Provenance
+) -> tuple[tuple[Subtask, ...], list[Rejection]]:
+    """The curated subtasks of an application as the catalogue has them, and those that break a rule of proposals."""
+    subtasks: list[Subtask] = []
+    rejections: list[Rejection] = []
+    for example in application.example_subtasks:
+        proposal = ProposedSubtask(
+            name=example.name,
+            instruction_template=example.instruction_template,
+            parameter_sets=[
+                [NamedValue(name=name, value=value) for name, value in values.items()]
+                for values in example.parameter_sets
+            ],
+            inputs=list(example.inputs),
+            outputs=list(example.outputs),
+            fresh=list(example.fresh),
+        )
+        found = accepted_subtask(proposal, application, categories, subtasks, provenance)
+        if isinstance(found, Subtask):
+            subtasks.append(found)
+        else:
+            rejections.append(found)
+    return tuple(subtasks), rejections
 
 
 def _subtask(

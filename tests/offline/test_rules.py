@@ -378,6 +378,6 @@ def test_the_share_of_mistakes_is_the_rate():
 
 
 def test_marks_are_read_back():
-    mistakes = (InjectedMistake("wrong_resource", "create_note"), InjectedMistake("stops_early"))
+    mistakes = (InjectedMistake("wrong_control", "step 2"), InjectedMistake("stops_early"))
     assert read_mark(mark(mistakes)) == mistakes
     assert read_mark("") == read_mark("req_abc") == read_mark("mistake:unheard_of") == ()

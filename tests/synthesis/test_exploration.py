@@ -9,6 +9,8 @@ from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 
 NOTES = {"simulated_notes": APPLICATIONS["simulated_notes"]}
+BARE = {"simulated_notes": APPLICATIONS["simulated_notes"].model_copy(update={"example_subtasks": ()})}
+"""The application without curated subtasks."""
 ONE_VOTE = ExplorationSettings(look_at_application=False, declaration_votes=1)
 
 
@@ -30,16 +32,51 @@ def proposal(**changes: object) -> ProposedSubtask:
 
 
 async def explored(sandbox, *proposals, settings=ONE_VOTE, **others):
-    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=list(proposals))]})
-    return await World(models, sandbox, NOTES, exploration=settings, **others).explore("simulated_notes")
+    models = TestModels(BARE, scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=list(proposals))]})
+    return await World(models, sandbox, BARE, exploration=settings, **others).explore("simulated_notes")
 
 
-async def test_curated_subtasks_become_proposals_with_their_worked_examples(shared_sandbox):
-    found = await World(TestModels(NOTES), shared_sandbox, NOTES).explore("simulated_notes")
-    examples = {f"simulated_notes.{item.name}" for item in NOTES["simulated_notes"].example_subtasks}
-    assert {item.subtask_id for item in found.subtasks} == examples
-    assert all(item.origin == "curated" and item.worked_example and item.simulated for item in found.subtasks)
+async def test_curated_subtasks_enter_the_pool_as_the_catalogue_has_them(shared_sandbox):
+    models = TestModels(NOTES)
+    found = await World(models, shared_sandbox, NOTES).explore("simulated_notes")
+    examples = {f"simulated_notes.{item.name}": item for item in NOTES["simulated_notes"].example_subtasks}
+    assert {item.subtask_id for item in found.subtasks} == set(examples)
+    for item in found.subtasks:
+        example = examples[item.subtask_id]
+        assert (item.inputs, item.outputs, item.worked_example) == (
+            example.inputs,
+            example.outputs,
+            example.worked_example,
+        )
+        assert item.origin == "curated"
     assert found.rejections == ()
+    assert len(models.calls[ModelRole.EXPLORER]) == 1
+
+
+async def test_a_proposal_that_repeats_a_curated_subtask_is_a_duplicate(shared_sandbox):
+    example = NOTES["simulated_notes"].example_subtasks[0]
+    again = proposal(
+        name="said_again",
+        instruction_template=example.instruction_template,
+        parameter_sets=[
+            [NamedValue(name=name, value=value) for name, value in values.items()]
+            for values in example.parameter_sets
+        ],
+        inputs=list(example.inputs),
+        outputs=list(example.outputs),
+        fresh=list(example.fresh),
+    )
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=[again])]})
+    found = await World(models, shared_sandbox, NOTES, exploration=ONE_VOTE).explore("simulated_notes")
+    assert [item.reason for item in found.rejections] == ["duplicate"]
+    assert f"says the same as simulated_notes.{example.name}" in found.rejections[0].message
+
+
+async def test_curated_subtasks_stay_where_the_explorer_gives_no_usable_answer(shared_sandbox):
+    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: ["no JSON at all"]})
+    found = await World(models, shared_sandbox, NOTES).explore("simulated_notes")
+    assert len(found.subtasks) == len(NOTES["simulated_notes"].example_subtasks)
+    assert [item.reason for item in found.rejections] == ["no_usable_reply"]
 
 
 async def test_a_new_proposal_is_kept_as_proposed(shared_sandbox):
@@ -85,10 +122,10 @@ async def test_a_malformed_proposal_is_rejected_with_its_reason(shared_sandbox, 
 async def test_malformed_declarations_cost_the_vote_but_not_the_proposal(shared_sandbox, outputs):
     good = ExplorerReply(subtasks=[proposal()])
     models = TestModels(
-        NOTES,
+        BARE,
         scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=[proposal(outputs=outputs)]), good]},
     )
-    found = await World(models, shared_sandbox, NOTES, exploration=ONE_VOTE).explore("simulated_notes")
+    found = await World(models, shared_sandbox, BARE, exploration=ONE_VOTE).explore("simulated_notes")
     assert [item.outputs for item in found.subtasks] == [tuple(proposal().outputs)]
 
 
@@ -101,8 +138,8 @@ async def test_an_ending_speaks_against_a_declared_category(shared_sandbox):
         outputs=[ResourceDeclaration(category="json_path", parameter="target")],
         fresh=["target"],
     )
-    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=[wrong])] * 9})
-    found = await World(models, shared_sandbox, NOTES, exploration=ONE_VOTE).explore("simulated_notes")
+    models = TestModels(BARE, scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=[wrong])] * 9})
+    found = await World(models, shared_sandbox, BARE, exploration=ONE_VOTE).explore("simulated_notes")
     assert [item.reason for item in found.rejections] == ["declarations_disagree"]
 
 
@@ -135,9 +172,9 @@ async def test_declarations_need_independent_votes(shared_sandbox):
     wrong = proposal(outputs=[])
     right = ExplorerReply(subtasks=[proposal()])
     replies = [ExplorerReply(subtasks=[wrong]), right, right, right]
-    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: replies})
+    models = TestModels(BARE, scripted={ModelRole.EXPLORER: replies})
     settings = ExplorationSettings(look_at_application=False, declaration_votes=3)
-    found = await World(models, shared_sandbox, NOTES, exploration=settings).explore("simulated_notes")
+    found = await World(models, shared_sandbox, BARE, exploration=settings).explore("simulated_notes")
     assert [item.outputs for item in found.subtasks] == [tuple(proposal().outputs)]
     asked = models.calls[ModelRole.EXPLORER][1]
     shown = asked.question.rendered().user
@@ -148,15 +185,15 @@ async def test_declarations_need_independent_votes(shared_sandbox):
 async def test_votes_that_never_agree_reject_the_subtask(shared_sandbox):
     one = ExplorerReply(subtasks=[proposal()])
     other = ExplorerReply(subtasks=[proposal(outputs=[])])
-    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: [one, other, one, other]})
+    models = TestModels(BARE, scripted={ModelRole.EXPLORER: [one, other, one, other]})
     settings = ExplorationSettings(look_at_application=False, declaration_votes=3, declaration_rounds=4)
-    found = await World(models, shared_sandbox, NOTES, exploration=settings).explore("simulated_notes")
+    found = await World(models, shared_sandbox, BARE, exploration=settings).explore("simulated_notes")
     assert (found.subtasks, [item.reason for item in found.rejections]) == ((), ["declarations_disagree"])
 
 
 async def test_rubbish_for_ever_rejects_the_application(shared_sandbox):
-    models = TestModels(NOTES, scripted={ModelRole.EXPLORER: ["no JSON at all"]})
-    found = await World(models, shared_sandbox, NOTES).explore("simulated_notes")
+    models = TestModels(BARE, scripted={ModelRole.EXPLORER: ["no JSON at all"]})
+    found = await World(models, shared_sandbox, BARE).explore("simulated_notes")
     assert [(item.item_kind, item.reason) for item in found.rejections] == [
         ("application", "no_usable_reply")
     ]
@@ -167,9 +204,9 @@ async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(s
         def lease(self, platform):
             raise ApplicationStartFailedError("port 8080 never opened")
 
-    models = TestModels(NOTES)
+    models = TestModels(BARE)
     settings = ExplorationSettings(look_at_application=True)
-    world = World(models, shared_sandbox, NOTES, environments=Unavailable(), exploration=settings)
+    world = World(models, shared_sandbox, BARE, environments=Unavailable(), exploration=settings)
     found = await world.explore("simulated_notes")
     assert [item.reason for item in found.rejections] == ["application_unavailable"]
     assert "port 8080" in found.rejections[0].message
@@ -190,7 +227,7 @@ async def test_an_application_is_started_again_only_where_that_can_help(shared_s
             raise error
 
     world = World(
-        TestModels(NOTES), shared_sandbox, NOTES, environments=Failing(), exploration=ExplorationSettings()
+        TestModels(BARE), shared_sandbox, BARE, environments=Failing(), exploration=ExplorationSettings()
     )
     found = await world.explore("simulated_notes")
     assert [item.reason for item in found.rejections] == ["application_unavailable"]
