@@ -17,7 +17,6 @@ from evaluators_api.interpreter.dialect import unfence
 from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
 from evaluators_api.result import ParsedResult, parse_result
-from synthesis.examination.mutation import mutants
 from taskgraph.text_folding import fold_label, fold_text
 from tests.evaluators_api.attacks import ATTACKS
 from tests.evaluators_api.realistic_functions import CASES, FINISHED, PARAMETERS
@@ -146,7 +145,6 @@ def test_static_analysis_always_answers() -> None:
             assert analysis.message
         assert time.monotonic() - started < 5
         unfence(source)
-        mutants(source)
 
     fuzz(target, st.one_of(spoiled_sources(), st.lists(PIECES, max_size=60).map(" ".join), st.text()))
 
