@@ -83,7 +83,7 @@ def check_records_copied(
 ) -> bool:
     """Checks if every record that the source held at the start is now a record of the target: imported or exported.
 
-    Records are the same if the fields that both files name have the same values; at least one must be named in both.
+    Every field of the source must be a field of the target, which may have further ones, and have the same value there.
 
     Args:
         source: Path of the file that the records come from, relative to the home folder.
@@ -102,15 +102,15 @@ def check_records_copied(
         return False
     wanted = [_fields(record) for record in records_of(first, _rows(first, source_within))]
     found = [_fields(record) for record in records_of(second, _rows(second, target_within))]
-    common = {name for fields in wanted for name in fields} & {name for fields in found for name in fields}
-    if not wanted or not common:
+    names = {name for fields in wanted for name in fields}
+    if not names or not names <= {name for fields in found for name in fields}:
         return False
-    held = {_row(fields, common) for fields in found}
-    return all(_row(fields, common) in held for fields in wanted)
+    held = {_row(fields, names) for fields in found}
+    return all(_row(fields, names) in held for fields in wanted)
 
 
-def _row(fields: dict[str, str], common: set[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, _canonical(fields[name])) for name in common & fields.keys()))
+def _row(fields: dict[str, str], names: set[str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, _canonical(fields[name])) for name in names & fields.keys()))
 
 
 def _canonical(value: str) -> str:

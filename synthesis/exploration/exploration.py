@@ -28,7 +28,7 @@ class ExplorationSettings(Record):
     """Settings of exploration."""
 
     subtasks_per_application: int = Field(default=60, ge=1)
-    """Most subtasks asked for per application, besides the curated ones."""
+    """Most subtasks of one application: the curated ones come first, and the explorer is asked for the rest."""
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
     environment_attempts: int = Field(default=3, ge=1)
@@ -64,7 +64,8 @@ async def explore_application(
 ) -> Exploration:
     """The curated subtasks of `application`, and what the explorer proposes beside them, as far as it is well formed.
 
-    Curated subtasks enter as the catalogue has them. An application that does not come up, or a model that gives no usable answer, is a rejection of the application.
+    Curated subtasks enter as the catalogue has them, up to the most that are wanted; the explorer is asked for the rest. An
+    application that does not come up, or a model that gives no usable answer, is a rejection of the application.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
@@ -76,6 +77,9 @@ async def explore_application(
         except EnvironmentFailureError as error:
             return _rejected(application, "application_unavailable", str(error), provenance)
     curated, rejections = curated_subtasks(application, categories, provenance)
+    curated = curated[: settings.subtasks_per_application]
+    if len(curated) == settings.subtasks_per_application:
+        return Exploration(application, curated, tuple(rejections))
     try:
         reply = await _ask(application, models, categories, settings, observation=observation)
     except CallFailedError as error:
@@ -231,7 +235,7 @@ async def _ask(
         examples=examples,
         controls=controls_in_view(observation) if observation else (),
         screenshot=observation.screenshot if observation else None,
-        wanted=settings.subtasks_per_application,
+        wanted=max(1, settings.subtasks_per_application - len(examples)),
         to_declare=tuple(
             SubtaskToDeclare(
                 name=item.subtask_id.removeprefix(f"{application.name}."),

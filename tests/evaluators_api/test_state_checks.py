@@ -133,6 +133,14 @@ def test_imported_records_are_all_in_the_table() -> None:
     )
 
 
+def test_records_that_share_a_field_alone_are_not_copied() -> None:
+    start = evidence({"shop.db": SHOP})
+    other = evidence({"out.json": '[{"id": 1, "total": "7"}, {"id": 2, "total": "8"}]'})
+    assert not ask(
+        other, "check_records_copied", start, source="shop.db", source_within="customers", target="out.json"
+    )
+
+
 def test_the_rest_is_unchanged_but_for_exactly_so_many_records() -> None:
     start = evidence(
         {"sales.csv": SALES, "note.tid": NOTE + "modified: 20261122081519669\n", "shop.db": SHOP}

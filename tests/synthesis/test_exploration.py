@@ -53,6 +53,15 @@ async def test_curated_subtasks_enter_the_pool_as_the_catalogue_has_them(shared_
     assert len(models.calls[ModelRole.EXPLORER]) == 1
 
 
+async def test_no_more_than_wanted_enter_and_nobody_is_asked_for_more(shared_sandbox):
+    models = TestModels(NOTES)
+    two = ONE_VOTE.model_copy(update={"subtasks_per_application": 2})
+    found = await World(models, shared_sandbox, NOTES, exploration=two).explore("simulated_notes")
+    names = [example.name for example in NOTES["simulated_notes"].example_subtasks[:2]]
+    assert [item.subtask_id for item in found.subtasks] == [f"simulated_notes.{name}" for name in names]
+    assert ModelRole.EXPLORER not in models.calls
+
+
 async def test_a_proposal_that_repeats_a_curated_subtask_is_a_duplicate(shared_sandbox):
     example = NOTES["simulated_notes"].example_subtasks[0]
     again = proposal(
