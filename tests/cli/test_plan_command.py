@@ -37,9 +37,13 @@ def pool(tmp_path: Path) -> Path:
 
 
 def test_plan_says_how_many_the_pool_can_supply(run: Run, pool: object) -> None:
-    code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=easy|medium", "--count", 5)
+    wish = ("plan", "--pool", pool, "--want", "hierarchy=easy|medium", "--count", 5)
+    code, out, _ = run(*wish, "--near-duplicates")
     assert code == 0
     assert "can be supplied   5 or more" in out
+    code, out, _ = run(*wish)
+    assert code == 1
+    assert "no near-duplicates" in out
 
 
 def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: object) -> None:

@@ -185,7 +185,7 @@ async def test_bubblewrap_that_is_demanded_and_missing_is_an_error(
     monkeypatch.setattr("environments.machines.bubblewrap.bubblewrap_works", lambda: False)
     served: Application = application("sleep", "100")
     for isolation, message in (
-        ("bubblewrap", "bubblewrap .* is not installed"),
+        ("always", "bubblewrap .* is not installed"),
         ("automatic", "did not open"),
     ):
         settings = WebBrowserSettings.model_validate(
@@ -197,7 +197,7 @@ async def test_bubblewrap_that_is_demanded_and_missing_is_an_error(
                 update={"launch": served.launch.model_copy(update={"start_timeout_seconds": 0.1})}
             )
             expected = (
-                ApplicationUnavailableError if isolation == "bubblewrap" else ApplicationStartFailedError
+                ApplicationUnavailableError if isolation == "always" else ApplicationStartFailedError
             )
             with pytest.raises(expected, match=message):
                 await Hosting(settings, sandbox).restart([short])
