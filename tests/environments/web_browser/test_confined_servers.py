@@ -196,9 +196,7 @@ async def test_bubblewrap_that_is_demanded_and_missing_is_an_error(
             short = served.model_copy(
                 update={"launch": served.launch.model_copy(update={"start_timeout_seconds": 0.1})}
             )
-            expected = (
-                ApplicationUnavailableError if isolation == "always" else ApplicationStartFailedError
-            )
+            expected = ApplicationUnavailableError if isolation == "always" else ApplicationStartFailedError
             with pytest.raises(expected, match=message):
                 await Hosting(settings, sandbox).restart([short])
         finally:
