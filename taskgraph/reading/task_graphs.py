@@ -15,17 +15,9 @@ from resources.categories import ResourceCategory, ResourceKind
 from resources.instances import Resource
 from taskgraph.errors import GraphInvalidError, ParameterInvalidError
 from taskgraph.measures.bitmasks import require_size
-from taskgraph.reading.values import (
-    adjacency,
-    edges_with_resources,
-    ids_of,
-    json_kind,
-    object_in,
-    read_id,
-    read_resources,
-    refuse_unknown_keys,
-    text_in,
-)
+from taskgraph.reading.faults import describe_faults, json_kind
+from taskgraph.reading.forms import PlainGraphForm, SidesForm, SubtaskForm, TaskMetadataForm
+from taskgraph.reading.values import bound_resources
 from taskgraph.records.graph import Dependency, TaskGraph
 from taskgraph.records.subtask import BoundSubtask, fill
 from taskgraph.records.task import Task
@@ -35,10 +27,6 @@ CategoryOf = Callable[[str], str]
 
 UNNAMED_RESOURCE = "resource"
 """Category of what flows along an edge that names no resource."""
-
-_SIDES = ("inputs", "outputs", "consumed")
-_PLAIN_KEYS = ("nodes", "edges", "applications", "resources")
-_NODE_KEYS = ("id", "application", "application_category", "instruction", "subtask", *_SIDES)
 
 
 def read_task_graph(
@@ -59,23 +47,32 @@ def read_task_graph(
     """
     if not isinstance(document, Mapping):
         raise GraphInvalidError(f"A task graph is a JSON object; this is {json_kind(document)}.")
-    if "dag" in document:
-        graph = _from_task_metadata(document, categories, category_of)
-    elif _is_record(document):
-        graph = _from_record(document)
-    elif "nodes" in document:
-        graph = _from_plain(document, categories, category_of)
-    else:
-        raise GraphInvalidError(
-            "This is no task graph: it has neither `graph` (a task record), `dag` (task metadata of the paper) nor"
-            f" `nodes` (a plain graph). Its keys: {', '.join(sorted(map(str, document))) or 'none'}."
-        )
+    try:
+        graph = _graph_in(document, categories, category_of)
+    except ValidationError as error:
+        raise GraphInvalidError(describe_faults(error, "The graph")) from None
     if not graph.nodes:
         raise GraphInvalidError("The graph has no subtasks; it needs at least one.")
     require_size(graph.nodes)
     _require_printable(graph)
     require_single_producers(graph)
     return graph
+
+
+def _graph_in(
+    document: Mapping[str, object], categories: Mapping[str, ResourceCategory], category_of: CategoryOf
+) -> TaskGraph:
+    whole = dict(document)
+    if "dag" in whole:
+        return _from_task_metadata(TaskMetadataForm.model_validate(whole), categories, category_of)
+    if _is_record(whole):
+        return _from_record(whole)
+    if "nodes" in whole:
+        return _from_plain(PlainGraphForm.model_validate(whole), categories, category_of)
+    raise GraphInvalidError(
+        "This is no task graph: it has neither `graph` (a task record), `dag` (task metadata of the paper) nor"
+        f" `nodes` (a plain graph). Its keys: {', '.join(sorted(map(str, whole))) or 'none'}."
+    )
 
 
 def require_single_producers(graph: TaskGraph) -> None:
@@ -135,18 +132,9 @@ def _is_record(document: Mapping[str, object]) -> bool:
 
 
 def _from_record(document: Mapping[str, object]) -> TaskGraph:
-    try:
-        if "task_id" in document and "graph" in document:
-            return Task.model_validate(document).graph
-        if "graph" in document:
-            return TaskGraph.model_validate(document["graph"])
-        return TaskGraph.model_validate(_row(document))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise GraphInvalidError(
-            f"{place + ': ' if place else ''}{first['msg'].removeprefix('Value error, ')}"
-        ) from None
+    if "task_id" in document and "graph" in document:
+        return Task.model_validate(document).graph
+    return TaskGraph.model_validate(document["graph"] if "graph" in document else _row(document))
 
 
 def _row(document: Mapping[str, object]) -> dict[str, object]:
@@ -165,32 +153,23 @@ def _node_of_row(node: object) -> object:
 
 
 def _from_task_metadata(
-    document: Mapping[str, object], categories: Mapping[str, ResourceCategory], category_of: CategoryOf
+    form: TaskMetadataForm, categories: Mapping[str, ResourceCategory], category_of: CategoryOf
 ) -> TaskGraph:
-    dag = document["dag"]
-    if not isinstance(dag, Mapping) or "nodes" not in dag:
-        raise GraphInvalidError(
-            "`dag` has no `nodes`; the paper's task metadata has `nodes` and `edges` there."
-        )
-    names = ids_of(dag["nodes"], "dag.nodes")
-    subtasks = _subtasks_of(document.get("subtasks"), names)
-    told = text_in(document, "task_instruction", "the task")
+    subtasks = {subtask.id: subtask for subtask in form.subtasks or ()}
     nodes = []
-    for name in names:
-        subtask = subtasks.get(name, {})
-        application = text_in(subtask, "application", name)
-        template = text_in(subtask, "instruction", name) or text_in(subtask, "instruction_template", name)
-        values = _parameters(subtask.get("available_parameters"), told)
+    for name in (node.id for node in form.dag.nodes):
+        subtask = subtasks.get(name) or SubtaskForm(id=name)
+        template = subtask.instruction or subtask.instruction_template
+        values = _parameters(subtask.available_parameters, form.task_instruction)
         try:
             instruction = fill(template, values)
         except ParameterInvalidError:
             instruction = template
-        sides = {
-            side: read_resources(
-                subtask.get(f"{side}_resources", ()), name, application, categories, values=values, guess=True
-            )
-            for side in ("input", "output")
-        }
+        application = subtask.application
+        inputs, outputs = (
+            bound_resources(given, name, application, categories, values=values, guess=True)
+            for given in (subtask.input_resources, subtask.output_resources)
+        )
         nodes.append(
             BoundSubtask(
                 instance_id=name,
@@ -198,87 +177,60 @@ def _from_task_metadata(
                 application=application,
                 application_category=category_of(application) if application else "",
                 instruction=instruction or name,
-                inputs=sides["input"],
-                outputs=sides["output"],
+                inputs=inputs,
+                outputs=outputs,
             )
         )
-    return _linked(nodes, adjacency(dag.get("edges", {})), {})
+    return _linked(nodes, form.dag.pairs, {})
 
 
-def _subtasks_of(listed: object, names: Sequence[str]) -> dict[str, Mapping[str, object]]:
-    """The metadata of the subtasks by id; empty where none is given."""
-    if listed is None:
-        return {}
-    if not isinstance(listed, Sequence) or isinstance(listed, str):
-        raise GraphInvalidError(
-            f"`subtasks` is {json_kind(listed)}; it must be a list of the paper's subtask metadata."
-        )
-    found: dict[str, Mapping[str, object]] = {}
-    for position, item in enumerate(listed, start=1):
-        if not isinstance(item, Mapping):
-            raise GraphInvalidError(
-                f"Number {position} of `subtasks` is {json_kind(item)}, not an object with an `id`."
-            )
-        name = read_id(item.get("id"), f"Number {position} of `subtasks`")
-        if name in found:
-            raise GraphInvalidError(f"`subtasks` has metadata for {name} twice.")
-        found[name] = item
-    unknown = sorted(set(names) - found.keys())
-    if unknown and found:
-        raise GraphInvalidError(f"`subtasks` has no metadata for these nodes: {', '.join(unknown)}.")
-    return found
-
-
-def _parameters(given: object, told: str) -> dict[str, str]:
+def _parameters(sets: Sequence[Mapping[str, str]], told: str) -> Mapping[str, str]:
     """The parameter set that the instruction tells of, or the only one."""
-    sets = [item for item in given if isinstance(item, Mapping)] if isinstance(given, list | tuple) else []
-    texts = [{str(name): str(value) for name, value in item.items()} for item in sets]
-    if len(texts) == 1:
-        return texts[0]
-    return next((item for item in texts if all(value in told for value in item.values())), {})
+    if len(sets) == 1:
+        return sets[0]
+    return next((item for item in sets if all(value in told for value in item.values())), {})
 
 
 def _from_plain(
-    document: Mapping[str, object], categories: Mapping[str, ResourceCategory], category_of: CategoryOf
+    form: PlainGraphForm, categories: Mapping[str, ResourceCategory], category_of: CategoryOf
 ) -> TaskGraph:
-    given = document["nodes"]
-    names = ids_of(given, "nodes")
-    refuse_unknown_keys(document, _PLAIN_KEYS, "a plain graph")
-    assert isinstance(given, Sequence)
-    details = {name: item for name, item in zip(names, given, strict=True) if isinstance(item, Mapping)}
-    applications, resources = object_in(document, "applications"), object_in(document, "resources")
-    for key, named in (("applications", applications), ("resources", resources)):
-        unknown = sorted(set(named) - set(names))
-        if unknown:
-            raise GraphInvalidError(f"`{key}` names subtasks that are not in `nodes`: {', '.join(unknown)}.")
     nodes = []
-    for name in names:
-        own = dict(details.get(name, {}))
-        refuse_unknown_keys(own, _NODE_KEYS, f"the node {name}")
-        flows = object_in(resources, name)
-        refuse_unknown_keys(flows, _SIDES, f"the resources of {name}", strict=True)
-        own |= flows
-        application = text_in(own, "application", name) or text_in(applications, name, "`applications`")
-        sides = {side: read_resources(own.get(side, ()), name, application, categories) for side in _SIDES}
+    for node in form.nodes:
+        name = node.id
+        application = node.application or form.applications.get(name, "")
+        flows = form.resources.get(name, SidesForm())
+        inputs, outputs, consumed = (
+            bound_resources(
+                getattr(flows if side in flows.model_fields_set else node, side),
+                name,
+                application,
+                categories,
+            )
+            for side in ("inputs", "outputs", "consumed")
+        )
         nodes.append(
             BoundSubtask(
                 instance_id=name,
-                subtask_id=text_in(own, "subtask", name) or name,
+                subtask_id=node.subtask or name,
                 application=application,
-                application_category=text_in(own, "application_category", name)
+                application_category=node.application_category
                 or (category_of(application) if application else ""),
-                instruction=text_in(own, "instruction", name) or name,
-                inputs=tuple(dict.fromkeys((*sides["inputs"], *sides["consumed"]))),
-                outputs=sides["outputs"],
-                consumed=sides["consumed"],
+                instruction=node.instruction or name,
+                inputs=tuple(dict.fromkeys((*inputs, *consumed))),
+                outputs=outputs,
+                consumed=consumed,
             )
         )
-    if "edges" not in document:
+    if "listed" not in form.model_fields_set:
         return _linked(nodes, _matching(nodes), {})
     applied = {node.instance_id: node.application for node in nodes}
-    return _linked(
-        nodes, adjacency(document["edges"]), edges_with_resources(document["edges"], categories, applied)
-    )
+    named: dict[tuple[str, str], list[Resource]] = {}
+    for edge in form.listed:
+        if edge.resource is not None:
+            place = f"the edge {edge.producer} → {edge.consumer}"
+            found = bound_resources([edge.resource], place, applied.get(edge.producer, ""), categories)
+            named.setdefault((edge.producer, edge.consumer), []).extend(found)
+    return _linked(nodes, form.pairs, named)
 
 
 def _matching(nodes: Sequence[BoundSubtask]) -> list[tuple[str, str]]:
@@ -315,11 +267,7 @@ def _linked(
             Dependency(producer=pair[0], consumer=pair[1], resource=resource)
             for resource in flows or [unnamed]
         ]
-    try:
-        graph = TaskGraph(nodes=tuple(by_name.values()), edges=tuple(edges))
-    except ValidationError as error:
-        raise GraphInvalidError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
-    return graph
+    return TaskGraph(nodes=tuple(by_name.values()), edges=tuple(edges))
 
 
 def _with(node: BoundSubtask, side: str, flowing: Sequence[Resource]) -> BoundSubtask:

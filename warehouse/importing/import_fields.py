@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from taskgraph.reading.faults import json_kind
 from warehouse.errors import ImportRefusedError
-from warehouse.importing.json_reading import kind_of, parse_json, read_text
+from warehouse.importing.json_reading import parse_json, read_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Fields:
         """
         value = self._required(name)
         if not isinstance(value, str):
-            raise self.refused(name, f"must be text, not {kind_of(value)}")
+            raise self.refused(name, f"must be text, not {json_kind(value)}")
         if not value.strip() and not empty:
             raise self.refused(name, "must not be empty")
         return value
@@ -44,7 +45,7 @@ class Fields:
         """A list."""
         value = self._required(name)
         if not isinstance(value, list):
-            raise self.refused(name, f"must be a list, not {kind_of(value)}")
+            raise self.refused(name, f"must be a list, not {json_kind(value)}")
         return value
 
     def texts(self, name: str) -> list[str]:
@@ -52,7 +53,7 @@ class Fields:
         found: list[str] = []
         for position, item in enumerate(self.items(name)):
             if not isinstance(item, str):
-                raise self.refused(f"{name}[{position}]", f"must be text, not {kind_of(item)}")
+                raise self.refused(f"{name}[{position}]", f"must be text, not {json_kind(item)}")
             found.append(item)
         return found
 
@@ -69,7 +70,7 @@ class Fields:
         """A whole number."""
         value = self._required(name)
         if not isinstance(value, int) or isinstance(value, bool):
-            raise self.refused(name, f"must be a whole number, not {kind_of(value)}")
+            raise self.refused(name, f"must be a whole number, not {json_kind(value)}")
         return value
 
     def refused(self, name: str, reason: str) -> ImportRefusedError:
@@ -83,7 +84,7 @@ class Fields:
 
     def _object(self, value: JsonValue, name: str) -> Fields:
         if not isinstance(value, dict):
-            raise self.refused(name, f"must be an object, not {kind_of(value)}")
+            raise self.refused(name, f"must be an object, not {json_kind(value)}")
         return Fields(value, self.file, ".".join(part for part in (self.place, name) if part))
 
 
@@ -98,7 +99,9 @@ def read_lines(path: Path, shown: str) -> Iterator[tuple[int, Fields]]:
         whole = parse_json(text, shown)
         for number, item in enumerate(whole if isinstance(whole, list) else [], start=1):
             if not isinstance(item, dict):
-                raise ImportRefusedError(shown, f"[{number - 1}]", f"must be an object, not {kind_of(item)}")
+                raise ImportRefusedError(
+                    shown, f"[{number - 1}]", f"must be an object, not {json_kind(item)}"
+                )
             yield number, Fields(item, shown, f"[{number - 1}]")
         return
     for number, line in enumerate(text.split("\n"), start=1):
@@ -106,5 +109,5 @@ def read_lines(path: Path, shown: str) -> Iterator[tuple[int, Fields]]:
             continue
         value = parse_json(line, shown, f"line {number}")
         if not isinstance(value, dict):
-            raise ImportRefusedError(shown, f"line {number}", f"must be an object, not {kind_of(value)}")
+            raise ImportRefusedError(shown, f"line {number}", f"must be an object, not {json_kind(value)}")
         yield number, Fields(value, shown, f"line {number}")

@@ -11,16 +11,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue, ValidationError
-from pydantic_core import ErrorDetails
 
 from resources.record import Record
+from taskgraph.reading.faults import place_of, reason_of
 from taskgraph.records.task import Rejection
 from warehouse.errors import Fault, ImportRefusedError
 from warehouse.importing.imported_tasks import IMPORTED
-from warehouse.importing.json_reading import kind_of, parse_json, read_text
+from warehouse.importing.json_reading import parse_json, read_text
 from warehouse.records import ImportedItem
 
 
@@ -47,15 +47,6 @@ Identifier = Annotated[Text, BeforeValidator(_number_as_text)]
 M = TypeVar("M", bound=BaseModel)
 Kind = Literal["task", "subtask", "trajectory", "evaluation_function"]
 """What an item would have become."""
-_WANTED: Final = {
-    "string_type": "must be text",
-    "bool_type": "must be true or false",
-    "list_type": "must be a list",
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
-    "int_type": "must be a whole number",
-    "float_type": "must be a number",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +128,7 @@ def parsed(model: type[M], value: JsonValue, file: str, place: str = "") -> M:
         return model.model_validate(value)
     except ValidationError as error:
         faults = [
-            Fault(file, ".".join(part for part in (place, _field(item)) if part), _reason(item))
+            Fault(file, ".".join(part for part in (place, place_of(item["loc"])) if part), reason_of(item))
             for item in error.errors(include_url=False)
         ]
         raise ImportRefusedError.listing(faults) from None
@@ -213,22 +204,3 @@ def _read_item(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
 
 def _unreadable(error: ImportRefusedError, place: str, text: str | None) -> BrokenItem:
     return BrokenItem(place, "task", place, error.faults, error.code, text)
-
-
-def _field(item: ErrorDetails) -> str:
-    field = ""
-    for part in item["loc"]:
-        field += f"[{part}]" if isinstance(part, int) else f"{'.' if field else ''}{part}"
-    return field
-
-
-def _reason(item: ErrorDetails) -> str:
-    kind = item["type"]
-    if kind == "missing":
-        return "is missing"
-    if kind in _WANTED:
-        return f"{_WANTED[kind]}, not {kind_of(item['input'])}"
-    if kind == "literal_error":
-        return f"must be {item.get('ctx', {}).get('expected', '')}, not {item['input']!r}"
-    message = item["msg"].removeprefix("Value error, ")
-    return message[:1].lower() + message[1:] if kind != "value_error" else message

@@ -48,19 +48,6 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
     return value
 
 
-def kind_of(value: object) -> str:
-    """What a JSON value is, in words."""
-    names = {
-        dict: "an object",
-        list: "a list",
-        str: "text",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-    }
-    return "null" if value is None else names.get(type(value), type(value).__name__)
-
-
 def json_files(path: Path) -> list[Path]:
     """The JSON files of a folder and its subfolders, sorted, or the one file.
 

@@ -15,11 +15,12 @@ from typing import Literal, Self
 from pydantic import Field, JsonValue, model_validator
 
 from resources.record import Record
+from taskgraph.reading.faults import json_kind
 from taskgraph.records.subtask import BoundSubtask
 from warehouse.exporting.application_aliases import canonical_application
 from warehouse.importing.imported_tasks import build_task
 from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
-from warehouse.importing.json_reading import json_files, kind_of
+from warehouse.importing.json_reading import json_files
 from warehouse.records import ImportedItem
 
 _NO_TASKS = frozenset({"manifest.json", "template.json"})
@@ -148,12 +149,12 @@ def _disagreement(name: str, value: JsonValue, metrics: int | None) -> str:
     if metrics is None:
         if isinstance(value, list):
             return f"{name} is a list, but func names one metric"
-        return "" if isinstance(value, dict) else f"{name} must be an object, not {kind_of(value)}"
+        return "" if isinstance(value, dict) else f"{name} must be an object, not {json_kind(value)}"
     if not isinstance(value, list):
-        return f"{name} must be a list like func, not {kind_of(value)}"
+        return f"{name} must be a list like func, not {json_kind(value)}"
     if len(value) != metrics:
         return f"{name} has {len(value)} entries, but func names {metrics} metrics"
     odd = next(
         (at for at, entry in enumerate(value) if entry is not None and not isinstance(entry, dict)), None
     )
-    return "" if odd is None else f"{name}[{odd}] must be an object, not {kind_of(value[odd])}"
+    return "" if odd is None else f"{name}[{odd}] must be an object, not {json_kind(value[odd])}"

@@ -15,12 +15,13 @@ from pydantic import JsonValue, field_validator
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from resources.record import Record
+from taskgraph.reading.faults import json_kind
 from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask
 from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
 from warehouse.importing.imported_tasks import build_task
 from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
-from warehouse.importing.json_reading import json_files, kind_of
+from warehouse.importing.json_reading import json_files
 from warehouse.records import ImportedItem
 
 
@@ -33,7 +34,7 @@ class _Subtask(ForeignModel):
     @classmethod
     def _single(cls, value: JsonValue) -> JsonValue:
         if isinstance(value, (dict, list)):
-            raise ValueError(f"must be a value or null, not {kind_of(value)}")
+            raise ValueError(f"must be a value or null, not {json_kind(value)}")
         return value
 
 

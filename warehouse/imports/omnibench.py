@@ -21,6 +21,7 @@ from resources.applications import ResourceDeclaration
 from resources.instances import Resource
 from resources.record import Record
 from taskgraph.errors import ParameterInvalidError
+from taskgraph.reading.faults import json_kind
 from taskgraph.records.evaluation_function import ENTRY_POINT, EvaluationFunction
 from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
@@ -33,7 +34,7 @@ from warehouse.importing.import_fields import Fields, read_lines
 from warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
 from warehouse.importing.imported_trajectories import read_task_trajectory, read_trajectory
 from warehouse.importing.items import BrokenItem, Item, checked, file_items, line_items
-from warehouse.importing.json_reading import kind_of, read_text
+from warehouse.importing.json_reading import read_text
 
 R = TypeVar("R", bound=Record)
 
@@ -98,7 +99,7 @@ def _name(item: Item) -> str:
 
 def _fields(item: Item) -> Fields:
     if not isinstance(item.value, dict):
-        raise item.refused("", f"must be an object, not {kind_of(item.value)}")
+        raise item.refused("", f"must be an object, not {json_kind(item.value)}")
     return Fields(item.value, item.file, item.place)
 
 
@@ -109,7 +110,7 @@ def _subtask(fields: Fields) -> Subtask:
         values: dict[str, str] = {}
         for name, value in item.values.items():
             if not isinstance(value, str):
-                raise item.refused(name, f"must be text, not {kind_of(value)}")
+                raise item.refused(name, f"must be text, not {json_kind(value)}")
             values[name] = value
         missing = [name for name in placeholders(template) if name not in values]
         if missing:

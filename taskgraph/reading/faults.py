@@ -1,0 +1,105 @@
+"""What pydantic finds wrong with parsed JSON, in the words of JSON: which field, what stands there, what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+_MOST_FAULTS = 3
+_PREDICATE = "json_form"
+_WANTED: Final = {
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+}
+
+
+def json_kind(value: object) -> str:
+    """What a parsed JSON value is, in the words of JSON.
+
+    >>> [json_kind(value) for value in (None, True, 1.5, "a", [], {})]
+    ['null', 'true or false', 'a number', 'text', 'a list', 'an object']
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "text"
+    return "an object" if isinstance(value, Mapping) else "a list"
+
+
+def form_error(predicate: str) -> PydanticCustomError:
+    """What a validator raises: `predicate` says of the field what is wrong, and follows the field's name.
+
+    >>> form_error("is blank; an id is text").message()
+    'is blank; an id is text'
+    """
+    return PydanticCustomError(_PREDICATE, "{predicate}", {"predicate": predicate})
+
+
+def place_of(location: tuple[int | str, ...]) -> str:
+    """The place of a field as it would be written in code.
+
+    >>> place_of(("nodes", 0, "inputs", 2)), place_of(("edges", "a", "[key]"))
+    ('nodes[0].inputs[2]', 'edges.a')
+    """
+    place = ""
+    for part in location:
+        if part != "[key]":
+            place += f"[{part}]" if isinstance(part, int) else f"{'.' if place else ''}{part}"
+    return place.encode(errors="backslashreplace").decode()
+
+
+def reason_of(fault: ErrorDetails) -> str:
+    """What is wrong with a field, as it follows the field's name.
+
+    >>> reason_of({"type": "list_type", "loc": ("a",), "msg": "Input should be a valid list", "input": "b"})
+    'must be a list, not text'
+    """
+    kind = fault["type"]
+    if kind == "missing":
+        return "is missing"
+    if kind in _WANTED:
+        return f"{_WANTED[kind]}, not {json_kind(fault['input'])}"
+    if kind in ("literal_error", "enum"):
+        return f"must be {fault.get('ctx', {}).get('expected', '')}, not {fault['input']!r}"
+    message = fault["msg"].removeprefix("Value error, ")
+    return message if kind in ("value_error", _PREDICATE) else message[:1].lower() + message[1:]
+
+
+def describe_faults(error: ValidationError, whole: str) -> str:
+    """The first faults as one line, each a sentence; `whole` names what was read, for faults of no single field.
+
+    >>> from pydantic import TypeAdapter
+    >>> try:
+    ...     TypeAdapter(dict[str, list[str]]).validate_python({"a": [1], "b": "c"})
+    ... except ValidationError as error:
+    ...     describe_faults(error, "The graph")
+    '`a[0]` must be text, not a number. `b` must be a list, not text.'
+    """
+    faults = error.errors(include_url=False)
+    lines = [_sentence(fault, whole) for fault in faults[:_MOST_FAULTS]]
+    if len(faults) > _MOST_FAULTS:
+        more = len(faults) - _MOST_FAULTS
+        lines.append(f"There are {more} more faults." if more > 1 else "There is 1 more fault.")
+    return " ".join(lines)
+
+
+def _sentence(fault: ErrorDetails, whole: str) -> str:
+    place, reason = place_of(fault["loc"]), reason_of(fault)
+    if fault["type"] in ("missing", "literal_error", "enum", _PREDICATE, *_WANTED):
+        text = f"`{place}` {reason}" if place else f"{whole} {reason}"
+    else:
+        text = f"`{place}`: {reason}" if place else reason
+    return text if text.endswith((".", "?")) else f"{text}."

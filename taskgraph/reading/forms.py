@@ -1,0 +1,331 @@
+"""The forms of a task graph in JSON that are not our own records: plain graphs and the paper's task metadata (App. C.1, C.4)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from typing import Annotated, ClassVar, Self, TypeVar
+from unicodedata import category
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from resources.categories import ResourceKind
+from taskgraph.measures.bitmasks import require_size
+from taskgraph.reading.faults import form_error, json_kind
+
+_ENDS = (("producer", "source", "from"), ("consumer", "target", "to"))
+_BROKEN = re.compile(r"\s*\n\s*")
+
+
+def _id_text(given: object) -> str:
+    """An id as text, whole again where a printed page broke it: the paper's own example has such ids."""
+    text = _BROKEN.sub("", str(given)) if isinstance(given, str | int) else ""
+    if isinstance(given, bool) or not text.strip():
+        found = "blank" if isinstance(given, str) else json_kind(given)
+        raise form_error(f"is {found}; an id is text or a whole number")
+    halves = [letter for letter in text if category(letter) == "Cs"]
+    if halves:
+        raise form_error(f"holds {halves[0]!a}, which cannot be printed")
+    return text
+
+
+def _text(given: object) -> str:
+    if given is None:
+        return ""
+    if isinstance(given, bool) or not isinstance(given, str | int | float):
+        raise form_error(f"is {json_kind(given)}; it must be text")
+    return str(given)
+
+
+def _listed(hint: str) -> BeforeValidator:
+    """Refuses what is no list; `hint` says of what it must be one."""
+
+    def check(given: object) -> object:
+        if not isinstance(given, list | tuple):
+            raise form_error(f"is {json_kind(given)}; it must be a list {hint}")
+        return given
+
+    return BeforeValidator(check)
+
+
+def _of_countable_size(given: object) -> object:
+    if isinstance(given, list | tuple):
+        require_size(given)
+    return given
+
+
+def _checked_id(given: object) -> object:
+    _id_text(given)
+    return given
+
+
+def _as_named(given: object) -> object:
+    return given if isinstance(given, Mapping) else {"id": _id_text(given)}
+
+
+Identifier = Annotated[str, BeforeValidator(_id_text)]
+"""An id: text, or a whole number, which is read as text."""
+OptionalText = Annotated[str, BeforeValidator(_text)]
+"""Text; a number is its text, and null is no text."""
+Named = TypeVar("Named", bound="NamedForm")
+
+
+class JsonForm(BaseModel):
+    """Fields that are read; those that are unknown are ignored, except where a subclass refuses them."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+
+
+class _KnownKeys(JsonForm):
+    """Refuses lists and objects under unknown keys: `edgs` would silently mean no edges.
+
+    Text and numbers, such as a name or a colour, are ignored unless `refuses_all_unknown`.
+    """
+
+    refuses_all_unknown: ClassVar[bool] = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, given: object) -> object:
+        if not isinstance(given, Mapping):
+            return given
+        known = list(
+            dict.fromkeys(str(field.validation_alias or name) for name, field in cls.model_fields.items())
+        )
+        for key, value in given.items():
+            filled = isinstance(value, Mapping | list | tuple) and value
+            if key not in known and (cls.refuses_all_unknown or filled):
+                near = get_close_matches(str(key), known, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else "."
+                raise form_error(f"has the unknown key {key!r}{hint} Known: {', '.join(known)}")
+        return given
+
+
+class ResourceForm(_KnownKeys):
+    """A resource: `category`, `category:value`, or an object."""
+
+    refuses_all_unknown = True
+
+    category: OptionalText = ""
+    """Its category."""
+    value: OptionalText = ""
+    """Its value; blank where it is not known."""
+    kind: ResourceKind | None = None
+    """Its kind, for categories that the catalogue does not have."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _split_text(cls, given: object) -> object:
+        if isinstance(given, str):
+            name, _, value = given.partition(":")
+            return {"category": name, "value": value}
+        if not isinstance(given, Mapping | ResourceForm):
+            raise form_error(
+                f"is {json_kind(given)}; write 'category', 'category:value' or an object with `category`"
+            )
+        return given
+
+
+Resources = Annotated[tuple[ResourceForm, ...], _listed("of resources")]
+"""A list of resources."""
+
+
+class SidesForm(_KnownKeys):
+    """What a subtask reads, writes and destroys."""
+
+    refuses_all_unknown = True
+
+    inputs: Resources = ()
+    """Resources read."""
+    outputs: Resources = ()
+    """Resources written."""
+    consumed: Resources = ()
+    """Resources read and destroyed."""
+
+
+class NamedForm(JsonForm):
+    """Something with an id."""
+
+    id: Identifier
+    """Its id."""
+
+
+class NodeForm(SidesForm, NamedForm):
+    """A node of a plain graph: an id, or an object with an `id`."""
+
+    refuses_all_unknown = False
+
+    application: OptionalText = ""
+    """Application it is done in."""
+    application_category: OptionalText = ""
+    """Category of that application; the catalogue's where blank."""
+    instruction: OptionalText = ""
+    """What is done; the id where blank."""
+    subtask: OptionalText = ""
+    """Id of the subtask; the node's where blank."""
+
+
+class EdgeForm(JsonForm):
+    """An edge in a list: a pair, or an object with two ends."""
+
+    producer: Identifier
+    """Id of the subtask that writes; also `source` or `from`."""
+    consumer: Identifier
+    """Id of the subtask that reads; also `target` or `to`."""
+    resource: ResourceForm | None = None
+    """What flows."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _two_ends(cls, given: object) -> object:
+        resource = None
+        if isinstance(given, Mapping):
+            ends = [given[name] for names in _ENDS for name in names if name in given]
+            resource = given.get("resource")
+        else:
+            ends = list(given) if isinstance(given, list | tuple) else []
+        if len(ends) != 2:
+            raise form_error(f"has not two ends: {str(given)[:80]}; write [producer, consumer]")
+        return {"producer": ends[0], "consumer": ends[1], "resource": resource}
+
+
+def _edge_list(given: object) -> object:
+    if isinstance(given, Mapping):
+        return ()
+    if not isinstance(given, list | tuple):
+        raise form_error(f"is {json_kind(given)}; it must be a list of pairs or an adjacency object")
+    return given
+
+
+def _adjacency(given: object) -> object:
+    return given if isinstance(given, Mapping) else {}
+
+
+def _consumers(given: object) -> object:
+    if not isinstance(given, list | tuple):
+        raise form_error(f"is {str(given)[:80]!r}, no list of consumers; write {{producer: [consumer, …]}}")
+    return given
+
+
+class EdgesForm(JsonForm):
+    """Edges under one key, as a list or as an adjacency object; one of the two fields is empty."""
+
+    listed: Annotated[tuple[EdgeForm, ...], BeforeValidator(_edge_list)] = Field(
+        default=(), validation_alias="edges"
+    )
+    """Edges of a list."""
+    adjacent: Annotated[
+        dict[
+            Annotated[object, BeforeValidator(_checked_id)],
+            Annotated[tuple[Identifier, ...], BeforeValidator(_consumers)],
+        ],
+        BeforeValidator(_adjacency),
+    ] = Field(default={}, validation_alias="edges")
+    """Consumers of each producer."""
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The edges as (producer, consumer)."""
+        adjacent = [
+            (_id_text(name), consumer) for name, consumers in self.adjacent.items() for consumer in consumers
+        ]
+        return [*((edge.producer, edge.consumer) for edge in self.listed), *adjacent]
+
+
+def _once(message: str) -> Callable[[tuple[Named, ...]], tuple[Named, ...]]:
+    def check(found: tuple[Named, ...]) -> tuple[Named, ...]:
+        counts = Counter(item.id for item in found)
+        twice = [name for name, count in sorted(counts.items()) if count > 1]
+        if twice:
+            raise form_error(message.format(", ".join(twice[:10])))
+        return found
+
+    return check
+
+
+class PlainGraphForm(_KnownKeys, EdgesForm):
+    """A plain graph."""
+
+    nodes: Annotated[
+        tuple[Annotated[NodeForm, BeforeValidator(_as_named)], ...],
+        AfterValidator(_once("holds ids that stand twice: {}")),
+        BeforeValidator(_of_countable_size),
+        _listed("of ids or of objects with an `id`"),
+    ]
+    """Its subtasks."""
+    applications: dict[str, OptionalText] = Field(default={})
+    """Applications by subtask, where the nodes do not name them."""
+    resources: dict[str, SidesForm] = Field(default={})
+    """Resources by subtask, instead of those of the nodes."""
+
+    @model_validator(mode="after")
+    def _names_known_subtasks(self) -> Self:
+        names = {node.id for node in self.nodes}
+        for key, named in (("applications", self.applications), ("resources", self.resources)):
+            unknown = sorted(set(named) - names)
+            if unknown:
+                raise ValueError(f"`{key}` names subtasks that are not in `nodes`: {', '.join(unknown)}")
+        return self
+
+
+class DagForm(EdgesForm):
+    """Nodes and edges of the paper's task metadata."""
+
+    nodes: Annotated[
+        tuple[Annotated[NamedForm, BeforeValidator(_as_named)], ...],
+        AfterValidator(_once("holds ids that stand twice: {}")),
+        BeforeValidator(_of_countable_size),
+        _listed("of ids or of objects with an `id`"),
+    ]
+    """Its subtasks."""
+
+
+def _parameter_sets(given: object) -> object:
+    """The objects in a list; the paper's own data have other things there, which say nothing."""
+    sets = [item for item in given if isinstance(item, Mapping)] if isinstance(given, list | tuple) else []
+    return [{str(name): str(value) for name, value in item.items()} for item in sets]
+
+
+class SubtaskForm(NamedForm):
+    """The paper's metadata of a subtask (C.1)."""
+
+    application: OptionalText = ""
+    """Application it is done in."""
+    instruction: OptionalText = ""
+    """What is done."""
+    instruction_template: OptionalText = ""
+    """The same with `{parameter}` placeholders."""
+    available_parameters: Annotated[tuple[dict[str, str], ...], BeforeValidator(_parameter_sets)] = ()
+    """Parameter sets."""
+    input_resources: Resources = ()
+    """Resources read."""
+    output_resources: Resources = ()
+    """Resources written."""
+
+
+class TaskMetadataForm(JsonForm):
+    """The paper's metadata of a task (C.4), with those of its subtasks."""
+
+    dag: DagForm
+    """The graph."""
+    task_instruction: OptionalText = ""
+    """Instruction of the task, which tells which parameter set was chosen."""
+    subtasks: (
+        Annotated[
+            tuple[SubtaskForm, ...],
+            AfterValidator(_once("has metadata for {} twice")),
+            _listed("of the paper's subtask metadata"),
+        ]
+        | None
+    ) = None
+    """Metadata of the subtasks; the ids are all that is known without."""
+
+    @model_validator(mode="after")
+    def _has_metadata_of_all(self) -> Self:
+        found = {subtask.id for subtask in self.subtasks or ()}
+        unknown = sorted({node.id for node in self.dag.nodes} - found)
+        if unknown and found:
+            raise ValueError(f"`subtasks` has no metadata for these nodes: {', '.join(unknown)}")
+        return self
