@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Annotated, ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, Final, Self, TypeVar
 from unicodedata import category
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -16,6 +16,7 @@ from taskgraph.measures.bitmasks import require_size
 from taskgraph.reading.faults import form_error, json_kind
 
 _ENDS = (("producer", "source", "from"), ("consumer", "target", "to"))
+_EDGES: Final = "edges"
 _BROKEN = re.compile(r"\s*\n\s*")
 
 
@@ -213,7 +214,7 @@ class EdgesForm(JsonForm):
     """Edges under one key, as a list or as an adjacency object; one of the two fields is empty."""
 
     listed: Annotated[tuple[EdgeForm, ...], BeforeValidator(_edge_list)] = Field(
-        default=(), validation_alias="edges"
+        default=(), validation_alias=_EDGES
     )
     """Edges of a list."""
     adjacent: Annotated[
@@ -222,7 +223,7 @@ class EdgesForm(JsonForm):
             Annotated[tuple[Identifier, ...], BeforeValidator(_consumers)],
         ],
         BeforeValidator(_adjacency),
-    ] = Field(default={}, validation_alias="edges")
+    ] = Field(default={}, validation_alias=_EDGES)
     """Consumers of each producer."""
 
     @property
