@@ -102,18 +102,7 @@ async def record_subtask(
 
 def subtask_of(application: Application, example: ExampleSubtask) -> Subtask:
     """The subtask of a curated example."""
-    return Subtask(
-        subtask_id=f"{application.name}.{example.name}",
-        application=application.name,
-        application_category=application.category,
-        platform=application.platform,
-        instruction_template=example.instruction_template,
-        available_parameters=example.parameter_sets,
-        inputs=example.inputs,
-        outputs=example.outputs,
-        fresh=example.fresh,
-        origin="curated",
-    )
+    return Subtask.of(example, application, origin="curated")
 
 
 def _read(folder: Path, applications: Iterable[Application]) -> Iterator[RecordedSubtask]:

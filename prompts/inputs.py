@@ -17,7 +17,7 @@ from prompts.replies import (
     SummarizerReply,
 )
 from prompts.shown_effects import ShownEffects
-from resources.applications import ResourceDeclaration
+from resources.applications import SubtaskTemplate, SubtaskWording
 from resources.categories import ResourceCategory
 from resources.record import Record
 from taskgraph.records.gestures import Coordinates
@@ -36,34 +36,16 @@ class ResourceInView(Record):
     """Kind of the category, where the reader needs it."""
 
 
-class SubtaskExample(Record):
-    """A curated subtask shown to the explorer."""
+class SubtaskToDeclare(SubtaskWording):
+    """A proposed subtask without the declarations of others, so that the answer is independent of them."""
 
-    name: str
-    """Its name."""
-    instruction_template: str
-    """Instruction with placeholders."""
-    parameter_sets: tuple[dict[str, str], ...]
-    """Its parameter sets."""
-    inputs: tuple[ResourceDeclaration, ...] = ()
-    """Resources read."""
-    outputs: tuple[ResourceDeclaration, ...] = ()
-    """Resources written."""
     fresh: tuple[str, ...] = ()
     """Parameters free to take any new value."""
 
-
-class SubtaskToDeclare(Record):
-    """A proposed subtask without its declarations."""
-
-    name: str
-    """Its name."""
-    instruction_template: str
-    """Instruction with placeholders."""
-    parameter_sets: tuple[dict[str, str], ...]
-    """Its parameter sets."""
-    fresh: tuple[str, ...] = ()
-    """Parameters free to take any new value."""
+    @classmethod
+    def of(cls, template: SubtaskTemplate) -> SubtaskToDeclare:
+        """`template` without what it declares to read and write."""
+        return cls.model_validate(template.model_dump(exclude={"inputs", "outputs"}))
 
 
 class ExplorerInput(PromptInput[ExplorerReply]):
@@ -85,7 +67,7 @@ class ExplorerInput(PromptInput[ExplorerReply]):
     """The categories that declarations may use."""
     fixtures: tuple[ResourceInView, ...]
     """What exists after every reset."""
-    examples: tuple[SubtaskExample, ...]
+    examples: tuple[SubtaskTemplate, ...]
     """Curated subtasks."""
     controls: tuple[ControlInView, ...] = ()
     """Controls of the application's first screen."""

@@ -125,23 +125,42 @@ class ResourceDeclaration(Record):
     """Whether the subtask destroys this input (delete, move, rename)."""
 
 
-class ExampleSubtask(Record):
-    """A curated subtask with parameter sets and a worked example."""
+class SubtaskWording(Record):
+    """What a subtask says: an instruction with the values that fill it in."""
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    name: str
     """Name within the application; the subtask's id is `<application>.<name>`."""
     instruction_template: str
     """Instruction with `{parameter}` placeholders."""
-    parameter_sets: tuple[dict[str, str], ...] = Field(min_length=2)
-    """At least two sets of values; all have the same names."""
+    parameter_sets: tuple[dict[str, str], ...]
+    """Sets of values; all have the same names."""
+
+
+class SubtaskTemplate(SubtaskWording):
+    """What a subtask says, and what it declares to read and write."""
+
     inputs: tuple[ResourceDeclaration, ...] = ()
     """Resources needed."""
     outputs: tuple[ResourceDeclaration, ...] = ()
     """Resources made."""
     fresh: tuple[str, ...] = ()
     """Parameters that may take any new value, such as the name of a file to create (*free* in method terms)."""
+
+
+class ExampleSubtask(SubtaskTemplate):
+    """A curated subtask: at least two parameter sets, and a worked example."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """Name within the application, in lower case with underscores."""
+    parameter_sets: tuple[dict[str, str], ...] = Field(min_length=2)
+    """At least two sets of values; all have the same names."""
     worked_example: tuple[WorkedStep, ...] = Field(min_length=1)
     """Steps that do it."""
+
+    @property
+    def template(self) -> SubtaskTemplate:
+        """The subtask without its worked example, as models are shown it."""
+        return SubtaskTemplate.model_validate(self.model_dump(exclude={"worked_example"}))
 
 
 class Application(Record):

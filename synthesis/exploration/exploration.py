@@ -9,7 +9,7 @@ from pydantic import Field
 
 from environments.errors import EnvironmentFailureError
 from model_clients.errors import CallFailedError
-from prompts.inputs import ControlInView, ExplorerInput, ResourceInView, SubtaskExample, SubtaskToDeclare
+from prompts.inputs import ControlInView, ExplorerInput, ResourceInView, SubtaskToDeclare
 from prompts.replies import ExplorerReply
 from resources.applications import Application, ResourceDeclaration
 from resources.categories import ResourceCategory
@@ -130,7 +130,7 @@ async def propose_again(
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
-    name = subtask.subtask_id.removeprefix(f"{application.name}.")
+    name = subtask.template.name
     feedback = [f"{name}: {problem}" for problem in problems]
     try:
         reply = await _ask(application, models, categories, settings, feedback=feedback, attempt=attempt)
@@ -211,17 +211,7 @@ async def _ask(
     feedback: Sequence[str] = (),
     attempt: int = 0,
 ) -> ExplorerReply:
-    examples = tuple(
-        SubtaskExample(
-            name=example.name,
-            instruction_template=example.instruction_template,
-            parameter_sets=example.parameter_sets,
-            inputs=example.inputs,
-            outputs=example.outputs,
-            fresh=example.fresh,
-        )
-        for example in application.example_subtasks
-    )
+    examples = tuple(example.template for example in application.example_subtasks)
     question = ExplorerInput(
         application=application.name,
         title=application.title,
@@ -236,15 +226,7 @@ async def _ask(
         controls=controls_in_view(observation) if observation else (),
         screenshot=observation.screenshot if observation else None,
         wanted=max(1, settings.subtasks_per_application - len(examples)),
-        to_declare=tuple(
-            SubtaskToDeclare(
-                name=item.subtask_id.removeprefix(f"{application.name}."),
-                instruction_template=item.instruction_template,
-                parameter_sets=item.available_parameters,
-                fresh=item.fresh,
-            )
-            for item in to_declare
-        ),
+        to_declare=tuple(SubtaskToDeclare.of(item.template) for item in to_declare),
         feedback=tuple(feedback),
     )
     return await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from prompts.replies import NamedValue, ProposedSubtask
-from resources.applications import Application, ExampleSubtask
+from prompts.replies import ProposedSubtask
+from resources.applications import Application, ExampleSubtask, SubtaskTemplate
 from resources.categories import ResourceCategory, ResourceKind
 from resources.errors import UnknownCatalogEntryError
 from taskgraph.errors import ParameterInvalidError
@@ -41,17 +41,9 @@ def accepted_subtask(
     declared categories exist and their values fit them, and no known subtask says the same.
     """
     try:
-        return _subtask(proposal, application, categories, known, provenance)
+        return _subtask(_template(proposal), application, categories, known, provenance)
     except _ProposalRefusedError as refused:
-        return Rejection(
-            item_kind="subtask",
-            item_id=f"{application.name}.{proposal.name}",
-            stage="exploration",
-            reason=refused.reason,
-            message=str(refused),
-            details={"instruction_template": proposal.instruction_template},
-            provenance=provenance,
-        )
+        return _rejection(refused, proposal, application, provenance)
 
 
 def curated_subtasks(
@@ -61,36 +53,58 @@ def curated_subtasks(
     subtasks: list[Subtask] = []
     rejections: list[Rejection] = []
     for example in application.example_subtasks:
-        proposal = ProposedSubtask(
-            name=example.name,
-            instruction_template=example.instruction_template,
-            parameter_sets=[
-                [NamedValue(name=name, value=value) for name, value in values.items()]
-                for values in example.parameter_sets
-            ],
-            inputs=list(example.inputs),
-            outputs=list(example.outputs),
-            fresh=list(example.fresh),
-        )
-        found = accepted_subtask(proposal, application, categories, subtasks, provenance)
-        if isinstance(found, Subtask):
-            subtasks.append(found)
-        else:
-            rejections.append(found)
+        try:
+            subtasks.append(_subtask(example, application, categories, subtasks, provenance))
+        except _ProposalRefusedError as refused:
+            rejections.append(_rejection(refused, example, application, provenance))
     return tuple(subtasks), rejections
 
 
+def _rejection(
+    refused: _ProposalRefusedError,
+    proposal: ProposedSubtask | SubtaskTemplate,
+    application: Application,
+    provenance: Provenance,
+) -> Rejection:
+    return Rejection(
+        item_kind="subtask",
+        item_id=f"{application.name}.{proposal.name}",
+        stage="exploration",
+        reason=refused.reason,
+        message=str(refused),
+        details={"instruction_template": proposal.instruction_template},
+        provenance=provenance,
+    )
+
+
+def _template(proposal: ProposedSubtask) -> SubtaskTemplate:
+    """The proposal with its lists of named values as mappings, which a name that stands twice in a set forbids."""
+    if not _NAME.fullmatch(proposal.name):
+        raise _ProposalRefusedError(
+            "name_invalid", f"{proposal.name!r} is no name of lower-case letters, digits and underscores."
+        )
+    for values in proposal.parameter_sets:
+        given = [item.name for item in values]
+        if len(set(given)) < len(given):
+            raise _mismatch(given, placeholders(proposal.instruction_template))
+    sets = [{item.name: item.value for item in values} for values in proposal.parameter_sets]
+    return SubtaskTemplate.model_validate({**proposal.model_dump(), "parameter_sets": sets or [{}]})
+
+
+def _mismatch(given: Iterable[str], names: Iterable[str]) -> _ProposalRefusedError:
+    return _ProposalRefusedError(
+        "parameters_mismatch",
+        f"a parameter set names {sorted(given)}; the instruction has {sorted(names)}.",
+    )
+
+
 def _subtask(
-    proposal: ProposedSubtask,
+    proposal: SubtaskTemplate,
     application: Application,
     categories: Mapping[str, ResourceCategory],
     known: Iterable[Subtask],
     provenance: Provenance,
 ) -> Subtask:
-    if not _NAME.fullmatch(proposal.name):
-        raise _ProposalRefusedError(
-            "name_invalid", f"{proposal.name!r} is no name of lower-case letters, digits and underscores."
-        )
     names = placeholders(proposal.instruction_template)
     sets = _parameter_sets(proposal, names)
     unknown = sorted(set(proposal.fresh) - set(names))
@@ -120,19 +134,11 @@ def _subtask(
                 "duplicate", f"the name {proposal.name!r} is taken by another proposal."
             )
     example = _same_example(proposal, application)
-    subtask = Subtask(
-        subtask_id=f"{application.name}.{proposal.name}",
-        application=application.name,
-        application_category=application.category,
-        platform=application.platform,
-        instruction_template=proposal.instruction_template,
-        available_parameters=sets,
-        inputs=tuple(proposal.inputs),
-        outputs=tuple(proposal.outputs),
-        fresh=tuple(proposal.fresh),
-        worked_example=example.worked_example if example else (),
+    subtask = Subtask.of(
+        proposal.model_copy(update={"parameter_sets": sets}),
+        application,
         origin="curated" if example else "proposed",
-        simulated=application.simulated,
+        worked_example=example.worked_example if example else (),
         provenance=provenance.model_copy(update={"stage": "exploration"}),
     )
     try:
@@ -143,15 +149,11 @@ def _subtask(
     return subtask
 
 
-def _parameter_sets(proposal: ProposedSubtask, names: list[str]) -> tuple[dict[str, str], ...]:
+def _parameter_sets(proposal: SubtaskTemplate, names: list[str]) -> tuple[dict[str, str], ...]:
     sets: list[dict[str, str]] = []
-    for values in proposal.parameter_sets or [[]]:
-        parameters = {item.name: item.value for item in values}
-        if set(parameters) != set(names) or len(values) != len(names):
-            raise _ProposalRefusedError(
-                "parameters_mismatch",
-                f"a parameter set names {sorted(item.name for item in values)}; the instruction has {sorted(names)}.",
-            )
+    for parameters in proposal.parameter_sets:
+        if set(parameters) != set(names):
+            raise _mismatch(parameters, names)
         if not all(value.strip() for value in parameters.values()):
             raise _ProposalRefusedError("empty_value", f"a parameter set has an empty value: {parameters}.")
         ordered = {name: parameters[name] for name in names}
@@ -184,7 +186,7 @@ def _check_value(
                 )
 
 
-def _same_example(proposal: ProposedSubtask, application: Application) -> ExampleSubtask | None:
+def _same_example(proposal: SubtaskTemplate, application: Application) -> ExampleSubtask | None:
     for example in application.example_subtasks:
         if example.name == proposal.name and example.instruction_template == proposal.instruction_template:
             return example

@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
-from resources.applications import ResourceDeclaration, WorkedStep
+from resources.applications import Application, ResourceDeclaration, SubtaskTemplate, WorkedStep
 from resources.categories import ResourceCategory
 from resources.errors import UnknownCatalogEntryError
 from resources.instances import Resource, bind_resource
@@ -19,6 +19,7 @@ from taskgraph.errors import ParameterInvalidError
 from taskgraph.records.provenance import Provenance
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+_NO_PROVENANCE = Provenance()
 
 
 def placeholders(template: str) -> list[str]:
@@ -105,6 +106,45 @@ class Subtask(Record):
     """Whether its platform only simulates applications."""
     provenance: Provenance = Provenance()
     """Where it comes from, in detail."""
+
+    @classmethod
+    def of(
+        cls,
+        template: SubtaskTemplate,
+        application: Application,
+        *,
+        origin: Literal["curated", "proposed", "imported"],
+        worked_example: tuple[WorkedStep, ...] = (),
+        provenance: Provenance = _NO_PROVENANCE,
+    ) -> Self:
+        """The subtask of `application` that `template` describes."""
+        return cls(
+            subtask_id=f"{application.name}.{template.name}",
+            application=application.name,
+            application_category=application.category,
+            platform=application.platform,
+            instruction_template=template.instruction_template,
+            available_parameters=template.parameter_sets,
+            inputs=template.inputs,
+            outputs=template.outputs,
+            fresh=template.fresh,
+            worked_example=worked_example,
+            origin=origin,
+            simulated=application.simulated,
+            provenance=provenance,
+        )
+
+    @property
+    def template(self) -> SubtaskTemplate:
+        """What it says and declares, under its name within the application."""
+        return SubtaskTemplate(
+            name=self.subtask_id.removeprefix(f"{self.application}."),
+            instruction_template=self.instruction_template,
+            parameter_sets=self.available_parameters,
+            inputs=self.inputs,
+            outputs=self.outputs,
+            fresh=self.fresh,
+        )
 
     def bind(self, parameters: Mapping[str, str], categories: Mapping[str, ResourceCategory]) -> BoundSubtask:
         """The instance of this subtask with `parameters`.

@@ -157,16 +157,7 @@ def find(name: str) -> tuple[Application, ExampleSubtask]:
 
 
 def bind(application: Application, example: ExampleSubtask, index: int) -> BoundSubtask:
-    subtask = Subtask(
-        subtask_id=f"{application.name}.{example.name}",
-        application=application.name,
-        application_category=application.category,
-        instruction_template=example.instruction_template,
-        inputs=example.inputs,
-        outputs=example.outputs,
-        fresh=example.fresh,
-    )
-    return subtask.bind(example.parameter_sets[index], CATEGORIES)
+    return Subtask.of(example, application, origin="curated").bind(example.parameter_sets[index], CATEGORIES)
 
 
 def made_by(instances: Sequence[BoundSubtask]) -> set[str]:
