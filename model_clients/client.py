@@ -1,4 +1,4 @@
-"""The ports of model calls: what is asked, and the client of a provider that sends it."""
+"""The ports of model calls: questions, and the provider clients that send them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Prompt(Protocol):
 
     @property
     def images(self) -> tuple[Screenshot, ...]:
-        """Pictures, in the order the text speaks of them."""
+        """Pictures, in the order in which the text refers to them."""
         ...
 
     @property
@@ -103,7 +103,7 @@ BatchAnswer = ModelReply | ModelClientError
 
 @runtime_checkable
 class BatchClient(Protocol):
-    """A client whose provider also takes many requests at once, at a lower price."""
+    """A client whose provider also accepts batches of requests, at a lower price."""
 
     async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
         """Hand in requests, each with its own id, and return the provider's id of the batch."""

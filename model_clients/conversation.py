@@ -50,7 +50,7 @@ def first_request(
 def second_try(
     model: ModelSettings, request: ModelRequest, reply: ModelReply, problem: str
 ) -> tuple[ModelSettings, ModelRequest, CallPurpose]:
-    """How to ask again after an unusable reply: a truncated one with twice the room, others with what is wrong.
+    """The next request after an unusable reply: twice the room if it was truncated, else what is wrong with it.
 
     Args:
         model: the model that was asked.
@@ -69,7 +69,7 @@ def second_try(
 
 
 def repair_request(request: ModelRequest, reply: ModelReply, problem: str) -> ModelRequest:
-    """The request that shows a model its malformed reply and what the parser said."""
+    """A request that shows a model its malformed reply and the parser's message."""
     said = reply.text or "(empty)"
     asked = (
         f"Your reply could not be used: {problem}\n\n"
@@ -84,10 +84,10 @@ def repair_request(request: ModelRequest, reply: ModelReply, problem: str) -> Mo
 
 
 def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
-    """The typed reply in `text`, which may stand inside other text: a lead sentence, a code fence, an afterthought.
+    """The typed reply in `text`, which may surround it with prose or a code fence.
 
-    Lenient in where the JSON stands, strict in what it says: it must follow the schema, and where several objects do,
-    they must say the same.
+    Lenient about where the JSON is, strict about what it says: it must follow the schema, and if several objects do,
+    they must be equal.
 
     Raises:
         ReplyInvalidError: no JSON object follows the schema, or several do and differ; the message is for the model to read.
@@ -116,7 +116,7 @@ def parse_reply(text: str, reply_type: type[Reply]) -> Reply:
 
 
 def _objects(text: str) -> Iterator[str]:
-    """The outermost JSON objects in a text, as they are written."""
+    """The outermost JSON objects in a text, verbatim."""
     place = text.find("{")
     for _ in range(_MOST_OBJECTS):
         if place < 0:

@@ -62,11 +62,11 @@ class ReplyInvalidError(CallFailedError):
 
 
 class ReplyRefusedError(CallFailedError):
-    """There is no answer: the model or a content filter would not give one."""
+    """The model or a content filter refused to answer."""
 
 
 class ReplyUnavailableError(CallFailedError):
-    """The provider could not be brought to answer."""
+    """The provider did not answer."""
 
 
 class RunStoppedError(ModelClientError):
@@ -148,10 +148,10 @@ class RateLimitedError(TryFailedError):
 
 
 class ProviderOverloadedError(TryFailedError):
-    """The provider has trouble.
+    """The provider is overloaded or failing.
 
     Attributes:
-        too_busy: whether it says that it has too much to do (503, 529), and not that something broke (500, 502).
+        too_busy: whether it reports overload (503, 529) rather than a failure (500, 502).
     """
 
     transient = True
@@ -159,6 +159,6 @@ class ProviderOverloadedError(TryFailedError):
 
 
 class ConnectionLostError(TryFailedError):
-    """No whole answer arrived."""
+    """No complete response arrived."""
 
     transient = True

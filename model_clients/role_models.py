@@ -40,14 +40,14 @@ class RoleModels:
     """Asks the models that play the roles.
 
     Guarantees that every reply is in the ledger before it is returned, that no finished call is made again, that
-    limits and budget hold over all stages together, and that roles late in the method go before early ones.
-    Belongs to one event loop; use it as an asynchronous context manager.
+    limits and budget apply to all stages together, and that late stages take precedence over early ones.
+    Bound to one event loop; use it as an asynchronous context manager.
     """
 
     def __init__(self, settings: CallSettings, ledger: Ledger, *, run_id: str = "") -> None:
-        """Ask by `settings` and keep replies in `ledger`, which stays open after this is closed.
+        """Ask according to `settings` and keep replies in `ledger`, which stays open after this is closed.
 
-        What the ledger says that `run_id` spent before counts against its budget.
+        What `run_id` has already spent, according to the ledger, counts against its budget.
 
         Raises:
             BudgetInvalidError: a budget cannot be read.
@@ -75,7 +75,7 @@ class RoleModels:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close; when the budget is used up, every call on the wire is awaited, for it is paid for."""
+        """Close; if the budget is used up, first wait for all calls in flight, because they are paid for."""
         longest = max((model.total_seconds for model in self._models()), default=_GRACE_SECONDS)
         await self.close(longest if isinstance(error, BudgetExhaustedError) else _GRACE_SECONDS)
 
@@ -85,7 +85,7 @@ class RoleModels:
             yield from (player.model, *player.fallbacks)
 
     async def close(self, grace_seconds: float = _GRACE_SECONDS) -> None:
-        """Wait so long for calls that are paid for, then release all connections. May be called twice."""
+        """Wait up to that long for calls in flight, then release all connections. May be called twice."""
         await self._calls.finish(grace_seconds)
         await self._senders.close()
 
@@ -102,19 +102,19 @@ class RoleModels:
     async def ask(self, question: Question[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
         """The typed reply of the model that plays the question's role.
 
-        A malformed reply gets one repair round with the parser's message, a truncated one is asked for again with
-        twice the room. A fallback model is asked only where the settings name one.
+        A malformed reply gets one repair round with the parser's message; a truncated reply is requested again with
+        twice the output limit. A fallback model is asked only if the settings name one.
 
         Args:
             question: what is asked, of which role, and what the reply must be.
             stage: stage of the method, for accounting and the stage's budget.
             item_id: subtask, task or application the call serves.
-            attempt: a new number asks an equal question anew instead of reading the ledger.
+            attempt: a new number asks the same question again instead of reading the ledger.
 
         Raises:
             ReplyInvalidError: the reply breaks its schema, after the repair round.
             ReplyRefusedError: the model or a content filter refused.
-            ReplyUnavailableError: the provider could not be brought to answer, or does not take the request.
+            ReplyUnavailableError: the provider did not answer, or does not accept the request.
             RunStoppedError: no call can succeed now: no key, no budget, no such reply to replay, a provider that is down.
             BatchPendingError: the request was written to a file; the item goes on in a later run.
         """

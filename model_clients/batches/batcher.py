@@ -1,4 +1,4 @@
-"""Batch mode: gathers calls, hands them in together, and brings the answers back to those who wait."""
+"""Batch mode: collects calls, submits them together, and hands each answer to its caller."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class _Waiting:
 class Batcher:
     """Calls of one model through its provider's batch interface.
 
-    A batch is handed in when it is full or when no further call has come for a while. Which call is in which batch
-    is written down, so that a run started again after a kill collects the batches of the one before instead of
-    paying anew. Calls that expired or failed transiently go into a further batch, up to the number of rounds.
+    A batch is submitted when it is full or when no further call has arrived for a while. The journal records which call
+    is in which batch, so a run restarted after a kill collects the earlier batches instead of paying again. Calls that
+    expired or failed transiently go into another batch, up to the configured number of rounds.
     """
 
     client: BatchClient
     """The provider's client."""
     settings: BatchSettings
-    """How batches are cut and watched."""
+    """Batch size, waiting times and number of rounds."""
     journal: BatchJournal
     """Which call is in which batch."""
     counters: CallCounters
@@ -56,10 +56,10 @@ class Batcher:
     _collected: dict[str, dict[str, BatchAnswer]] = field(default_factory=dict)
 
     async def reply(self, key: str, request: ModelRequest, keep_lease: KeepLease) -> ModelReply:
-        """The reply to a call, when its batch has ended.
+        """The reply to a call, once its batch has ended.
 
         Raises:
-            ModelClientError: the provider does not take the request, or all rounds failed.
+            ModelClientError: the provider does not accept the request, or all rounds failed.
         """
         waiting = _Waiting(request, keep_lease, asyncio.get_running_loop().create_future())
         self._waiting[key] = waiting
@@ -76,7 +76,7 @@ class Batcher:
             self._waiting.pop(key, None)
 
     async def close(self) -> None:
-        """Stop watching; the batches go on at the provider and are collected by the next run."""
+        """Stop polling; the batches continue at the provider and are collected by the next run."""
         if self._timer is not None:
             self._timer.cancel()
         for task in list(self._tasks):

@@ -1,4 +1,4 @@
-"""Which call is in which batch, kept in the ledger, so that batches survive a restart."""
+"""Records in the ledger which call is in which batch, so that batches survive a restart."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from model_clients.ledger.ledger import Ledger
 
 
 class BatchJournal:
-    """The ledger's tables of batches of one model."""
+    """The batches of one model, in the ledger's tables."""
 
     def __init__(self, ledger: Ledger, place: str) -> None:
-        """Keep batches of `place`, the provider, server and model they were handed to."""
+        """Use the batches of `place`: the provider, server and model they were submitted to."""
         self._ledger, self._place = ledger, place
 
     def batch_of(self, key: str) -> str | None:
-        """The batch that a call was handed in with and not yet collected from."""
+        """The batch in which a call was submitted; None if there is none."""
         rows = self._ledger.select(
             "SELECT batch_id FROM batch_requests JOIN batches USING (batch_id) WHERE key = ? AND place = ?",
             (key, self._place),
@@ -26,7 +26,7 @@ class BatchJournal:
         return str(rows[0][0]) if rows else None
 
     async def submitted(self, batch_id: str, keys: Sequence[str]) -> None:
-        """Write down a batch that was handed in; returns when it is on the disk."""
+        """Record a submitted batch; returns once the record is on disk."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -39,7 +39,7 @@ class BatchJournal:
         await asyncio.wrap_future(self._ledger.writer.submit(write))
 
     async def forget(self, batch_id: str, keys: Iterable[str]) -> None:
-        """Calls that the batch did not answer; they may go into another."""
+        """Remove calls that the batch did not answer, so that they may go into another."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.executemany(

@@ -1,4 +1,4 @@
-"""Requests written to a file and replies read back, in OpenAI's JSONL form for batches."""
+"""Writes requests to a file and reads replies back, in OpenAI's JSONL batch format."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from model_clients.wire.openai_json import chat_body, chat_reply, responses_body
 
 @dataclass(slots=True)
 class RequestFile:
-    """A file that requests are added to, each once, one line each.
+    """A file of requests, one per line, each added only once.
 
-    Requests of OpenAI models take the form of their protocol, all others that of Chat Completions; pictures are in
-    the line itself, keys are not. The line's `custom_id` is the call's key.
+    Requests to OpenAI models use the configured protocol, all others Chat Completions. Pictures are embedded in the
+    line, API keys are not. The `custom_id` of a line is the call's key.
     """
 
     path: Path
-    """The file; lines that are there already stay."""
+    """The file; existing lines are kept."""
     written: int = 0
     """Lines added."""
     _keys: set[str] | None = None
 
     def add(self, key: str, settings: ModelSettings, request: ModelRequest) -> None:
-        """Add a request, unless the file has it."""
+        """Add a request, unless the file already has it."""
         if self._keys is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             present = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
@@ -50,8 +50,8 @@ class RequestFile:
 class ReplyFile:
     """Replies to a file of requests, by key.
 
-    A line is `{"custom_id": …, "response": {"status_code": 200, "body": …}}` with a body of either OpenAI protocol,
-    as its batches give it, or in short `{"custom_id": …, "reply": …}` with the typed reply itself or its text.
+    A line is either `{"custom_id": …, "response": {"status_code": 200, "body": …}}` with a body in either OpenAI
+    protocol, as in OpenAI's batches, or `{"custom_id": …, "reply": …}` with the typed reply itself or its text.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class ReplyFile:
         """Read all lines.
 
         Raises:
-            RequestRejectedError: the file cannot be read, or a line is no JSON; the message names it.
+            RequestRejectedError: the file cannot be read, or a line is not JSON; the message names it.
         """
         file = cls(path)
         try:
@@ -84,10 +84,10 @@ class ReplyFile:
         return key in self._lines
 
     def reply(self, key: str, settings: ModelSettings) -> ModelReply | None:
-        """The reply to the call `key`; None when the file has none.
+        """The reply to the call `key`; None if the file has none.
 
         Raises:
-            ModelClientError: the line says that the call failed, or holds no reply.
+            ModelClientError: the line reports a failed call or contains no reply.
         """
         line = self._lines.get(key)
         if line is None:

@@ -1,4 +1,4 @@
-"""What everyone who answers for one run shares: the ledger, the budget and the figures."""
+"""What all calls of a run share: the ledger, the budget and the counters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RunAccount:
     """Whether the ledger alone may answer."""
 
     def missing(self, key: str, request: ModelRequest, who: str) -> ReplyMissingError:
-        """The error of a run that may only replay, for a call that the ledger does not hold."""
+        """The error for a call that is missing from the ledger, in a run that may only replay."""
         return ReplyMissingError(
             f"replaying, and the ledger holds no reply to this call: stage {request.stage!r}, item"
             f" {request.item_id!r}, role {request.role}, {who}, attempt {request.attempt}, key {key}."

@@ -1,4 +1,4 @@
-"""Stops a run before the call that would exceed what it may spend."""
+"""Stops a run before a call that would exceed its budget."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def parse_budget(text: str) -> BudgetLimit:
     25.0
 
     Raises:
-        BudgetInvalidError: the text is no such amount.
+        BudgetInvalidError: the text is not such an amount.
     """
     match = _BUDGET.fullmatch(text)
     if match is None:
@@ -86,11 +86,11 @@ class _Account:
 
 @dataclass(slots=True)
 class Budget:
-    """Spending of a run and of its stages, with what is in flight counted at its highest.
+    """Spending of a run and of its stages, counting calls in flight at their highest price.
 
-    A call reserves its upper estimate before it is sent and settles what it really used. When the reservations of
-    calls in flight are all that stands in the way, the next call waits for them; when even without them it would
-    exceed the limit, the account is closed: everything in flight still finishes, nothing new is sent.
+    A call reserves its upper estimate before it is sent and settles what it really used. If only the reservations of
+    calls in flight stand in the way, the next call waits for them. If it would exceed the limit even without them, the
+    account is closed: everything in flight still finishes, nothing new is sent.
     """
 
     accounts: list[_Account] = field(default_factory=list)
@@ -120,7 +120,7 @@ class Budget:
         return any(account.limit.usd is not None for account in self.accounts)
 
     async def reserve(self, stage: str, highest: Amount) -> None:
-        """Set aside what a call may cost at most; waits for calls in flight when only they stand in the way.
+        """Reserve the highest price of a call; waits for calls in flight if only they stand in the way.
 
         Raises:
             BudgetExhaustedError: the call could exceed the limit of the run or of its stage.
@@ -140,7 +140,7 @@ class Budget:
                 account.reserved += highest
 
     async def settle(self, stage: str, highest: Amount, used: Amount) -> None:
-        """Give a reservation back and count what was used; zero for a call that failed."""
+        """Release a reservation and count what was used; zero for a failed call."""
         async with self._changed:
             for account in self._of(stage):
                 account.reserved -= highest

@@ -1,4 +1,4 @@
-"""The ledger: every reply durable before anyone uses it, so that no call is paid for twice (method, section 10)."""
+"""The ledger: every reply is durable before it is used, so no call is paid for twice (method, section 10)."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 class Ledger:
     """A file of calls and their replies, shared by any number of processes on one machine.
 
-    Guarantees that a reply which `record` has returned for survives any end of the process or the machine, that
-    equal pictures and long texts are stored once, and that no key ever enters: it is never part of a request.
+    Guarantees that a reply survives any crash of the process or the machine once `record` has returned, that equal
+    pictures and long texts are stored once, and that it never contains a key, because keys are not part of a request.
     """
 
     def __init__(self, path: Path) -> None:
         """Open or create the ledger at `path`.
 
         Raises:
-            LedgerBrokenError: the file cannot be opened or is no ledger.
+            LedgerBrokenError: the file cannot be opened or is not a ledger.
         """
         self.path = path
         self._writer = LedgerWriter(path)
@@ -69,7 +69,7 @@ class Ledger:
         self._reader.close()
 
     def find(self, key: str) -> ModelReply | None:
-        """The reply of a finished call, marked as read from the ledger; None when it was never finished."""
+        """The reply of a finished call, marked as read from the ledger; None if the call was never finished."""
         row = self._one(
             f"SELECT reply, {', '.join(_OF_REPLY)} FROM calls WHERE key = ? AND outcome IN {_FINAL}",  # noqa: S608
             (key,),
@@ -80,7 +80,7 @@ class Ledger:
         return ModelReply.model_validate({**dict(zip(names, row, strict=True)), "from_ledger": True})
 
     async def record(self, call: ModelCall, request: ModelRequest, text: str | None) -> None:
-        """Keep a call with its request and the text of its reply, if it has one; returns when it is on the disk.
+        """Store a call with its request and the text of its reply, if any; returns once it is on disk.
 
         A finished call is never replaced by a failed one.
 
@@ -114,10 +114,10 @@ class Ledger:
         await asyncio.wrap_future(self._writer.submit(write))
 
     async def lease(self, key: str, seconds: float) -> bool:
-        """Take or renew the right to make a call; False when another living process has it.
+        """Take or renew the right to make a call; False if another running process has it.
 
-        The lease of a process that has died is taken over at once; on another machine, when it runs out. A lease
-        outlives no loss of power: neither does the process that holds it.
+        The lease of a dead process is taken over at once or, if it was on another machine, when it expires. A lease
+        need not survive a power failure, because the process that holds it does not either.
         """
 
         def write(connection: sqlite3.Connection) -> bool:
@@ -157,7 +157,7 @@ class Ledger:
             yield ModelCall.model_validate(dict(zip(_COLUMNS, row, strict=True)))
 
     def select(self, sql: str, parameters: tuple[str | float | int, ...] = ()) -> list[tuple[object, ...]]:
-        """The rows of a query of ours on the ledger's tables."""
+        """The rows of a query on the ledger's tables; for trusted SQL only."""
         try:
             with self._reading:
                 return self._reader.execute(sql, parameters).fetchall()
@@ -187,7 +187,7 @@ def _float(value: object) -> float:
 
 
 def _process_start(process_id: int) -> str:
-    """When the process started, as the kernel counts; tells a process from a later one of the same number."""
+    """The kernel's start time of the process; tells it apart from a later process with the same id."""
     try:
         fields = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8", errors="replace")
         return fields.rpartition(")")[2].split()[19]

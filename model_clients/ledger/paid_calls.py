@@ -1,4 +1,4 @@
-"""Makes a call once: from the ledger if it is there, else by one process, one time, inside the budget."""
+"""Makes each call once: answered by the ledger if possible, otherwise made by one process within the budget."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Call:
     purpose: CallPurpose = "first"
     """Why it is made."""
     fallback: int = 0
-    """Which fallback model it goes to, or zero."""
+    """Number of the fallback model it goes to; zero for the first model."""
 
     @property
     def described(self) -> str:
@@ -82,7 +82,7 @@ class _Lease:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
-        """Give it back at the end, unless the recorded call has ended it."""
+        """Release the lease at the end, unless recording the call has already done so."""
         try:
             yield
         finally:
@@ -92,7 +92,7 @@ class _Lease:
 
 @dataclass(slots=True)
 class PaidCalls:
-    """Answers calls from the ledger, and pays for those that are not there."""
+    """Answers calls from the ledger and pays only for those it does not have."""
 
     settings: CallSettings
     """Settings of model calls."""
@@ -101,19 +101,19 @@ class PaidCalls:
     senders: Senders
     """Who sends."""
     asked: RequestFile | None = None
-    """Where calls of the batch roles are written to instead of being sent."""
+    """File to which calls of the batch roles are written instead of being sent."""
     answered: ReplyFile | None = None
     """Replies that came in a file."""
     _running: dict[str, asyncio.Task[ModelReply]] = field(default_factory=dict)
     _without_price: set[str] = field(default_factory=set)
 
     def reply(self, call: Call) -> Awaitable[ModelReply]:
-        """The reply, on the disk before it is there; equal calls at the same time are one call.
+        """The reply, which is on disk before this returns; equal concurrent calls are made once.
 
-        A caller that is cancelled leaves the call going, so that what is paid for is kept.
+        Cancelling the caller does not stop the call, so a reply that is paid for is kept.
 
         Raises:
-            ReplyMissingError: only the ledger may answer, and it cannot.
+            ReplyMissingError: only the ledger may answer, and it has no reply.
             BatchPendingError: the call was written to a file and waits for its answer.
             BudgetExhaustedError: the call could exceed the budget.
             ModelClientError: the call was given up.
@@ -137,7 +137,7 @@ class PaidCalls:
         return asyncio.shield(running)
 
     async def finish(self, seconds: float) -> None:
-        """Send nothing more, wait so long for calls on the wire, so that what is paid for is kept; cancel the rest."""
+        """Send nothing more, wait that long for calls in flight, which are paid for, then cancel the rest."""
         self.senders.stop()
         end = asyncio.get_running_loop().time() + seconds
         while (
@@ -155,7 +155,7 @@ class PaidCalls:
             await asyncio.gather(*pending, return_exceptions=True)
 
     async def _pay(self, key: str, call: Call) -> ModelReply:
-        """Make the call: the one frame between `ask` and the one who answers."""
+        """Make the call: the only frame between `ask` and the sender or batcher."""
         lease = _Lease(self.account.ledger, key, _LEASE_SECONDS + call.settings.total_seconds)
         found = await self._taken(lease)
         if found is not None:
@@ -185,7 +185,7 @@ class PaidCalls:
 
     @asynccontextmanager
     async def _reserved(self, call: Call) -> AsyncIterator[list[Amount]]:
-        """Set aside what the call may cost at most; what it cost is put into the list."""
+        """Reserve the highest price of the call; the body appends what it really cost to the list."""
         highest = self._highest(call)
         budget, spent = self.account.budget, list[Amount]()
         self.account.counters.waiting += 1
@@ -213,7 +213,7 @@ class PaidCalls:
         )
 
     async def _taken(self, lease: _Lease) -> ModelReply | None:
-        """None when the call is ours to make, else the reply that another process got meanwhile."""
+        """None if this process is to make the call, else the reply that another process got in the meantime."""
         look = _FIRST_LOOK_SECONDS
         while not await lease.take():
             self.account.counters.waiting += 1

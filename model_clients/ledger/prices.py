@@ -1,4 +1,4 @@
-"""What a call costs, by the settings, our table or the library `genai-prices`."""
+"""What a call costs, according to the settings, our table or the library `genai-prices`."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _TABLE = TypeAdapter(dict[str, dict[str, ModelPrices]])
 
 @cache
 def price_table() -> dict[str, dict[str, ModelPrices]]:
-    """The prices that stand before those of `genai-prices`, by provider and model name."""
+    """Our prices, which override those of `genai-prices`, by provider and model name."""
     text = resources.files("model_clients.ledger").joinpath("prices.yaml").read_text(encoding="utf-8")
     return _TABLE.validate_python(YAML(typ="safe").load(text))
 
 
 def prices_of(settings: ModelSettings) -> ModelPrices | None:
-    """The prices of a model: the settings' own, else those of our table, else those of `genai-prices`, else None.
+    """The prices of a model from the settings, else from our table, else from `genai-prices`, else None.
 
-    A dated snapshot has its model's prices. A server that is not the provider's own has the prices of its settings
-    only, for anyone may serve a model. Prices are those for requests of usual length.
+    A dated snapshot has the prices of its model. A server other than the provider's own has only the prices in its
+    settings, because anyone may serve a model. Prices are those for requests of ordinary length.
     """
     if settings.prices is not None:
         return settings.prices
@@ -52,7 +52,7 @@ def prices_of(settings: ModelSettings) -> ModelPrices | None:
 
 @cache
 def _published(provider: str, model: str) -> ModelPrices | None:
-    """What `genai-prices` says, from the data that comes with it: nothing is fetched."""
+    """Prices from the data that ships with `genai-prices`; nothing is fetched."""
     from genai_prices.data_snapshot import get_snapshot
 
     try:
@@ -95,7 +95,7 @@ def cost_of(prices: ModelPrices, call: CallFigures) -> float:
 def highest_amount(
     prices: ModelPrices | None, input_tokens: int, output_tokens: int, *, batched: bool
 ) -> Amount:
-    """What a call of so many tokens can cost at most: all input written to the cache, none read from it."""
+    """The highest price of a call with these tokens: all input is written to the cache, none is read from it."""
     tokens = input_tokens + output_tokens
     if prices is None:
         return Amount(0.0, tokens)

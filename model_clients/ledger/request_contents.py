@@ -1,4 +1,4 @@
-"""How the ledger stores a request: its messages as JSON, pictures and long texts apart, each once."""
+"""How the ledger stores a request: messages as JSON, with pictures and long texts stored separately, each once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StoredForm:
 
 
 def stored_form(request: ModelRequest) -> StoredForm:
-    """The form in which the ledger keeps `request`."""
+    """`request` in the form in which the ledger stores it."""
     contents: dict[str, tuple[str, bytes]] = {}
     messages: list[JsonValue] = []
     for message in request.messages:

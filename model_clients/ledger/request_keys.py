@@ -26,8 +26,8 @@ _IDENTITY_FIELDS = frozenset(
 def request_key(settings: ModelSettings, request: ModelRequest) -> str:
     """SHA-256 of provider, base URL, model, parameters, schema, messages, picture hashes and attempt, in hexadecimal.
 
-    Guarantees that what does not determine the reply (stage, item, template name, timeouts, prices, the key's
-    variable) does not enter, so that equal requests of different items are one call.
+    Excludes whatever does not determine the reply (stage, item, template name, timeouts, prices, the key's variable),
+    so equal requests for different items are one call.
     """
     identity: dict[str, JsonValue] = {
         "settings": settings.model_dump(mode="json", include=set(_IDENTITY_FIELDS)),
@@ -40,7 +40,7 @@ def request_key(settings: ModelSettings, request: ModelRequest) -> str:
 
 
 def canonical_json(value: JsonValue) -> str:
-    """The one JSON text of `value`: keys sorted, no white space."""
+    """The canonical JSON text of `value`: keys sorted, no white space."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 

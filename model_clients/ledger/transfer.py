@@ -1,4 +1,4 @@
-"""A ledger leaves for another machine, comes in from one, and is kept small."""
+"""Exports, imports and cleans up a ledger."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Pruned:
     requests: int
     """Requests of calls whose replies stay."""
     contents: int
-    """Pictures and long texts that no call needs any more."""
+    """Pictures and long texts that no call needs any longer."""
     bytes_before: int
     """Size of the file before."""
     bytes_after: int
@@ -47,7 +47,7 @@ class Pruned:
 def export_ledger(ledger: Ledger, target: Path, run_id: str | None = None) -> int:
     """Write all calls, or those of one run, to a new file; returns how many.
 
-    The file is itself a ledger, consistent even while others write, and holds neither leases nor batches under way.
+    The file is itself a ledger, consistent even while others write, without leases or pending batches.
 
     Raises:
         LedgerBrokenError: the target exists, or cannot be written.
@@ -89,10 +89,10 @@ def export_ledger(ledger: Ledger, target: Path, run_id: str | None = None) -> in
 
 
 def import_ledger(ledger: Ledger, source: Path) -> Imported:
-    """Take over the calls of an exported file; a finished call that is there already stays as it is.
+    """Import the calls of an exported file; finished calls that already exist are kept.
 
     Raises:
-        LedgerBrokenError: the source is missing or no ledger.
+        LedgerBrokenError: the source is missing or not a ledger.
     """
     if not source.is_file():
         raise LedgerBrokenError(f"there is no file {source}")
@@ -123,11 +123,11 @@ def import_ledger(ledger: Ledger, source: Path) -> Imported:
 def prune_ledger(
     ledger: Ledger, *, older_than_days: float | None = None, failed: bool = False, requests: bool = False
 ) -> Pruned:
-    """Throw away what is named, then every picture and text that no call needs, and shrink the file.
+    """Delete what the arguments select, then all pictures and texts that no call needs, and shrink the file.
 
     Args:
         ledger: the ledger.
-        older_than_days: calls that ended longer ago; they would be paid for again.
+        older_than_days: calls that ended longer ago; they would have to be paid for again.
         failed: calls without a reply.
         requests: the messages of all calls; their replies stay and still save calls.
 
@@ -162,7 +162,7 @@ def prune_ledger(
 
 
 def _up_to_date(source: Path, folder: Path) -> Path:
-    """`source`, or a copy of it in `folder` that has the tables of this taskloom; `source` is never changed."""
+    """`source`, or a copy in `folder` migrated to the current tables; `source` is never changed."""
     connection = sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)
     try:
         columns = {str(row[1]) for row in connection.execute("PRAGMA table_info(calls)")}

@@ -1,4 +1,4 @@
-"""The one thread of a process that writes to the ledger, many writes to a transaction."""
+"""The only thread of a process that writes to the ledger; it groups many writes into one transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BUSY_SECONDS = 60.0
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """A connection in write-ahead mode that may be used from any one thread at a time.
+    """A connection in write-ahead mode that any thread may use, one at a time.
 
     Raises:
         LedgerBrokenError: the file cannot be opened, or is not a ledger.
@@ -49,7 +49,7 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Create the ledger's tables where they are missing, and bring those of an earlier taskloom up to date."""
+    """Create missing tables and migrate those of an earlier taskloom."""
     script = resources.files("model_clients.ledger").joinpath("ledger_tables.sql").read_text(encoding="utf-8")
     earlier = {str(row[1]) for row in connection.execute("PRAGMA table_info(calls)")}
     upgrade = _UPGRADE if "model_role" in earlier else ""
@@ -57,7 +57,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 class _Write(Generic[Result]):
-    """A function to be run inside a transaction, and where its result goes."""
+    """A function to run inside a transaction, and the future for its result."""
 
     __slots__ = ("durable", "function", "future")
 
@@ -73,10 +73,10 @@ class _Write(Generic[Result]):
 
 
 class LedgerWriter:
-    """Runs writes in the order they come, all that wait in one transaction, and answers when they are on the disk.
+    """Runs writes in order, all pending ones in one transaction, and reports when they are on disk.
 
-    One flush to the disk then serves every reply that arrived during the one before, which is what makes full
-    durability cheap at many replies a second.
+    One flush covers every reply that arrived during the previous flush, which keeps full durability cheap at many
+    replies a second.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,11 +101,11 @@ class LedgerWriter:
     def submit(
         self, function: Callable[[sqlite3.Connection], Result], *, durable: bool = True
     ) -> Future[Result]:
-        """Run `function` in a transaction; the future is done when the transaction is on the disk.
+        """Run `function` in a transaction; the future is done once the transaction is on disk.
 
-        What is not `durable` is seen by all processes at once but may be gone when the machine loses power.
+        A write that is not `durable` is visible to all processes at once but may be lost in a power failure.
 
-        Its exception is a `LedgerBrokenError` when the transaction failed, for instance on a full disk.
+        The future's exception is a `LedgerBrokenError` if the transaction failed, for instance on a full disk.
         """
         if self._closed:
             raise LedgerBrokenError(f"the ledger {self._path} is closed")
@@ -114,7 +114,7 @@ class LedgerWriter:
         return write.future
 
     def close(self) -> None:
-        """Finish what was submitted and close the file. May be called twice."""
+        """Finish all submitted writes and close the file. May be called twice."""
         if not self._closed:
             self._closed = True
             self._writes.put(None)

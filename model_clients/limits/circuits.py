@@ -1,4 +1,4 @@
-"""Leaves a failing provider alone for a while, and tries it again with one call."""
+"""A circuit breaker: pauses a failing provider, then probes it with one call."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from model_clients.settings import RetrySettings
 class Circuit:
     """Pauses a provider after many failures in a row; one success closes it.
 
-    While it is open nothing is admitted. When the pause is over one call is admitted as a probe; if that fails too,
+    While it is open, no calls are admitted. After the pause, one call is admitted as a probe; if that fails too,
     the next pause is twice as long.
     """
 
     name: str
-    """What is paused, for people."""
+    """What is paused, as shown to people."""
     settings: RetrySettings
-    """When and for how long."""
+    """When to pause, and for how long."""
     changed: list[Callable[[], None]] = field(default_factory=list)
     """Called after every opening and closing."""
     reason: str = ""
@@ -32,7 +32,7 @@ class Circuit:
     _probing: bool = False
 
     def wait_seconds(self, now: float) -> float | None:
-        """Seconds until a call may be admitted; zero means now, None means when the probe has answered."""
+        """Seconds until a call may be admitted: zero means now, None means once the probe has returned."""
         if not self.reason:
             return 0.0
         if self._probing:
@@ -40,16 +40,16 @@ class Circuit:
         return max(0.0, self._open_until - now)
 
     def given_up(self, now: float) -> bool:
-        """Whether the provider has only failed for longer than is worth waiting for."""
+        """Whether the provider has been failing for longer than is worth waiting for."""
         since = self.failing_since
         return bool(self.reason) and since is not None and now - since >= self.settings.longest_outage_seconds
 
     def admitted(self) -> None:
-        """A call goes out; if the circuit is open, it is the probe."""
+        """A call was admitted; if the circuit is open, it is the probe."""
         self._probing = bool(self.reason)
 
     def succeeded(self) -> None:
-        """A call was answered, if only by a refusal: the provider works."""
+        """A call was answered, even if only with a refusal: the provider works."""
         was_open = bool(self.reason)
         self._failures, self._pause, self._probing = 0, 0.0, False
         self.reason, self.failing_since = "", None
@@ -57,13 +57,13 @@ class Circuit:
             self._notify()
 
     def withdrawn(self) -> None:
-        """A call ended without telling anything about the provider."""
+        """A call ended without saying anything about the provider's state."""
         if self._probing:
             self._probing = False
             self._notify()
 
     def failed(self, message: str, now: float) -> None:
-        """A call failed for the provider's fault."""
+        """A call failed through the provider's fault."""
         self._failures += 1
         self.failing_since = now if self.failing_since is None else self.failing_since
         if self._failures < self.settings.failures_until_pause or (self.reason and not self._probing):

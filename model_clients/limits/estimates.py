@@ -1,4 +1,4 @@
-"""How many tokens a call will take, guessed before and learned from every reply."""
+"""Estimates the tokens of a call beforehand, and learns from every reply."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _CAUTION = 1.25
 
 @dataclass(frozen=True, slots=True)
 class TokenEstimate:
-    """What a call will take."""
+    """Expected and highest token counts of a call."""
 
     input_tokens: int
     """Expected input."""
     output_tokens: int
     """Expected output."""
     highest_input_tokens: int
-    """Input that is hardly ever exceeded."""
+    """Input tokens that a call hardly ever exceeds."""
     highest_output_tokens: int
-    """Output that cannot be exceeded when the request limits it, and hardly ever is otherwise."""
+    """Output tokens that a call cannot exceed if the request sets a limit, and hardly ever exceeds otherwise."""
 
     @property
     def tokens(self) -> int:
@@ -45,12 +45,12 @@ class _Learned:
 
 @dataclass(slots=True)
 class TokenEstimates:
-    """Estimates by model and role, corrected by what the replies really used."""
+    """Estimates by model and role, corrected by actual usage."""
 
     _learned: dict[tuple[str, str, str], _Learned] = field(default_factory=dict)
 
     def of(self, settings: ModelSettings, request: ModelRequest) -> TokenEstimate:
-        """What `request` will take."""
+        """The estimate for `request`."""
         learned = self._learned.get(self._place(settings, request), _Learned())
         expected_input = int(_plain_input_tokens(request) * learned.input_ratio) + 1
         limit = settings.parameters.max_output_tokens
@@ -63,7 +63,7 @@ class TokenEstimates:
         )
 
     def learn(self, settings: ModelSettings, request: ModelRequest, reply: ModelReply) -> None:
-        """Correct by what a reply used."""
+        """Correct the estimates with the usage of a reply."""
         if not reply.input_tokens:
             return
         learned = self._learned.setdefault(self._place(settings, request), _Learned())

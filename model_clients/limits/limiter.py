@@ -1,4 +1,4 @@
-"""Admits calls to one model as fast as its limits allow, the most nearly finished items first."""
+"""The rate limiter of one model: admits calls as fast as its limits allow, nearly finished items first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAME_EVENT_SECONDS = 1.0
 _OBSERVED_SECONDS = 10.0
 
 Priority = tuple[int, int]
-"""Smaller goes first: stages to go until the item is finished, then 0 for an item already begun and 1 for a new one."""
+"""Smaller goes first: the number of stages left for the item, then 0 for an item already begun or 1 for a new one."""
 
 
 @dataclass(slots=True, order=True)
@@ -37,7 +37,7 @@ class _Waiter:
 
 
 class Admission:
-    """The right to send one request; must be ended by exactly one of its methods."""
+    """Permission to send one request; exactly one of its methods must be called to end it."""
 
     __slots__ = ("_ended", "_limiter", "_tokens")
 
@@ -46,12 +46,12 @@ class Admission:
         self._limiter, self._tokens, self._ended = limiter, tokens, False
 
     def answered(self, tokens: int, report: RateReport | None) -> None:
-        """The call was answered and used so many tokens."""
+        """The call was answered and used `tokens` tokens."""
         self._end()
         self._limiter._answered(self._tokens - tokens, report)
 
     def failed(self, error: ModelClientError) -> None:
-        """The call failed; what the provider complains about slows the next ones down."""
+        """The call failed; later calls slow down if the provider asks for it."""
         self._end()
         self._limiter._failed(self._tokens, error)
 
@@ -70,9 +70,9 @@ class Admission:
 class CallLimiter:
     """Requests per minute, tokens per minute and concurrency of one model, in one queue ordered by priority.
 
-    Limits are counted at admission, for that is what providers count, and every retry is admitted anew. Limits that
-    the settings leave out are learned from response headers; answers 429, 503 and 529 cut rate and concurrency for
-    the calls to come, which grow again while calls succeed. No answer ever stops the calls that are already going.
+    Calls count against the limits on admission, as they do at the providers, and every retry is admitted separately.
+    Limits missing from the settings are learned from response headers. Responses 429, 503 and 529 reduce the rate and
+    concurrency of later calls, which recover while calls succeed. No response ever stops calls already in flight.
     """
 
     def __init__(self, settings: LimitSettings, circuit: Circuit) -> None:
@@ -92,7 +92,7 @@ class CallLimiter:
 
     @property
     def in_flight(self) -> int:
-        """Requests admitted and not ended."""
+        """Requests admitted and not yet ended."""
         return self._in_flight
 
     @property
@@ -106,7 +106,7 @@ class CallLimiter:
         return self._tokens.per_minute
 
     def stop(self) -> None:
-        """Admit nothing any more; calls that are going are not touched."""
+        """Admit no more calls; calls in flight continue."""
         self._stopped = True
         self._pump()
 
@@ -129,7 +129,7 @@ class CallLimiter:
         return Admission(self, tokens)
 
     def _pump(self) -> None:
-        """Admit from the head of the queue whatever fits; else come back when the head will fit."""
+        """Admit calls from the head of the queue while they fit; otherwise set a timer for when the head will fit."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""A rate that fills a bucket: what may be admitted now, and how long until the next."""
+"""A token bucket: what may be admitted now, and how long until the next admission."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _LONGEST_HOLD_SECONDS = 5.0
 class RateBucket:
     """Admits amounts at a rate per minute; unlimited while no rate is known.
 
-    An amount larger than the bucket is admitted when the bucket is full, and paid back by the time it takes to
-    fill again; a correction may leave the bucket below empty.
+    An amount larger than the bucket is admitted when the bucket is full, which leaves the level negative until it has
+    refilled; a correction may do the same.
     """
 
     per_minute: float | None
     """The limit; None when unknown."""
     configured: bool = False
-    """Whether it comes from the settings and not from headers."""
+    """Whether the limit comes from the settings rather than from headers."""
     burst_seconds: float = 0.25
-    """A bucket holds what comes in during this time: little, so that a provider's own, finer window is not overrun
-    when requests that left apart arrive together."""
+    """Capacity of the bucket, in seconds of the rate. Small, so that requests sent apart but arriving together do not
+    exceed the finer window of a provider."""
     share: float = 1.0
-    """Part of the limit in use: cut when the provider complains, regrown with time."""
+    """Share of the limit in use: cut when the provider reports overload, recovering over time."""
     _level: float = 0.0
     _filled_at: float = 0.0
     _cut_at: float = float("-inf")
@@ -48,12 +48,12 @@ class RateBucket:
             self._level -= amount
 
     def correct(self, difference: float) -> None:
-        """Give back an amount that was estimated too high, or take (negative) one estimated too low."""
+        """Give back what was overestimated or, if negative, take what was underestimated."""
         if self.per_minute is not None:
             self._level = min(self._capacity, self._level + difference)
 
     def learn(self, per_minute: float | None, remaining: float | None, now: float) -> None:
-        """Take over what a response's headers say, unless the settings know better."""
+        """Adopt the limits from a response's headers, unless the settings define them."""
         if per_minute and not self.configured and per_minute != self.per_minute:
             if self.per_minute is None:
                 self._level, self._filled_at = per_minute / 60 * self.burst_seconds, now
@@ -63,11 +63,11 @@ class RateBucket:
             self._level = min(self._level, remaining)
 
     def slow_down(self, admitted_per_minute: float, hold_seconds: float, now: float) -> None:
-        """The provider says that this is too fast; several such answers within a second count once.
+        """The provider reports that the rate is too high; several such responses within a second count once.
 
-        A first complaint about a known rate only holds the next admissions back, for requests that left apart may
-        have arrived together; a further one soon after cuts the rate. Where no rate is known, what was admitted
-        lately becomes the rate, cut.
+        With a known rate, the first report only delays the next admissions, because requests sent apart may have
+        arrived together; another one soon after cuts the rate. If no rate is known, the recent rate of admissions,
+        reduced, becomes the rate.
         """
         if now - self._cut_at < _SAME_EVENT_SECONDS:
             return

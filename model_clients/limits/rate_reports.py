@@ -14,32 +14,32 @@ _UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """One limit of a provider: how much per minute, how much is left, and when it is whole again."""
+    """One limit of a provider: how much per minute, how much is left, and when it resets."""
 
     per_minute: float | None = None
-    """Limit per minute, when the provider says it."""
+    """Limit per minute, if reported."""
     remaining: float | None = None
     """What is left of it now."""
     reset_seconds: float | None = None
-    """Seconds until it is whole again."""
+    """Seconds until it resets."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateReport:
-    """The limits a response spoke of."""
+    """The limits reported in a response."""
 
     requests: Allowance = Allowance()
     """Requests."""
     tokens: Allowance = Allowance()
-    """Tokens; the tightest of input, output and all tokens where a provider tells them apart."""
+    """Tokens; the tightest of the input, output and total limits if a provider reports them separately."""
     retry_after_seconds: float | None = None
     """How long the provider asks to wait before the next try."""
 
 
 def read_rate_report(headers: Mapping[str, str], now: datetime | None = None) -> RateReport:
-    """What `headers` say about limits; both OpenAI's and Anthropic's names are known.
+    """The limits in `headers`, under OpenAI's or Anthropic's names.
 
-    Headers that do not parse are taken as absent: a server's odd header must not fail a paid call.
+    Headers that do not parse are ignored: a malformed header must not fail a paid call.
     """
     lowered = {name.lower(): value for name, value in headers.items()}
     moment = now or datetime.now(UTC)

@@ -28,14 +28,14 @@ _LONGEST_ASKED_WAIT_SECONDS = 600.0
 
 @dataclass(slots=True)
 class Sender:
-    """Sends requests to one model, with retries that share one number of tries and pass the limiter anew."""
+    """Sends requests to one model; all retries count against one limit and pass the rate limiter again."""
 
     settings: ModelSettings
     """The model."""
     retries: RetrySettings
     """How to try again."""
     limiter: CallLimiter
-    """Who admits."""
+    """Rate limiter that admits the calls."""
     circuit: Circuit
     """Whether the provider is paused."""
     estimates: TokenEstimates
@@ -43,11 +43,11 @@ class Sender:
     counters: CallCounters
     """Live figures."""
     refused_key: ModelClientError | None = None
-    """Why no request can succeed; then none is sent."""
+    """Why no request can succeed; once set, none is sent."""
     _client: ModelClient | None = field(default=None)
 
     def client(self) -> ModelClient:
-        """The provider's client, made when first needed.
+        """The provider's client, created on first use.
 
         Raises:
             KeyMissingError: no key in the environment.
@@ -59,10 +59,10 @@ class Sender:
     async def send(
         self, request: ModelRequest, priority: Priority, before_try: Callable[[], Awaitable[None]]
     ) -> ModelReply:
-        """The reply, with the number of tries that failed before it.
+        """The reply, including the number of failed tries before it.
 
         Raises:
-            ModelClientError: the last error, when it is not transient or the tries are used up.
+            ModelClientError: the last error, if it is not transient or no tries are left.
         """
         if self.refused_key is not None:
             raise self.refused_key
@@ -94,7 +94,7 @@ class Sender:
 
     @asynccontextmanager
     async def _admitted(self, request: ModelRequest, priority: Priority) -> AsyncIterator[list[ModelReply]]:
-        """Wait for the limits, bound the time of one try, and tell them how it ended; takes the reply in the list."""
+        """Wait for admission, bound the time of one try, and report how it ended; the body appends the reply."""
         answers: list[ModelReply] = []
         self.counters.waiting += 1
         try:
@@ -127,7 +127,7 @@ class Sender:
         self.estimates.learn(self.settings, request, reply)
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
-        """A random wait that doubles its bound, never shorter than what the provider asked for."""
+        """A random wait whose bound doubles with each try, never shorter than the provider asked for."""
         drawn = tenacity.wait_random_exponential(
             multiplier=self.retries.first_wait_seconds, max=self.retries.longest_wait_seconds
         )(state)
@@ -142,10 +142,10 @@ def _is_transient(error: BaseException) -> bool:
 
 
 class Senders:
-    """Makes senders when they are first needed.
+    """Creates senders on first use.
 
-    Models that differ in parameters only share one limiter, for the provider counts them together; models of one
-    server share its circuit.
+    Models that differ only in parameters share one rate limiter, because the provider counts them together; models of
+    one server share its circuit.
     """
 
     def __init__(self, settings: CallSettings, ledger: Ledger, counters: CallCounters) -> None:
@@ -176,7 +176,7 @@ class Senders:
         return self._senders[identity]
 
     def batcher(self, model: ModelSettings) -> Batcher | None:
-        """The batcher of that model; None without batch mode, or for a provider that takes no batches.
+        """The batcher of that model; None if batch mode is off or the provider does not support batches.
 
         Raises:
             KeyMissingError: no key in the environment.
@@ -193,7 +193,7 @@ class Senders:
         return self._batchers[identity]
 
     def stop(self) -> None:
-        """Send nothing any more; calls that are going are not touched."""
+        """Send no more requests; calls in flight continue."""
         for limiter in self._limiters.values():
             limiter.stop()
 

@@ -53,11 +53,10 @@ def create(settings: ModelSettings) -> OpenAIClient:
 
 
 class OpenAIClient:
-    """Sends requests by the Responses protocol, or by Chat Completions where the settings say so.
+    """Sends requests by the Responses protocol, or by Chat Completions if the settings say so.
 
-    What a server does not take is found out once and remembered: one that does not know the Responses protocol is
-    asked by Chat Completions from then on (unless the settings name the protocol), one that does not take JSON schemas
-    by tool call, and one that takes no tools either in plain words.
+    What a server does not support is found out once and remembered. Without the Responses protocol, Chat Completions
+    is used (unless the settings name a protocol); without JSON schemas, a tool call; without tools, plain words.
     """
 
     def __init__(self, settings: ModelSettings, key: SecretStr) -> None:
@@ -190,7 +189,7 @@ class OpenAIClient:
         return key, failed
 
     def _speaks_otherwise(self, chat: bool) -> bool:
-        """After a 404: whether Chat Completions is still to be tried, which most compatible servers alone speak."""
+        """After a 404: whether to try Chat Completions, the only protocol of most compatible servers."""
         if self._settings.protocol or not self._settings.base_url:
             return False
         self._chat = not chat

@@ -1,4 +1,4 @@
-"""Reads values out of JSON of other people, where anything may be missing or of another kind."""
+"""Reads values from foreign JSON, in which anything may be missing or have the wrong type."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import JsonValue
 
 
 def value_at(body: JsonValue, *path: str | int) -> JsonValue:
-    """The value at `path`, or None where the way there ends.
+    """The value at `path`, or None if the path does not exist.
 
     >>> value_at({"usage": {"details": [{"tokens": 3}]}}, "usage", "details", 0, "tokens")
     3
@@ -25,7 +25,7 @@ def value_at(body: JsonValue, *path: str | int) -> JsonValue:
 
 
 def text_at(body: JsonValue, *path: str | int) -> str:
-    """The text at `path`, or an empty one."""
+    """The text at `path`, or an empty string."""
     value = value_at(body, *path)
     return value if isinstance(value, str) else ""
 
@@ -37,6 +37,6 @@ def count_at(body: JsonValue, *path: str | int) -> int:
 
 
 def list_at(body: JsonValue, *path: str | int) -> list[JsonValue]:
-    """The list at `path`, or an empty one."""
+    """The list at `path`, or an empty list."""
     value = value_at(body, *path)
     return value if isinstance(value, list) else []

@@ -139,7 +139,7 @@ def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
 
 
 def json_instruction(request: ModelRequest) -> str:
-    """What tells a model without structured output how to answer."""
+    """Tells a model without structured output how to answer."""
     return (
         "Answer with one JSON value that follows this JSON schema, and nothing before or after it:\n"
         + json.dumps(request.reply_schema)

@@ -1,4 +1,4 @@
-"""From what went wrong on the wire to our errors, the same for every provider."""
+"""Maps failed responses to our errors, in the same way for every provider."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _FORMAT_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class FailedResponse:
-    """A response that is no reply."""
+    """An error response."""
 
     provider: str
     """Provider module."""
@@ -51,16 +51,16 @@ class FailedResponse:
     status: int
     """HTTP status."""
     code: str
-    """The provider's own word for the error, such as `rate_limit_error`."""
+    """The provider's error code, such as `rate_limit_error`."""
     message: str
-    """What the provider says, without any key."""
+    """The provider's message, without any key."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Headers of the response."""
     request_id: str = ""
     """The provider's id of the request."""
 
     def error(self) -> ModelClientError:
-        """The error to raise, with what the headers say about limits."""
+        """The error to raise, including the limits in the headers."""
         kind, advice = self._kind()
         detail = self.message[:_LONGEST_MESSAGE] or self.code or "no further word"
         request = f" (request {self.request_id})" if self.request_id else ""

@@ -1,4 +1,4 @@
-"""Keys of providers: only from the environment, never shown."""
+"""API keys of providers: read only from the environment, never shown."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NO_KEY = "no-key"
 
 
 def read_key(settings: ModelSettings, usual_variable: str) -> SecretStr:
-    """The key in the settings' variable, or in the provider's usual one.
+    """The key from the variable in the settings, or from the provider's usual one.
 
-    A server of one's own needs no key unless the settings name a variable for it.
+    A self-hosted server needs no key unless the settings name a variable for it.
 
     Raises:
         KeyMissingError: the variable is not set.
@@ -33,6 +33,6 @@ def read_key(settings: ModelSettings, usual_variable: str) -> SecretStr:
 
 
 def without_key(text: str, key: SecretStr) -> str:
-    """The text with the key blotted out, for servers that repeat it in their answers."""
+    """The text with the key redacted, for servers that echo it in their responses."""
     secret = key.get_secret_value()
     return text.replace(secret, "[key]") if secret and secret != _NO_KEY else text

@@ -1,4 +1,4 @@
-"""JSON schemas as providers take them for typed replies."""
+"""JSON schemas for typed replies, in the form that providers accept."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _TOLD_IN_WORDS = (
 
 
 def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
-    """The schema in the narrow form that providers can enforce, or None when it cannot be said in it.
+    """The schema in the strict form that providers can enforce; None if it cannot be expressed in that form.
 
-    Every field is required, no other field is allowed, alternatives are `anyOf`, and limits that providers do not
-    enforce stand in the description, for the model to read; the parser still checks them. Objects with free field
-    names and tuples of fixed items have no such form.
+    All fields are required, no others are allowed, and alternatives become `anyOf`. Limits that providers do not
+    enforce move to the description, where the model can read them; the parser still checks them. Objects with
+    arbitrary field names and fixed-length tuples have no strict form.
     """
     try:
         return _object(schema)
@@ -35,7 +35,7 @@ def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
 
 
 class _InexpressibleError(Exception):
-    """The schema says something the narrow form cannot."""
+    """The schema cannot be expressed in the strict form."""
 
 
 def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:

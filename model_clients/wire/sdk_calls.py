@@ -1,4 +1,4 @@
-"""What the two SDKs have in common: how a response is read and how their errors become ours."""
+"""Code shared by both SDKs: reading responses and mapping their errors to ours."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class SdkErrors:
     """The error classes of an SDK."""
 
     status: type[openai.APIStatusError] | type[anthropic.APIStatusError]
-    """An answer that is no success."""
+    """A response with an error status."""
     timeout: type[openai.APITimeoutError] | type[anthropic.APITimeoutError]
-    """No answer in time."""
+    """A timeout."""
     any: type[openai.OpenAIError] | type[anthropic.AnthropicError]
     """The root of its errors."""
 
 
 @contextmanager
 def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> Iterator[None]:
-    """Turn the SDK's errors into ours, without the key and without the SDK's trace, which may hold it.
+    """Map the SDK's errors to ours, without the key and without the SDK's traceback, which may contain it.
 
     Raises:
         RequestFilteredError: a content filter stopped the request.
@@ -79,7 +79,7 @@ def read_json(who: str, content: bytes) -> JsonValue:
     """The JSON of a response's body.
 
     Raises:
-        ConnectionLostError: it is none, as when a proxy answers with a page or the body is cut off.
+        ConnectionLostError: it is not JSON, for example because a proxy sent a page or the body was cut off.
     """
     try:
         body: JsonValue = json.loads(content)
@@ -91,7 +91,7 @@ def read_json(who: str, content: bytes) -> JsonValue:
 
 
 def completed(reply: ModelReply, headers: Mapping[str, str], started: float, request_id: str) -> ModelReply:
-    """The reply with what only the response around it tells."""
+    """The reply completed with what only the HTTP response knows."""
     return reply.model_copy(
         update={
             "provider_request_id": request_id or reply.provider_request_id,
@@ -102,7 +102,7 @@ def completed(reply: ModelReply, headers: Mapping[str, str], started: float, req
 
 
 def filtered_reply(settings: ModelSettings, error: RequestFilteredError) -> ModelReply:
-    """The outcome of a request that a content filter stopped."""
+    """The outcome of a request blocked by a content filter."""
     return ModelReply(
         text=str(error),
         finish_reason="content_filter",
@@ -113,7 +113,7 @@ def filtered_reply(settings: ModelSettings, error: RequestFilteredError) -> Mode
 
 
 def _said(body: object, message: str, key: SecretStr) -> tuple[str, str]:
-    """The provider's code and message in an error's body, which some servers wrap in `error` and some do not."""
+    """The provider's code and message in an error body, which only some servers wrap in `error`."""
     plain: JsonValue = json.loads(json.dumps(body, default=str)) if isinstance(body, dict) else None
     code = text_at(plain, "code") or text_at(plain, "error", "code") or text_at(plain, "error", "type")
     said = text_at(plain, "message") or text_at(plain, "error", "message") or message

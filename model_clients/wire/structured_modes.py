@@ -1,4 +1,4 @@
-"""Which way of asking for a typed reply a server takes, found out once."""
+"""Finds out once how a server can be asked for a typed reply."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _NEXT: dict[Mode, Mode] = {"schema": "tool", "tool": "json"}
 
 
 class StructuredMode:
-    """Starts with the way that is set, and steps down for good when a server does not take it."""
+    """Starts with the configured mode and steps down permanently if a server does not support it."""
 
     def __init__(self, first: Mode) -> None:
         """Start with `first`."""
         self.current: Mode = first
 
     def step_down(self, refused: Mode) -> bool:
-        """The server does not take `refused`; whether there is another way to try."""
+        """Give up the mode `refused`; returns whether there is another one to try."""
         if refused not in _NEXT:
             return False
         if self.current == refused:
