@@ -27,7 +27,7 @@ async def build_dataset(
 
     Args:
         settings_file: settings file of a scheduled run.
-        settings: settings of a run started from Python; a mapping counts beside the file, and wins.
+        settings: settings of a run started from Python; a mapping overrides the file.
         quiet: no progress on standard error.
     """
     async with begin(settings_of(settings, settings_file), "build_dataset", quiet=quiet) as work:
@@ -39,7 +39,7 @@ async def build_dataset(
 
 
 async def grow_pool(work: Work) -> tuple[str, ...]:
-    """Explore all applications side by side; what they propose is verified as it comes. Ids of what is verified.
+    """Explore all applications concurrently and verify proposals as they arrive; returns the ids of verified subtasks.
 
     Raises:
         BatchPendingError: calls wait for replies from elsewhere.
@@ -62,9 +62,9 @@ async def grow_pool(work: Work) -> tuple[str, ...]:
 
 
 async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
-    """Find goals, compose tasks, validate and replay them, and publish what came of it; the version, or nothing.
+    """Find goals, compose tasks, validate and replay them, and publish the result; returns the version, if any.
 
-    A batch is validated, and its chosen tasks replayed, while other batches are still under way.
+    Each batch is validated, and its selected tasks replayed, while other batches are still in progress.
 
     Raises:
         BatchPendingError: calls wait for replies from elsewhere.

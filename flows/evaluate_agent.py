@@ -31,11 +31,11 @@ class AgentReport(Record):
     attempts: int
     """Tasks attempted."""
     left_out: tuple[str, ...]
-    """Ids of selected tasks whose subtasks are not all verified with the installed applications."""
+    """Ids of selected tasks with subtasks that are not verified for the installed applications."""
     ungradable: int
-    """Attempts in which the evaluation function of some subtask accepted before the agent did anything."""
+    """Attempts in which some subtask's evaluation function accepted the state before the agent did anything."""
     invalid: int = 0
-    """Attempts that are neither passed nor failed: the start was not what the task needs, or the environment failed."""
+    """Attempts that neither passed nor failed: the start lacked something, or the environment failed."""
     rows: tuple[ReportRow, ...]
     """Results, over all, per capability and per level of each dimension."""
 
@@ -70,15 +70,15 @@ async def evaluate_agent(
     settings: Settings | None = None,
     quiet: bool = True,
 ) -> AgentReport:
-    """Let `agent` attempt the selected tasks and score what it completed.
+    """Have `agent` attempt the selected tasks and score what it completed.
 
     Args:
         agent: `model`, `recorded`, or `module:factory`.
         selection: which tasks; all validated ones by default.
-        instruction_level: which instructions the agent is given.
-        patience: steps without any completion after which a task has failed (the paper's N).
+        instruction_level: which instructions the agent gets.
+        patience: steps without a completed subtask after which a task fails (the paper's N).
         settings_file: settings file of a scheduled run.
-        settings: settings of a run started from Python; a mapping counts beside the file, and wins.
+        settings: settings of a run started from Python; a mapping overrides the file.
         quiet: no progress on standard error.
 
     Raises:

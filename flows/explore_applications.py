@@ -1,4 +1,4 @@
-"""Exploration alone: proposals go into the warehouse and wait there to be verified."""
+"""Exploration alone: stores proposals in the warehouse for later verification."""
 
 from __future__ import annotations
 

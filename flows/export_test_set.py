@@ -1,6 +1,6 @@
-"""A test set out of the warehouse: replay all of what is to be exported, then export it.
+"""Exports a test set from the warehouse after replaying all of its tasks.
 
-Every task of a test set is replayed (method section 8): one that works in no order is rejected instead of exported.
+Every task of a test set is replayed (method section 8); one that works in no order is rejected instead of exported.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ExportedTestSet(Record):
     replayed: int
     """Tasks that were replayed for it; the others had been before."""
     rejected: int
-    """Of these, tasks that worked in no order: they are rejected now, and were not exported."""
+    """Of these, tasks that worked in no order; they are now rejected and were not exported."""
 
 
 @prefect.flow(name="export_test_set", validate_parameters=False)
@@ -47,23 +47,23 @@ async def export_test_set(
     settings: Settings | None = None,
     quiet: bool = True,
 ) -> ExportedTestSet:
-    """Replay the selected tasks that were not replayed yet, and export those that work.
+    """Replay the selected tasks that have not been replayed yet, and export those that work.
 
-    Where a size is wanted, others take the place of those that do not work, and are replayed in turn.
+    If a size is given, tasks that do not work are replaced by others, which are replayed as well.
 
     Args:
-        folder: folder to write, which must not exist yet.
+        folder: folder to write; it must not exist yet.
         format_name: export format.
         selection: which tasks; all validated ones by default.
         options: how the format writes.
         sets: how the tasks are divided into sets.
-        named_lists: texts by the name of their list: tasks that resemble one are left out.
+        named_lists: texts by the name of their list; tasks that resemble one of them are left out.
         settings_file: settings file of a scheduled run.
-        settings: settings of a run started from Python; a mapping counts beside the file, and wins.
+        settings: settings of a run started from Python; a mapping overrides the file.
         quiet: no progress on standard error.
 
     Raises:
-        CommandError: a selected task needs a subtask that is not verified with the applications installed here.
+        CommandError: a selected task needs a subtask that is not verified for the applications installed here.
         ExportRefusedError: nothing is selected, or the folder cannot be written; nothing is left behind.
     """
     wanted = selection or Selection()
@@ -95,7 +95,7 @@ async def export_test_set(
 
 
 def _not_replayed(work: Work, wanted: Selection, tried: set[str]) -> list[Task]:
-    """The selected tasks that taskloom made and no run has replayed, without those `tried`."""
+    """The selected tasks that taskloom made and no run has replayed, except those in `tried`."""
     warehouse = work.run.warehouse
     names = [name for name in select(warehouse, wanted).task_ids if name not in tried]
     condition = (

@@ -44,7 +44,7 @@ class RunCallSettings(CallSettings):
     """All settings of model calls; roles without a model are played offline."""
 
     default: ModelSettings = ModelSettings(provider=PROVIDER, model=MODEL)
-    """The model of every role without one of its own; `offline` plays by rule, without a key."""
+    """The model of every role that has none of its own; `offline` follows rules and needs no key."""
 
     @model_validator(mode="after")
     def _playable(self) -> Self:
@@ -66,7 +66,7 @@ class RunCallSettings(CallSettings):
 
 
 class Settings(BaseSettings):
-    """Settings of a run. Unknown names are errors that name the nearest known one."""
+    """Settings of a run. An unknown name is an error that suggests the nearest known one."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -78,9 +78,9 @@ class Settings(BaseSettings):
     )
 
     data: Path = Path("taskloom")
-    """Folder of applications, ledger, warehouse and everything else that a run keeps."""
+    """Folder for applications, ledger, warehouse and everything else that a run keeps."""
     warehouse: str = ""
-    """Where datasets are kept: a folder, or a catalogue address; `<data>/warehouse` when empty."""
+    """Where datasets are stored: a folder or a catalogue address; `<data>/warehouse` if empty."""
     browser: Path | None = None
     """Browser executable; found on the machine when left out."""
     catalog: Path | None = None
@@ -88,16 +88,16 @@ class Settings(BaseSettings):
     applications: tuple[str, ...] = ()
     """Applications to use; all installed ones when empty."""
     platform: str = "web_browser"
-    """Platform whose applications are used. `simulated` brings a few small ones for tests and trials; every record says so."""
+    """Platform whose applications are used. `simulated` has a few small ones for tests and trials; every record says so."""
     environments: int = Field(default=4, ge=1, le=64)
-    """Environments used side by side; half of their time is waiting, so two per core keep a machine busy."""
+    """Number of concurrent environments; they wait half of the time, so two per core keep a machine busy."""
     isolation: Isolation = "automatic"
-    """Whether applications and evaluation functions are shut in by bubblewrap: `always`, `never` (at your own risk), or
-    `automatic`, which shuts in where it works and refuses to let a model act where it does not."""
+    """Whether bubblewrap isolates applications and evaluation functions: `always`, `never` (at your own risk), or
+    `automatic`, which isolates where that works and otherwise refuses to let a model act."""
     seed: int = 0
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)
-    """Share of its answers in which the offline provider makes a mistake on purpose."""
+    """Share of answers in which the offline provider makes a deliberate mistake."""
     models: RunCallSettings = RunCallSettings()
     """Which model plays which role, at what speed and cost."""
     exploration: ExplorationSettings = ExplorationSettings()
@@ -126,7 +126,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Options win over variables, and variables over the file that `load_settings` found."""
+        """Options override variables, and variables override the file that `load_settings` found."""
         return (init_settings, env_settings, SettingsFileSource(settings_cls, yaml_file=_file.get()))
 
     def is_offline(self, role: ModelRole) -> bool:
@@ -144,8 +144,8 @@ def load_settings(
 ) -> Settings:
     """The settings of `file` (or of `TASKLOOM_SETTINGS`, or of `taskloom.yaml` where there is one).
 
-    `assignments` are texts such as `composition.tasks=500`; `options` are top-level fields, of which None means not
-    given. Both win over variables of the environment, and these over the file.
+    `assignments` are texts such as `composition.tasks=500`; `options` are top-level fields, where None means not given.
+    Both override environment variables, which override the file.
 
     Raises:
         CommandError: unreadable file, unknown name, or value out of range; all problems are listed.
@@ -178,8 +178,8 @@ def _loaded(file: Path | None, given: Mapping[str, Any]) -> Settings:
 def settings_of(settings: Settings | Mapping[str, object] | None, file: str) -> Settings:
     """The settings that a flow was given.
 
-    A mapping, which is what Prefect's page and its commands send, holds further settings beside the file; without any, the
-    file or what `load_settings` finds counts.
+    A mapping, as sent by Prefect's UI and commands, overrides the file; without one, the file or whatever `load_settings`
+    finds is used.
     """
     if isinstance(settings, Settings):
         return settings
@@ -187,7 +187,7 @@ def settings_of(settings: Settings | Mapping[str, object] | None, file: str) -> 
 
 
 def describe_problems(error: ValidationError) -> str:
-    """One line for each problem: field, value, what is allowed, and the nearest known name of an unknown one."""
+    """One line per problem: field, value, what is allowed, and the known name nearest to an unknown one."""
     lines = []
     problems = error.errors(include_url=False)
     for problem in problems[:_MOST_PROBLEMS]:
@@ -207,7 +207,7 @@ def describe_problems(error: ValidationError) -> str:
 
 
 def _not(value: object) -> str:
-    """The value that was given, shortened; what is inside a mapping or list stays unsaid, for it may hold a key."""
+    """The given value, shortened; contents of mappings and lists are omitted, because they may include a key."""
     if value is None or isinstance(value, str | int | float):
         return f", not {reprlib.repr(value)}"
     return f", not a {type(value).__name__}"
@@ -250,7 +250,7 @@ def _assign(given: dict[str, Any], assignment: str) -> None:
 
 
 def _value(text: str) -> object:
-    """The value written as YAML, or the text itself where it is none, such as an address."""
+    """The value written as YAML, or the text itself if it is not YAML, such as an address."""
     try:
         return parse_yaml(text, "--set")
     except CommandError:

@@ -1,4 +1,4 @@
-"""The settings file as a source of pydantic-settings, read strictly: what is ambiguous or a trap is refused."""
+"""The settings file as a source of pydantic-settings, read strictly: anything ambiguous is refused."""
 
 from __future__ import annotations
 
@@ -42,11 +42,10 @@ class SettingsFileSource(YamlConfigSettingsSource):
 
 
 def parse_yaml(text: str, name: str) -> object:
-    """The value that `text` stands for; `name` is what messages call it.
+    """The value of the YAML `text`; `name` is its name in messages.
 
     Raises:
-        CommandError: it is no YAML, a key stands twice in one place, or it has aliases, with which a short text can
-            stand for a gigabyte.
+        CommandError: it is not YAML, has a duplicate key, or uses aliases, which can expand a short text to a gigabyte.
     """
     parser = YAML(typ="safe")
     try:

@@ -11,9 +11,9 @@ from taskgraph.records.model_calls import ModelRole
 
 
 def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:
-    """Make sure that what a model or a foreign agent does stays in its sandbox, unless the settings take the risk.
+    """Make sure that the actions of a model or an external agent stay in the sandbox, unless the settings accept the risk.
 
-    What plays by rule does what the catalogue says, and platforms without the setting start no programs.
+    The offline rules only do what the catalogue says, and platforms without the setting start no programs.
 
     Raises:
         CommandError: bubblewrap does not work here; the message says what to do.

@@ -3,9 +3,9 @@
 A step is coarse (an application, a batch); model calls flow inside it. It takes the reference to its run and plain records,
 opens what it works with from the reference, and returns plain records, so a task runner may put it anywhere.
 
-A step is tried again when its error says that this can help, which a busy warehouse does; what it had finished is in the
-ledger and the warehouse, and is not done twice. Items inside a step have attempts of their own. For the same reason
-Prefect keeps no results, but that of publishing: a flow run that Prefect retries does not publish again.
+A step is retried if its error says that a retry can help, as for a busy warehouse; what it had finished is in the ledger
+and the warehouse and is not repeated. Items inside a step have their own retries. For the same reason Prefect stores no
+results, except that of publishing: a flow run that Prefect retries does not publish again.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 
 def whole(value: T) -> T:
-    """`value` as an argument of a step that Prefect hands over as it is.
+    """`value` as an argument of a step that Prefect passes on unchanged.
 
-    It would otherwise walk through every field of a thousand tasks in search of futures, and fail on records that have a
-    field called `keys`.
+    Otherwise Prefect would search every field of a thousand tasks for futures, and fail on records with a field called
+    `keys`.
     """
     return cast(T, opaque(value))
 
@@ -94,7 +94,7 @@ async def publish(reference: RunReference) -> str:
 async def evaluate(
     reference: RunReference, agent: str, order: AgentOrder, tasks: Sequence[Task]
 ) -> AgentResults:
-    """Let an agent attempt tasks, as many at a time as there are environments."""
+    """Have an agent attempt tasks, as many at a time as there are environments."""
     async with opened(reference) as work:
         names = (node.subtask_id for task in tasks for node in task.graph.nodes)
         verified = await work.making.subtasks(names)

@@ -17,7 +17,7 @@ async def verify_subtasks(
 ) -> RunSummary:
     """Verify what exploration proposes; see `build_dataset` for the arguments.
 
-    Exploration answers come from the ledger where they were given before, and what is verified stays verified.
+    Exploration replies are taken from the ledger if they are there, and verified subtasks stay verified.
     """
     async with begin(settings_of(settings, settings_file), "verify_subtasks", quiet=quiet) as work:
         summary = await summarise(work.run, await grow_pool(work))

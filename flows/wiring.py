@@ -1,4 +1,4 @@
-"""The composition root: makes the objects of a run from its settings, and takes them down again."""
+"""The composition root: creates the objects of a run from its settings and closes them again."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Run:
     progress: Progress
     """Shows how far it is."""
     examination_seconds: float = 0.0
-    """Time that examining evaluation functions took, summed over those examined side by side."""
+    """Time spent examining evaluation functions, summed over concurrent examinations."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time of the stages that have ended."""
 
@@ -81,9 +81,9 @@ class Run:
 
 @asynccontextmanager
 async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncIterator[Run]:
-    """Open everything that a run of `flow` needs; on the way out, keep what is finished and say how it ended.
+    """Open everything that a run of `flow` needs; on exit, store what is finished and record how the run ended.
 
-    A run of equal settings that did not end goes on under its own id.
+    An unfinished run with equal settings is resumed under its own id.
 
     Raises:
         CommandError: no wanted application is installed, or one is unknown.
@@ -119,7 +119,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
 
 @asynccontextmanager
 async def join_run(settings: Settings, run_id: str) -> AsyncIterator[Run]:
-    """Open what the steps of a run need that a flow began elsewhere; on the way out, what they recorded is stored.
+    """Open what steps need for a run that a flow began elsewhere; on exit, store what they recorded.
 
     Raises:
         CommandError: there is no such run in the warehouse of these settings.
@@ -165,7 +165,7 @@ async def _objects(
 
 
 def choose_applications(settings: Settings) -> tuple[dict[str, Application], dict[str, str]]:
-    """The applications of a run by name, and those left out with the reason.
+    """The applications of a run by name, and those left out, with the reasons.
 
     Raises:
         CommandError: an application is unknown, or none is installed.
@@ -188,7 +188,7 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
 
 
 def _missing(application: Application, data: Path) -> str:
-    """What the application lacks, for people to read; one that cannot even be looked at is left out like any other."""
+    """What the application lacks, as text for people; an application that cannot be inspected is left out, too."""
     try:
         return missing_for_start(application, data)
     except OSError as error:
@@ -196,7 +196,7 @@ def _missing(application: Application, data: Path) -> str:
 
 
 def _catalogue(settings: Settings) -> dict[str, Application]:
-    """The applications of the platform: those in the catalogue and those that it brings itself."""
+    """The applications of the platform: those in the catalogue and its built-in ones."""
     catalogue = load_applications(settings.catalog)
     brought = lookup.platform(settings.platform).applications()
     return {
@@ -213,10 +213,10 @@ def _players(settings: Settings, calls: RoleModels) -> Models:
 
 
 def prepare_data_folder(folder: Path) -> None:
-    """Make the data folder, and see that it can be written.
+    """Create the data folder and check that it is writable.
 
     Raises:
-        CommandError: it cannot.
+        CommandError: it is not.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -16,19 +16,19 @@ class ModelPrices(Record):
     """Prices of a model in US dollars per million tokens."""
 
     input: float = Field(ge=0)
-    """Input that no cache holds."""
+    """Input that is not cached."""
     output: float = Field(ge=0)
     """Output, reasoning included."""
     cached_input: float | None = Field(default=None, ge=0)
-    """Input read from the provider's cache; the input price when left out."""
+    """Input read from the provider's cache; the input price if omitted."""
     cache_write: float | None = Field(default=None, ge=0)
-    """Input written to the provider's cache; the input price when left out."""
+    """Input written to the provider's cache; the input price if omitted."""
     batch_factor: float = Field(default=0.5, gt=0, le=1)
-    """Share of the price that a call in a batch costs."""
+    """Price of a call in a batch, as a share of the normal price."""
 
 
 class ModelParameters(Record):
-    """What is sent with each request. Left out means the provider's own default."""
+    """Parameters sent with each request; omitted ones are left to the provider's default."""
 
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Sampling temperature."""
@@ -37,11 +37,11 @@ class ModelParameters(Record):
     max_output_tokens: int | None = Field(default=None, ge=1)
     """Longest reply, reasoning included, in tokens."""
     reasoning_effort: str = ""
-    """How much the model should think (`low`, `medium`, `high`, …), where the model takes it."""
+    """Reasoning effort (`low`, `medium`, `high`, …), for models that accept it."""
     seed: int | None = None
-    """Seed of the sampling, where the provider takes one."""
+    """Sampling seed, for providers that accept one."""
     extra: dict[str, JsonValue] = Field(default_factory=dict)
-    """Further fields of the provider's request body, sent as they are."""
+    """Additional fields of the provider's request body, sent unchanged."""
 
 
 class ModelSettings(Record):
@@ -50,23 +50,23 @@ class ModelSettings(Record):
     provider: str
     """Module of `model_clients/providers/`."""
     model: str
-    """Name of the model, as the provider calls it."""
+    """The provider's name of the model."""
     base_url: str = ""
-    """Address of the server; the provider's own when empty."""
+    """Address of the server; the provider's own if empty."""
     api_key_variable: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
-    """Environment variable that holds the key; `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` when empty."""
+    """Environment variable that holds the key; `OPENAI_API_KEY` or `ANTHROPIC_API_KEY` if empty."""
     protocol: Literal["", "responses", "chat_completions"] = ""
-    """Which of OpenAI's protocols a server speaks: `responses` when empty, `chat_completions` for most compatible servers."""
+    """Which of OpenAI's protocols a server speaks: `responses` if empty, `chat_completions` for most compatible servers."""
     structured_output: Literal["schema", "tool", "json"] = "schema"
-    """How a typed reply is asked for: by JSON schema, as a tool call, or in plain words."""
+    """How to request a typed reply: by JSON schema, as a tool call, or in plain words."""
     image_detail: Literal["auto", "low", "high"] = "auto"
     """How closely OpenAI looks at pictures."""
     parameters: ModelParameters = ModelParameters()
     """What is sent with each request."""
     prices: ModelPrices | None = None
-    """Prices; those of the price table when left out."""
+    """Prices; those of the price table if omitted."""
     first_byte_seconds: float = Field(default=300, gt=0)
-    """Longest silence of the server before the call is cut off."""
+    """Longest time without data from the server before the call is aborted."""
     total_seconds: float = Field(default=600, gt=0)
     """Longest duration of one try of a call."""
 
@@ -88,11 +88,11 @@ class RoleSettings(Record):
     model: ModelSettings
     """The model asked."""
     fallbacks: tuple[ModelSettings, ...] = ()
-    """Models asked in turn when the first cannot answer; every use is recorded."""
+    """Models to ask in turn if the first cannot answer; every use is recorded."""
 
 
 class LimitSettings(Record):
-    """How fast a model may be called. What is left out is learned from the provider's response headers."""
+    """Rate limits of a model. Omitted limits are learned from the provider's response headers."""
 
     requests_per_minute: float | None = Field(default=None, gt=0)
     """Requests admitted per minute."""
@@ -103,26 +103,26 @@ class LimitSettings(Record):
 
 
 class RetrySettings(Record):
-    """How a failing call is tried again, and when a failing provider is left alone for a while."""
+    """How failing calls are retried, and when a failing provider is paused."""
 
     attempts: int = Field(default=8, ge=1)
-    """Tries of one call, shared by every reason to try again."""
+    """Highest number of tries per call, over all kinds of failures."""
     first_wait_seconds: float = Field(default=0.5, ge=0)
-    """Longest wait before the second try; doubles from try to try, drawn at random below."""
+    """Upper bound of the random wait before the second try; doubles with each try."""
     longest_wait_seconds: float = Field(default=30, ge=0)
     """Longest wait between tries, unless the provider asks for more."""
     failures_until_pause: int = Field(default=10, ge=1)
-    """Failures in a row, over all calls of a provider, after which it is paused."""
+    """Consecutive failures, over all calls to a provider, after which it is paused."""
     pause_seconds: float = Field(default=5, gt=0)
     """First pause; doubles while the provider keeps failing, up to `longest_pause_seconds`."""
     longest_pause_seconds: float = Field(default=60, gt=0)
     """Longest pause."""
     longest_outage_seconds: float = Field(default=300, gt=0)
-    """When a provider has only failed for this long, the run is stopped instead of waiting on."""
+    """If a provider has only failed for this long, the run stops instead of waiting any longer."""
 
 
 class BatchSettings(Record):
-    """Which calls wait for a batch, and how batches are cut and watched."""
+    """Which calls go into batches, and how batches are submitted and polled."""
 
     roles: frozenset[ModelRole] = frozenset(
         {
@@ -132,38 +132,38 @@ class BatchSettings(Record):
             ModelRole.DEPENDENCY_JUDGE,
         }
     )
-    """Roles whose calls depend on no live screen."""
+    """Roles whose calls do not depend on a live screen."""
     largest: int = Field(default=1000, ge=1, le=50_000)
-    """Requests in one batch at most."""
+    """Maximum number of requests in a batch."""
     gather_seconds: float = Field(default=20, ge=0)
-    """A batch is handed in when no further request has come for this long."""
+    """A batch is submitted when no further request has arrived for this long."""
     poll_seconds: float = Field(default=30, gt=0)
-    """Time between two looks at a batch."""
+    """Time between two polls of a batch."""
     rounds: int = Field(default=3, ge=1)
-    """How often a request that expired or failed transiently is put into a further batch."""
+    """Maximum number of batches for a request that expires or fails transiently."""
 
 
 class CallSettings(Record):
     """All settings of model calls."""
 
     default: ModelSettings
-    """The model of every role without one of its own."""
+    """The model of every role that has none of its own."""
     roles: dict[ModelRole, RoleSettings] = Field(default_factory=dict)
     """Models of single roles."""
     limits: dict[str, LimitSettings] = Field(default_factory=dict)
-    """Limits by `provider/model` or `provider`; the first found counts."""
+    """Limits by `provider/model` or `provider`; the first match applies."""
     retries: RetrySettings = RetrySettings()
-    """How failing calls are tried again."""
+    """How failing calls are retried."""
     budget: str = ""
-    """What one run may spend, such as `25usd` or `2Mtok`; no limit when empty."""
+    """What one run may spend, such as `25usd` or `2Mtok`; no limit if empty."""
     stage_budgets: dict[str, str] = Field(default_factory=dict)
     """What single stages may spend."""
     replay: bool = False
     """Whether to answer from the ledger alone."""
     batch: BatchSettings | None = None
-    """Batch mode, when set."""
+    """Batch mode, if set."""
     batch_out: Path | None = None
-    """File that calls of the batch roles are written to instead of being sent."""
+    """File to which calls of the batch roles are written instead of being sent."""
     batch_in: Path | None = None
     """File of replies to such calls."""
 

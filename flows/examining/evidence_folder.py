@@ -1,9 +1,9 @@
-"""Evidence as files, for examining an evaluation function outside of a dataset.
+"""Evidence as files, for examining an evaluation function outside a dataset.
 
-`positive.json`     the recording in which the subtask was done (a `Trajectory`)
-`subtask.json`      the subtask with its parameter sets (a `Subtask`); may be left out
-`*.json`            further recordings: of the same subtask, or of others
-`pictures/*.png`    screenshots by hash, for checks that read pictures; may be left out
+`positive.json`     a recording in which the subtask was completed (a `Trajectory`)
+`subtask.json`      the subtask with its parameter sets (a `Subtask`); optional
+`*.json`            further recordings, of the same subtask or of others
+`pictures/*.png`    screenshots by hash, for checks that read pictures; optional
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read_evidence_folder(folder: Path) -> EvidenceFolder:
     """Read a folder of evidence.
 
     Raises:
-        CommandError: no such folder, no positive recording, or a file that is no record; the file is named.
+        CommandError: no such folder, no positive recording, or a file that is not a record; the file is named.
     """
     if not folder.is_dir():
         raise CommandError(f"There is no folder {folder}.")
@@ -70,7 +70,7 @@ def write_evidence_folder(
     """Write a folder that `read_evidence_folder` reads, and the evaluation function beside it as `function.py`.
 
     Raises:
-        CommandError: the folder is there already and not empty, or cannot be written.
+        CommandError: the folder exists and is not empty, or cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ _R = TypeVar("_R", bound=Record)
 
 
 def _read(path: Path, record: type[_R], what: str) -> _R:
-    """The record in a file; a key that stands twice in one object is refused, because one of the two would be lost."""
+    """The record in a file; a duplicate key is refused, because one of its values would be lost."""
     text = _text(path)
     try:
         json.loads(text, object_pairs_hook=_unique_keys)

@@ -1,4 +1,4 @@
-"""Examines evaluation functions again, from recorded evidence alone: no browser, no model call."""
+"""Re-examines evaluation functions from recorded evidence alone: no browser, no model call."""
 
 from __future__ import annotations
 
@@ -115,10 +115,10 @@ def examine_stored(
 def stored_functions(
     warehouse: Warehouse, subtask_id: str = "", *, pictures: bool = False
 ) -> Iterator[StoredFunction]:
-    """Accepted functions with their evidence, all of them or those of one subtask.
+    """Accepted functions with their evidence, of all subtasks or of one.
 
-    Pictures are read where the function reads them, and always with `pictures`; a recording whose pictures were not kept
-    comes without.
+    Pictures are loaded if the function reads them, and always with `pictures`; a recording whose pictures were not kept
+    is returned without them.
     """
     subtasks = {item.subtask_id: item for item in warehouse.read(Subtask)}
     rounds = [item for item in warehouse.read(VerificationRound, "accepted") if item.trajectory_id]

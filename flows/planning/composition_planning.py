@@ -1,4 +1,4 @@
-"""Requests for composition out of what a user types, and the answer to "can the pool supply that?"."""
+"""Parses requests for composition and answers whether the pool can supply them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _RANGE = re.compile(r"(\d{1,9})|(\d{1,9})\.\.|(\d{0,9})\.\.(\d{1,9})", re.ASCII)
 
 
 def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
-    """A quota and ranges out of text such as `knowledge=hard,instruction=6..8`.
+    """Parse a quota and ranges such as `knowledge=hard,instruction=6..8`.
 
     Raises:
-        CommandError: an unknown dimension or one that stands twice, or neither level nor range; what is known is named.
+        CommandError: a dimension is unknown or given twice, or a value is neither a level nor a range; the known ones
+            are named.
     """
     levels, ranges = [], {}
     for dimension, value in _named_values(text):
@@ -46,7 +47,7 @@ def wish_of(text: str, count: int) -> tuple[Quota, MeasureRanges]:
 
 
 def quota_of_levels(text: str, count: int) -> Quota:
-    """A quota out of text such as `knowledge=medium|hard`.
+    """Parse a quota such as `knowledge=medium|hard`.
 
     Raises:
         CommandError: an unknown dimension or level; the known ones are named.
@@ -105,7 +106,7 @@ def quotas_of_capabilities(names: Sequence[str], preset: str, count: int) -> tup
 
 
 def quotas_from_table(file: Path) -> tuple[Quota, ...]:
-    """Quotas out of a CSV table: a column per dimension (empty: any level) and `count`.
+    """Read quotas from a CSV table with a column per dimension (empty: any level) and `count`.
 
     Raises:
         CommandError: the file cannot be read, or a row is wrong; file and line are named.
@@ -144,10 +145,10 @@ def quotas_from_table(file: Path) -> tuple[Quota, ...]:
 
 
 def subtasks_in(file: Path) -> list[Subtask]:
-    """Subtask records out of a file of JSON lines.
+    """Read subtask records from a file of JSON lines.
 
     Raises:
-        CommandError: the file cannot be read, or a line is no subtask record; file and line are named.
+        CommandError: the file cannot be read, or a line is not a subtask record; file and line are named.
     """
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -178,9 +179,9 @@ def plan_composition(
     ranges: MeasureRanges | None = None,
     unify: bool = False,
 ) -> CompositionAccount:
-    """Compose and throw away: the account says what the pool can supply and what it lacks.
+    """Compose without keeping the tasks: the account says what the pool can supply and what it lacks.
 
-    With `unify` parameters also take the values that other subtasks write or need (`bind_pool`).
+    With `unify`, parameters also take values that other subtasks write or need (`bind_pool`).
 
     Raises:
         CommandError: a subtask cannot be bound.

@@ -1,4 +1,4 @@
-"""`--dry-run`: what a run would do, and what it may cost, from the ledger's statistics or by rough estimate."""
+"""`--dry-run`: what a run would do and what it may cost, from the ledger's statistics or rough estimates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ROUGH_TOKENS = {
     ModelRole.SUMMARIZER: (1500, 300),
     ModelRole.DEPENDENCY_JUDGE: (1200, 250),
 }
-"""Input and output tokens of a call, where the ledger knows none of the role yet."""
+"""Input and output tokens of a call, for roles of which the ledger has no calls yet."""
 _ROUGH_CALLS = {
     ModelRole.EXPLORER: 2.0,
     ModelRole.ACTOR: 8.0,
@@ -28,7 +28,7 @@ _ROUGH_CALLS = {
     ModelRole.SUMMARIZER: 1.2,
     ModelRole.DEPENDENCY_JUDGE: 1.2,
 }
-"""Calls per application, performance, subtask, round of intents, task and task, where nothing is known."""
+"""Calls per application, performance, subtask, round of intents, task and task, if the ledger has none."""
 _STAGES = {
     ModelRole.EXPLORER: "exploration",
     ModelRole.ACTOR: "trajectories",
@@ -58,7 +58,7 @@ class PlannedCalls(Record):
     output_tokens: int
     """Expected output."""
     cost_usd: float | None
-    """Expected price in US dollars; None where the price table does not know the model."""
+    """Expected price in US dollars; None if the model's price is unknown."""
     measured: bool
     """Whether calls per item and tokens per call are the ledger's averages rather than rough estimates."""
 
@@ -79,7 +79,7 @@ class Plan(Record):
     tasks: int
     """Tasks wanted."""
     calls: tuple[PlannedCalls, ...]
-    """Expected calls by stage. Calls that the ledger answers are not subtracted: this is an upper estimate."""
+    """Expected calls by stage: an upper estimate, because calls that the ledger can answer are included."""
 
     def describe(self) -> str:
         """The plan as text."""
@@ -106,7 +106,7 @@ class Plan(Record):
 
 
 def plan_run(settings: Settings, flow: str) -> Plan:
-    """The plan of a run; nothing is changed, no browser or model is called.
+    """The plan of a run; changes nothing and calls neither browser nor model.
 
     Raises:
         CommandError: no wanted application is installed, or one is unknown.
@@ -180,7 +180,7 @@ def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages |
 
 
 def _statistics(settings: Settings) -> dict[ModelRole, _Averages]:
-    """What calls of each role have taken so far, over all that the ledger holds; a run of intents is one item."""
+    """Average use of calls by role, over the whole ledger; a run of intents counts as one item."""
     path = settings.data / "ledger.sqlite"
     if not path.exists():
         return {}

@@ -1,9 +1,8 @@
 """What a step works with, opened inside the step from a reference to the run.
 
-A flow opens the objects of its run (browsers, databases, models) once and keeps them open. A step that runs in the same
-process and event loop works with those; anywhere else, in a thread, another process or on another machine, it opens its
-own from the settings it is given, and closes them when the last step there is done. So steps take and return plain
-records only, and nobody hands them anything that is alive.
+A flow opens the objects of its run (browsers, databases, models) once and keeps them open. A step in the same process
+and event loop uses those; in another thread, process or machine it opens its own from its settings, and the last step
+there closes them. Steps therefore take and return plain records only, never live objects.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from resources.record import Record
 
 
 class RunReference(Record):
-    """Which run a step works for: everything it needs to open its context, wherever it runs."""
+    """The run that a step belongs to: everything it needs to open its context, wherever it runs."""
 
     run_id: str
     """The run."""
@@ -32,7 +31,7 @@ class RunReference(Record):
 
 
 class Work:
-    """What the steps of one run in one process share; parts are made when first needed."""
+    """What the steps of one run share in one process; parts are created on first use."""
 
     def __init__(self, run: Run, *, joined: bool = False) -> None:
         """Work for `run`; `joined` says that the flow itself runs elsewhere."""
@@ -82,7 +81,7 @@ async def begin(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncI
 
 @asynccontextmanager
 async def opened(reference: RunReference) -> AsyncIterator[Work]:
-    """What a step with this reference works with; what it recorded is stored when the block ends."""
+    """The context of a step with this reference; what the step recorded is stored when the block ends."""
     key = reference.run_id, id(asyncio.get_running_loop())
     shared = _open.setdefault(key, _Shared())
     shared.users += 1

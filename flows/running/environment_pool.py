@@ -10,18 +10,18 @@ from environments.environment import Environment
 from environments.errors import EnvironmentFailureError
 
 _APPLICATIONS_EACH = 2.5
-"""Applications that may be open for each environment, on average. An open application, with its server and its page, takes
-100 to 150 MB; most items need one, and composed tasks up to six."""
+"""Average number of applications that may be open per environment. An open application, with its server and page, takes
+100 to 150 MB; most items need one, composed tasks up to six."""
 
 
 class EnvironmentPool:
-    """Up to `size` environments of each platform, made when first needed.
+    """Up to `size` environments per platform, created on first use.
 
-    An environment that broke is closed and replaced by a new one at the next lease, so one crash costs one item.
+    A broken environment is closed and replaced at the next lease, so a crash costs one item.
     """
 
     def __init__(self, create: Callable[[str], Environment], size: int) -> None:
-        """Use `create(platform)` to make environments, at most `size` in use at once."""
+        """Create environments with `create(platform)`, with at most `size` in use at once."""
         self._create = create
         self._free = size
         self._room = max(1, round(size * _APPLICATIONS_EACH))
@@ -33,9 +33,9 @@ class EnvironmentPool:
 
     @asynccontextmanager
     async def lease(self, platform: str, applications: int = 1) -> AsyncIterator[Environment]:
-        """An environment of `platform` that nobody else uses until the block ends.
+        """Exclusive use of an environment of `platform` until the block ends.
 
-        It is given once there is room for so many `applications` beside those that others have open, or nobody has any.
+        Waits until `applications` more may be open beside those in use, or none are in use.
         """
         await self._enter(applications)
         try:

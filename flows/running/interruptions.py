@@ -1,4 +1,4 @@
-"""Ending a command in order when the user or another program asks for it."""
+"""Orderly shutdown of a command on Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _on_termination: ContextVar[Callable[..., None] | None] = ContextVar("on_termina
 
 @contextmanager
 def interruptible(kept: str) -> Iterator[None]:
-    """Turn an interruption (Ctrl-C) or a request to end (SIGTERM) into one line that says what was `kept`.
+    """Turn an interruption (Ctrl-C) or termination request (SIGTERM) into one line that says what was `kept`.
 
     Raises:
-        CommandError: the work inside was interrupted or asked to end.
+        CommandError: the work inside was interrupted or asked to terminate.
     """
     asked_to_end = False
 
@@ -48,10 +48,10 @@ def interruptible(kept: str) -> Iterator[None]:
 
 @contextmanager
 def termination_in_order() -> Iterator[None]:
-    """Inside a command, have SIGTERM end the tasks in order, whoever else took the signal since.
+    """Make SIGTERM end the tasks of a command in order, even if someone else has installed a handler since.
 
-    Prefect's own handler raises an exception wherever the program happens to be; inside a step of some task it is lost,
-    and the program goes on. Flows that Prefect's runner started keep that handler, which the runner expects.
+    Prefect's own handler raises an exception wherever the program happens to be; inside a step it gets lost and the
+    program continues. Flows started by Prefect's runner keep that handler, because the runner expects it.
     """
     handler = _on_termination.get()
     if handler is None or threading.current_thread() is not threading.main_thread():
@@ -65,7 +65,7 @@ def termination_in_order() -> Iterator[None]:
 
 
 def _is_termination(error: BaseException) -> bool:
-    """Whether this is how Prefect, which handles the signal around a flow, tells of it."""
+    """Whether this is how Prefect reports the signal, which it handles around a flow."""
     if isinstance(error, BaseExceptionGroup):
         return any(_is_termination(part) for part in error.exceptions)
     exceptions = sys.modules.get("prefect.exceptions")

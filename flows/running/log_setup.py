@@ -1,4 +1,4 @@
-"""Quiet logs, and a Prefect that lives in the data folder and asks for nothing."""
+"""Quiet logs, and a Prefect setup that stays in the data folder and needs no configuration."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PREFECT_DEFAULTS = {
 
 
 def prepare_prefect(data_folder: Path) -> None:
-    """Set what Prefect reads at import, wherever the user has not set it.
+    """Set the variables that Prefect reads at import, unless the user has set them.
 
-    Its database goes into the data folder, so nothing lands in the user's home; a server that the user runs
+    The database goes into the data folder, so nothing ends up in the user's home; a server that the user runs
     (`PREFECT_API_URL`) is used as it is. Must be called before the first `import prefect`.
     """
     if "PREFECT_HOME" not in os.environ and "PREFECT_API_URL" not in os.environ:
@@ -35,7 +35,7 @@ def prepare_prefect(data_folder: Path) -> None:
 
 
 def quiet_libraries() -> None:
-    """Keep libraries from writing over the progress display; warnings and errors still come through."""
+    """Keep libraries from writing over the progress display; warnings and errors are still shown."""
     for name in (
         "httpx",
         "httpcore",

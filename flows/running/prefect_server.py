@@ -1,13 +1,12 @@
-"""Prefect's server for one run: started before anything else is imported, gone when the run is.
+"""Prefect's server for one run: started before anything else is imported, gone when the run ends.
 
-Prefect would start one by itself, but only after it has imported its whole server into our process, and would leave it
-running when we are killed. This one gets its listening socket from us: requests queue there while it starts, so the
-imports of the run and the start of the server go on side by side and nobody polls. `python -m flows.running.prefect_server` is
-the server's process.
+Prefect would start a server itself, but only after importing all of it into our process, and would leave it running if
+we are killed. This server inherits its listening socket from us: requests queue there while it starts, so the run's
+imports and the server's start overlap and nobody polls. `python -m flows.running.prefect_server` is the server process.
 
-The server ends when the pipe to us closes, however we end, and by nothing else: it has a session of its own, so Ctrl-C
-in a terminal does not reach it, and it ignores the signal that a service manager sends to every process of a run. Were
-it to end first, the run could not tell it how it ended, and would wait for over a minute for answers.
+The server exits only when the pipe to us closes, however we end. It has its own session, so Ctrl-C in a terminal does
+not reach it, and it ignores the signal that a service manager sends to every process of a run. If it exited first, the
+run could not report its result and would wait more than a minute for replies.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ _LAST_WORDS_SECONDS = 3.0
 def prefect_server() -> Iterator[None]:
     """A server on a loopback port while the block runs, announced in `PREFECT_API_URL`.
 
-    Nothing is started where that variable names a server already. Must be entered before the first `import prefect`,
-    after `prepare_prefect` has said where the database is.
+    Starts nothing if that variable already names a server. Must be entered before the first `import prefect`, after
+    `prepare_prefect` has set the path of the database.
     """
     if os.environ.get("PREFECT_API_URL"):
         yield
@@ -88,10 +87,10 @@ def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def prepare_database() -> None:
-    """Create or update the server's database now, so that the first run need not.
+    """Create or migrate the server's database now, so that the first run does not have to.
 
     Raises:
-        subprocess.CalledProcessError: Prefect could not; the next run tries again.
+        subprocess.CalledProcessError: Prefect failed; the next run tries again.
     """
     command = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "--yes"]
     with _first_start() as first:
@@ -107,9 +106,9 @@ def _migrated() -> Path:
 
 @contextmanager
 def _first_start() -> Iterator[bool]:
-    """Whether the database is still to be created or updated; nobody else does so inside the block.
+    """Whether the database has yet to be created or migrated; holds a lock until the block ends.
 
-    Runs that begin at once would otherwise create the same tables; whoever comes second waits for the first.
+    Otherwise, runs started at the same time would create the same tables; the second one waits for the first.
     """
     if _migrated().exists():
         yield False

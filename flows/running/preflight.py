@@ -1,4 +1,4 @@
-"""What can be wrong with a run before it begins, found at once: applications, data folder, budgets, files, keys, agent."""
+"""Checks before a run begins: applications, data folder, budgets, files, keys, agent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from taskgraph.records.model_calls import ModelRole
 
 
 def check_settings(settings: Settings) -> None:
-    """See that a run with these settings can begin; its data folder is made.
+    """Check that a run with these settings can begin; creates its data folder.
 
     Raises:
         CommandError: no wanted application can be started, or the data folder cannot be written.
@@ -28,7 +28,7 @@ def check_settings(settings: Settings) -> None:
 
 
 def check_files(settings: Settings) -> None:
-    """See that what the settings name can be read; nothing is changed.
+    """Check that everything the settings refer to can be read; changes nothing.
 
     Raises:
         BudgetInvalidError: a budget cannot be read.
@@ -40,9 +40,9 @@ def check_files(settings: Settings) -> None:
 
 
 def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = tuple(ModelRole)) -> None:
-    """See that the model of each of `roles`, or one of its fallbacks, can be asked; nothing is sent.
+    """Check that the model of each of `roles`, or one of its fallbacks, can be asked; sends nothing.
 
-    Imports the providers' libraries, which a run does anyway.
+    Imports the providers' libraries, as the run would do anyway.
 
     Raises:
         KeyMissingError: the environment holds no key for a role.

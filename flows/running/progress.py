@@ -1,4 +1,4 @@
-"""Live progress on standard error: one line for each stage, with rates and an estimate where the end is known."""
+"""Live progress on standard error: one line per stage, with rates and, if the total is known, an estimate."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class StageProgress:
 
 @dataclass(slots=True)
 class Progress:
-    """Progress of a run: a live table on a terminal, a line now and then elsewhere, nothing when quiet."""
+    """Progress of a run: a live table on a terminal, occasional lines elsewhere, nothing if quiet."""
 
     quiet: bool = False
     notes: Callable[[], list[str]] = list
@@ -81,7 +81,7 @@ class Progress:
             self._live.stop()
 
     def begin(self, stage: str, total: int | None = None) -> None:
-        """Say that `stage` has started, or that `total` more of its items are known."""
+        """Report that `stage` has started, or that `total` more of its items are known."""
         state = self.stages.setdefault(stage, StageProgress(stage))
         state.started = state.started or time.monotonic()
         state.finished = 0.0

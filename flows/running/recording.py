@@ -1,4 +1,4 @@
-"""Writes records to the warehouse in batches while items flow, without making them wait."""
+"""Writes records to the warehouse in batches, without holding up the items in progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RecordSink(Protocol):
     """Anything that stores records in one atomic commit."""
 
     def write(self, records: Sequence[Record], replace: bool = False) -> None:
-        """Store all of them or none; with `replace`, rows of the same id are exchanged."""
+        """Store all records or none; with `replace`, rows with the same id are replaced."""
         ...
 
 
@@ -36,7 +36,7 @@ class Recorder:
         self._ticker: asyncio.Task[None] | None = None
 
     async def record(self, *records: Record, replace: bool = False) -> None:
-        """Take records for the next commit; with `replace` they take the place of rows with their ids."""
+        """Queue records for the next commit; with `replace`, they replace rows with their ids."""
         self._raise_failure()
         self._waiting.extend((record, replace) for record in records)
         self._taken += len(records)
@@ -46,7 +46,7 @@ class Recorder:
             await self.flush()
 
     async def flush(self) -> None:
-        """Commit everything taken so far; callers that wait for the same commit share it."""
+        """Commit everything queued so far; concurrent callers share one commit."""
         wanted = self._taken
         async with self._commit_lock:
             if self._written >= wanted:
@@ -76,7 +76,7 @@ class Recorder:
                 self._failure = error
 
     def _write(self, batch: Sequence[tuple[Record, bool]]) -> None:
-        """Two commits: what is new, then what takes the place of something, each id as it was recorded last."""
+        """Two commits: new records, then replacements, with the last recorded version of each id."""
         new = [record for record, replace in batch if not replace]
         if new:
             self._sink.write(new)

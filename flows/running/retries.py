@@ -1,4 +1,4 @@
-"""When a step is tried again: when its error says that this can help, and for no other reason."""
+"""A step is retried only if its error says that a retry can help."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ RETRIED: Final[_Retries] = {
     "retry_jitter_factor": 0.5,
     "retry_condition_fn": can_help,
 }
-"""Options of a step: a warehouse that others write to is free again within seconds."""
+"""Retry options of a step; a busy warehouse is usually free again within seconds."""

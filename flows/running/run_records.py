@@ -1,4 +1,4 @@
-"""The record of a run: begun, taken up again by a run of equal settings, and ended."""
+"""The record of a run: started, resumed by a run with equal settings, and ended."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from warehouse.store import Warehouse
 PLACE_ONLY = frozenset({"environments", "browser", "data"})
 """Settings that say where and how fast a run works."""
 CALLS_ONLY = frozenset({"budget", "stage_budgets", "batch", "batch_in", "batch_out", "retries"})
-"""Settings of `models` that say how calls get their answers and what they may cost."""
+"""Settings of `models` that determine how calls are answered and what they may cost."""
 
 
 def begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
-    """The record of a new run, stored; or of an earlier one of equal settings that did not end, which goes on."""
+    """The stored record of a new run, or of an unfinished earlier one with equal settings, which is resumed."""
     content: dict[str, JsonValue] = json.loads(settings.model_dump_json())
     for record in warehouse.read(RunRecord, "flow = ? AND status <> 'completed'", [flow]):
         if identity(record.settings) == identity(content):
@@ -43,9 +43,9 @@ def begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
 
 
 def identity(settings: Mapping[str, JsonValue]) -> str:
-    """What two runs must have in common for one to go on where the other stopped.
+    """What two runs must have in common for one to resume the other.
 
-    A larger budget is no difference, nor is the way that calls take to their answers.
+    Neither a larger budget nor the way in which calls are answered makes a difference.
     """
     models = settings.get("models")
     if isinstance(models, dict):

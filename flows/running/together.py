@@ -1,4 +1,4 @@
-"""Doing several things at once, where the first failure stops the others and is raised as itself."""
+"""Runs coroutines concurrently; the first failure cancels the others and is raised as it is."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ T = TypeVar("T")
 
 
 async def together(coroutines: Iterable[Coroutine[object, object, T]]) -> list[T]:
-    """What all `coroutines` return, in their order; when one fails, the others are cancelled and what it raised is raised.
+    """The results of `coroutines`, in order; if one fails, the others are cancelled and its exception is raised.
 
     Raises:
-        Exception: the first failure, taken out of any exception group.
+        Exception: the first failure, unwrapped from any exception group.
     """
     try:
         async with asyncio.TaskGroup() as group:

@@ -1,4 +1,4 @@
-"""How a run ends whose requests were written to a file: nothing is rejected, and a run with the replies goes on."""
+"""Ends a run whose requests were written to a file: nothing is rejected, and a run with the replies resumes it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from model_clients.errors import BatchPendingError
 
 
 def stop_while_waiting(run: Run, items: int) -> None:
-    """End the run here if `items`, the number of those that wait for replies from elsewhere, is not zero.
+    """End the run here unless `items`, the number of items that wait for external replies, is zero.
 
-    What comes after would be made from less than there will be, so it is left to the run that has the replies.
+    Later stages would work with an incomplete pool, so they are left to the run that has the replies.
 
     Raises:
-        BatchPendingError: says where the requests are and how to go on.
+        BatchPendingError: says where the requests are and how to continue.
     """
     if not items:
         return

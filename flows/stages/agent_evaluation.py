@@ -47,7 +47,7 @@ class AgentOrder(Record):
     step_limit: int
     """Most steps of one task."""
     patience: int
-    """Steps without any completion after which a task has failed (the paper's N)."""
+    """Steps without a completed subtask after which a task fails (the paper's N)."""
 
 
 class AgentResults(Record):
@@ -58,7 +58,7 @@ class AgentResults(Record):
     ungradable: int
     """Attempts in which some subtask was accepted before the agent began."""
     invalid: int
-    """Attempts that count for nothing: the start was not what the task needs, or the environment failed."""
+    """Attempts that are not scored: the start lacked something, or the environment failed."""
     rows: tuple[ReportRow, ...]
     """Results over all attempts, per capability and per level of each dimension."""
 
@@ -66,7 +66,7 @@ class AgentResults(Record):
 async def evaluate_tasks(
     run: Run, agent: str, order: AgentOrder, tasks: Sequence[Task], verified: Mapping[str, VerifiedSubtask]
 ) -> AgentResults:
-    """Let `agent` attempt each of `tasks`, whose subtasks are all in `verified`; every attempt is recorded.
+    """Have `agent` attempt each of `tasks`, whose subtasks are all in `verified`; every attempt is recorded.
 
     Raises:
         CommandError: there is no such agent.
@@ -152,7 +152,7 @@ class _AgentEvaluation:
 
 
 def first_needs(task: Task) -> list[Resource]:
-    """What the subtasks of `task` read that no other one of them provides, so that it must be there at the start."""
+    """What must exist at the start: everything that subtasks of `task` read and no other subtask provides."""
     made = [output for node in task.graph.nodes for output in node.outputs]
     return [
         needed
@@ -195,7 +195,7 @@ class _Watch:
         return watch
 
     async def begin(self, evidence: Evidence) -> None:
-        """Find the subtasks that the untouched state already passes for; they cannot be graded."""
+        """Find the subtasks whose functions accept the untouched state; they cannot be graded."""
         self.evidence = evidence
         self.states = [evidence]
         for node in self.task.graph.nodes:

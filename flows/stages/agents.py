@@ -1,4 +1,4 @@
-"""Agents that can be evaluated: the user's own `module:factory`, the actor model, and recorded work as upper bound."""
+"""Agents that can be evaluated: the user's `module:factory`, the actor model, and recorded work as an upper bound."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ BUILT_IN = ("model", "recorded")
 
 
 def agent_maker(name: str, run: Run, verified: Mapping[str, VerifiedSubtask], step_limit: int) -> AgentMaker:
-    """What makes the agent `name`: `model`, `recorded`, or `module:factory` of the user's.
+    """The factory of the agent `name`: `model`, `recorded`, or the user's `module:factory`.
 
-    A factory is called without arguments once per task and returns an object with `decide`, see
+    The factory is called once per task, without arguments, and returns an object with `decide`; see
     `environments.agent.Agent`.
 
     Raises:
-        CommandError: there is no such module or factory, or it makes no agent.
+        CommandError: there is no such module or factory, or it does not return an agent.
     """
     if name == "recorded":
         return lambda task: RecordedTaskAgent.of(task, run, verified)
@@ -54,7 +54,7 @@ def agent_maker(name: str, run: Run, verified: Mapping[str, VerifiedSubtask], st
 
 
 def check_agent(name: str) -> None:
-    """See that there is an agent of this name; it is not made yet.
+    """Check that there is an agent of this name, without creating it.
 
     Raises:
         CommandError: there is no such module or factory.
@@ -106,13 +106,13 @@ def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
 
 @dataclass(slots=True)
 class RecordedTaskAgent:
-    """Performs a task from its subtasks' verified trajectories: what a perfect agent would score.
+    """Performs a task from the verified trajectories of its subtasks: what a perfect agent would score.
 
-    It reads no instruction, so it says nothing about instructions; it shows that tasks and evaluator agree.
+    It ignores the instruction, so it says nothing about instructions; it shows that tasks and evaluator agree.
     """
 
     parts: list[Agent] = field(default_factory=list)
-    """What is left, in order: for each subtask the way to where it starts, then what was recorded."""
+    """The remaining work, in order: for each subtask, the way to its starting place, then the recorded actions."""
 
     @classmethod
     def of(cls, task: Task, run: Run, verified: Mapping[str, VerifiedSubtask]) -> RecordedTaskAgent:
@@ -134,7 +134,7 @@ class RecordedTaskAgent:
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> Decision:
-        """The next action of the subtask at hand, or on the way to where it starts."""
+        """The next action of the current subtask, or on the way to its starting place."""
         while self.parts:
             decision = await self.parts[0].decide(instruction, observation, history)
             if decision.status != "finish":

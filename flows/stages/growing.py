@@ -41,9 +41,9 @@ class PoolGrowth:
     verified: dict[str, VerifiedSubtask] = field(default_factory=dict)
     """Verified subtasks by id, old and new."""
     accepted: dict[str, EvaluationFunction] = field(default_factory=dict)
-    """Functions that earlier runs accepted, by subtask; verifying a subtask anew takes that back."""
+    """Functions that earlier runs accepted, by subtask; verifying a subtask again revokes this."""
     joined: bool = False
-    """Whether the flow runs in another process, so that what others are doing at the same time cannot be seen here."""
+    """Whether the flow runs in another process, so that concurrent work of other steps is not visible here."""
     settled: set[str] = field(default_factory=set)
     """Subtasks that this run verified or rejected."""
 
@@ -108,14 +108,14 @@ class PoolGrowth:
         return Explored(application=application.name, proposals=tuple(new), unchanged=tuple(unchanged))
 
     async def all_explored(self) -> None:
-        """Tell those that wait for what others may make that no further subtasks will be proposed."""
+        """Tell subtasks waiting for products of others that no further subtasks will be proposed."""
         self.run.progress.end(EXPLORATION)
         await self.pool.complete()
 
     async def verify(self, explored: Explored) -> Verified:
-        """Verify an application's proposals side by side, recording each as it is settled.
+        """Verify an application's proposals concurrently, recording each result as it arrives.
 
-        Far from the flow, the proposals build on what the warehouse holds as verified and on each other.
+        In another process than the flow, proposals build on each other and on what the warehouse holds as verified.
         """
         if self.joined:
             await self._join(explored)
@@ -149,7 +149,7 @@ class PoolGrowth:
             await self.pool.record(trajectory)
 
     async def _verify(self, subtask: Subtask) -> int:
-        """Verify and record one subtask; 1 if its calls wait for replies from elsewhere."""
+        """Verify and record one subtask; returns 1 if its calls wait for external replies."""
         try:
             verification = await self.verifier.verify(subtask)
             self.run.examination_seconds = self.verifier.examination_seconds
@@ -182,7 +182,7 @@ class PoolGrowth:
 
 
 def _picture(run: Run) -> Picture:
-    """What the actor is shown: the screen with numbered boxes, or the plain one where nobody looks (offline provider)."""
+    """What the actor is shown: the screen with numbered boxes, or the plain one if nobody looks (offline provider)."""
     if run.settings.is_offline(ModelRole.ACTOR):
         return plain_picture
     return annotated_picture

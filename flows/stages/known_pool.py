@@ -1,4 +1,4 @@
-"""Verified subtasks of earlier runs: read back from the warehouse, and used again where nothing changed."""
+"""Verified subtasks of earlier runs, read from the warehouse and reused if nothing has changed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ACCEPTED = "trajectory_id IN (SELECT trajectory_id FROM verifications WHERE acc
 def load_verified(
     warehouse: Warehouse, applications: Mapping[str, Application]
 ) -> dict[str, VerifiedSubtask]:
-    """Verified subtasks of `applications` by id, as far as they were verified with the same version.
+    """Verified subtasks of `applications` by id, if they were verified with the same version.
 
-    A subtask whose application has another version by now is left out: it must be verified anew.
+    A subtask whose application now has another version is left out: it must be verified again.
     """
     same = {
         stored.name
@@ -47,7 +47,7 @@ def load_verified(
 
 
 def is_unchanged(proposed: Subtask, verified: VerifiedSubtask, parameter_sets: int) -> bool:
-    """Whether a proposal asks for exactly what was verified, so that it need not be verified again."""
+    """Whether a proposal equals what was verified, so that it need not be verified again."""
     known = verified.subtask
     return (
         proposed.instruction_template == known.instruction_template

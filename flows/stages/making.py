@@ -80,7 +80,7 @@ class TaskMaking:
         return Goals(intents=(*earlier, *found.intents))
 
     async def compose(self, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[list[Task]]:
-        """Compose tasks from the pool of these subtasks, beside the event loop, in batches."""
+        """Compose tasks from the pool of these subtasks, in batches, without blocking the event loop."""
         run = self.run
         run.progress.begin(COMPOSITION, run.settings.composition.wanted)
         result = self._compose(await self.subtasks(subtask_ids), intents)
@@ -94,10 +94,10 @@ class TaskMaking:
         return batches
 
     async def subtasks(self, subtask_ids: Iterable[str]) -> dict[str, VerifiedSubtask]:
-        """The verified subtasks of these ids, read from the warehouse where another process verified them.
+        """The verified subtasks with these ids, read from the warehouse if another process verified them.
 
         Raises:
-            CommandError: one is not verified with the applications installed here.
+            CommandError: one is not verified for the applications installed here.
         """
         wanted = list(dict.fromkeys(subtask_ids))
         if not self.verified.keys() >= set(wanted):
@@ -112,7 +112,7 @@ class TaskMaking:
         return {name: self.verified[name] for name in wanted}
 
     def _compose(self, pool: Mapping[str, VerifiedSubtask], intents: Sequence[Intent]) -> CompositionResult:
-        """Tasks made while they are taken; tasks of other runs are not made again."""
+        """Tasks, generated lazily; tasks of other runs are not made again."""
         run = self.run
         earlier = run.warehouse.query(
             "SELECT task_id FROM tasks WHERE run_id <> ? AND status <> 'imported'", [run.run_id]
@@ -171,7 +171,7 @@ class TaskMaking:
         return Replayed(worked=worked, rejected=len(tasks) - worked)
 
     async def publish(self) -> str:
-        """Publish everything recorded as a dataset version; its name. Its own run counts as completed in it."""
+        """Publish everything recorded as a dataset version, in which this run counts as completed; returns its name."""
         run = self.run
         await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
         await run.recorder.record(ended(run.record, "completed", run.stage_seconds), replace=True)
@@ -225,7 +225,7 @@ class TaskMaking:
         )
 
     def _marked(self, task: Task) -> Task:
-        """The task, saying so if any of its subtasks runs on a simulated platform."""
+        """The task, marked as simulated if any of its subtasks runs on a simulated platform."""
         simulated = any(self.verified[node.subtask_id].subtask.simulated for node in task.graph.nodes)
         return task.model_copy(update={"simulated": True}) if simulated else task
 
@@ -252,5 +252,5 @@ class TaskMaking:
 
 
 def _draw(task_id: str) -> float:
-    """A number from 0 to 1 that belongs to the task, so that the same tasks are replayed in every run."""
+    """A number from 0 to 1 derived from the task, so that every run replays the same tasks."""
     return int.from_bytes(hashlib.sha256(task_id.encode()).digest()[:8], "big") / 2**64

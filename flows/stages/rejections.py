@@ -9,10 +9,10 @@ from taskgraph.records.task import Rejection
 
 
 def told_apart(rejections: Iterable[Rejection]) -> list[Rejection]:
-    """The rejections, where one that equals an earlier one says the how manieth it is.
+    """The rejections, with repetitions of equal ones numbered.
 
-    The warehouse keeps equal rows once, which lets a run that goes on repeat itself; but a model may propose the same
-    goal twice, and both count.
+    The warehouse keeps equal rows once, so that a resumed run may repeat itself; but a model may propose the same goal
+    twice, and both count.
     """
     seen: Counter[str] = Counter()
     found = []

@@ -1,4 +1,4 @@
-"""What steps hand over to each other: plain records, so that a step may run anywhere."""
+"""What steps pass to each other: plain records, so that a step may run anywhere."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Explored(Record):
     proposals: tuple[Subtask, ...] = ()
     """Subtasks still to be verified."""
     unchanged: tuple[str, ...] = ()
-    """Ids of subtasks that earlier runs verified exactly as they are proposed now."""
+    """Ids of proposed subtasks that earlier runs verified unchanged."""
     waiting: int = 0
-    """1 when its calls wait for replies from elsewhere; a later run goes on with them."""
+    """1 if its calls wait for external replies; a later run continues with them."""
 
 
 class Verified(Record):

@@ -1,4 +1,4 @@
-"""Results of a run as Prefect artifacts, which its UI shows beside the run."""
+"""Results of a run as Prefect artifacts, which the UI shows with the run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def publish_table(description: str, key: str, rows: Sequence[Record]) -> N
 
 
 async def _published(creation: object) -> None:
-    """Wait for an artifact; a run is no worse for a server that takes none, and says so."""
+    """Create an artifact; if the server does not accept it, the run logs this and continues."""
     try:
         await creation  # type: ignore[misc]
     except Exception as error:

@@ -1,8 +1,8 @@
-"""What became of the mistakes that the offline provider made on purpose, kind by kind.
+"""What became of the deliberate mistakes of the offline provider, by kind.
 
-A mistake slipped through when what it is in (a trajectory, a function, an instruction) stands in the
-dataset as it was answered; it was repaired when the item got in with something else in its place, and rejected when
-the item did not get in at all.
+A mistake slipped through if the answer that contains it (a trajectory, a function, an instruction) is in the dataset
+unchanged; it was repaired if the item is in the dataset with something else in its place, and rejected if the item is
+not in the dataset at all.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Dataset:
 
 
 def account_of_mistakes(ledger: Ledger, warehouse: Warehouse, run_id: str) -> tuple[MistakeFate, ...]:
-    """The fate of every mistake made in answers to `run_id`, by kind; empty when none were made."""
+    """The fate of every mistake made in answers to `run_id`, by kind; empty if there were none."""
     marked = [
         (call, mistake) for call in ledger.calls(run_id) for mistake in read_mark(call.provider_request_id)
     ]

@@ -1,4 +1,4 @@
-"""What a run says at its end: the funnel, the times, what became of mistakes, and what to try next."""
+"""The summary of a run: the funnel, the times, what became of mistakes, and what to try next."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class RunSummary(Record):
     stage_seconds: dict[str, float]
     """Wall time of stages."""
     examination_seconds: float = 0.0
-    """Time that examining evaluation functions took, summed over those examined side by side; part of the verification."""
+    """Time spent examining evaluation functions, summed over concurrent examinations; part of the verification."""
     missing_applications: dict[str, str]
     """Applications left out, with the reason: not installed, or rejected by this run."""
     unconfined: str = ""
-    """Why applications and evaluation functions were not shut in by bubblewrap; empty when they were."""
+    """Why bubblewrap did not isolate applications and evaluation functions; empty if it did."""
     model_calls: int
     """Calls made by this run."""
     ledger_replies: int
@@ -123,7 +123,7 @@ def _title(row: FunnelRow) -> str:
 
 
 async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> RunSummary:
-    """Write the run's model calls to the warehouse, and sum up what came of it.
+    """Write the run's model calls to the warehouse and summarise the run.
 
     Args:
         run: the run.
@@ -166,7 +166,7 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
 
 
 def why_unconfined(isolation: Isolation) -> str:
-    """Why programs started with this setting are not shut in by bubblewrap; empty where they are."""
+    """Why bubblewrap does not isolate programs started with this setting; empty if it does."""
     if is_confined(isolation):
         return ""
     return "the settings say isolation: never" if isolation == "never" else WITHOUT
