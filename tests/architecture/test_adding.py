@@ -61,17 +61,17 @@ def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Add]:
             del sys.modules[name]
 
 
-def test_the_table_has_rows():
+def test_the_table_has_rows() -> None:
     assert len(ROWS) >= 15
 
 
 @pytest.mark.parametrize("row", sorted(ROWS))
-def test_the_places_that_a_row_names_exist(row: str):
+def test_the_places_that_a_row_names_exist(row: str) -> None:
     for place in re.findall(r"`([a-z_]+/[^` ]*)`", ROWS[row]):
         assert list(ROOT.glob(re.sub(r"<[a-z]+>", "*", place).rstrip("/"))), place
 
 
-def test_an_application_is_one_file(tmp_path: Path):
+def test_an_application_is_one_file(tmp_path: Path) -> None:
     from resources.reading.catalog import load_application, load_applications
 
     shipped = next(iter(load_applications().values()))
@@ -85,7 +85,7 @@ def test_an_application_is_one_file(tmp_path: Path):
     assert load_application("novel", tmp_path).example_subtasks == shipped.example_subtasks
 
 
-def test_a_platform_is_one_folder(add: Add):
+def test_a_platform_is_one_folder(add: Add) -> None:
     from environments.lookup import platform, platform_names
 
     add(environments.platforms, "novel/__init__.py", "")
@@ -99,7 +99,7 @@ def test_a_platform_is_one_folder(add: Add):
     assert module.create(module.settings({})) == ("made", {})  # type: ignore[comparison-overlap]
 
 
-def test_a_gesture_is_a_class_of_the_table():
+def test_a_gesture_is_a_class_of_the_table() -> None:
     from environments.aiming import aim
     from environments.evidence.input_log import InputLog
     from taskgraph.records.gestures import PointedGesture
@@ -135,7 +135,7 @@ def test_a_gesture_is_a_class_of_the_table():
     assert pyautogui_statements(step) == ["novel(5, 10)"]
 
 
-def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch):
+def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     from model_clients.lookup import create_client
 
     monkeypatch.setenv("NOVEL_KEY", "not a key")
@@ -150,7 +150,7 @@ def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch
     assert create_client(settings) is not None
 
 
-def test_a_provider_with_its_own_protocol_is_one_file(add: Add):
+def test_a_provider_with_its_own_protocol_is_one_file(add: Add) -> None:
     from model_clients.lookup import create_client, provider_names
 
     add(model_clients.providers, "novel.py", "def create(settings):\n    return settings.model\n")
@@ -159,7 +159,7 @@ def test_a_provider_with_its_own_protocol_is_one_file(add: Add):
     assert made == "novel-1"  # type: ignore[comparison-overlap]
 
 
-def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add):
+def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add) -> None:
     from evaluators_api.checks import registry
     from evaluators_api.reference import checks_reference
 
@@ -180,7 +180,7 @@ def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add):
         checks_reference.cache_clear()
 
 
-def test_a_format_of_state_is_one_file(add: Add):
+def test_a_format_of_state_is_one_file(add: Add) -> None:
     from evaluators_api.state import reading
 
     lines = (ROOT / "evaluators_api/state/formats/lines.py").read_text(encoding="utf-8")
@@ -194,7 +194,7 @@ def test_a_format_of_state_is_one_file(add: Add):
         reading.read.cache_clear()
 
 
-def test_a_prompt_is_a_folder_an_input_and_a_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_prompt_is_a_folder_an_input_and_a_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from prompts import rendering
     from prompts.prompt_input import PromptInput
 
@@ -229,12 +229,12 @@ def test_a_prompt_is_a_folder_an_input_and_a_reply(tmp_path: Path, monkeypatch: 
     rendering.template_hash.cache_clear()
 
 
-def test_a_dimension_touches_the_modules_that_the_row_names():
+def test_a_dimension_touches_the_modules_that_the_row_names() -> None:
     row = ROWS["a complexity dimension"]
     assert {place for place in NAMED_IN if place.endswith(".py")} <= set(re.findall(r"`([a-z_/]+\.py)`", row))
 
 
-def test_a_column_is_a_field_with_its_docstring():
+def test_a_column_is_a_field_with_its_docstring() -> None:
     class Wider(Task):
         """A task with one more field."""
 
@@ -245,7 +245,7 @@ def test_a_column_is_a_field_with_its_docstring():
     assert columns["novelty"] == "How new it is."
 
 
-def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch):
+def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
     from cli import documentation
 
     class Wider(RetrySettings):
@@ -258,7 +258,7 @@ def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch
     assert "| `novelty` | `3` | How new it is. |" in documentation.settings_page()
 
 
-def test_a_command_with_its_options_is_one_file(add: Add):
+def test_a_command_with_its_options_is_one_file(add: Add) -> None:
     from cli import documentation
     from cli.main import create_app
 
@@ -281,7 +281,7 @@ def test_a_command_with_its_options_is_one_file(add: Add):
     ],
     ids=["import", "export"],
 )
-def test_an_import_or_an_export_is_one_file(add: Add, package: ModuleType, names: str, found: str):
+def test_an_import_or_an_export_is_one_file(add: Add, package: ModuleType, names: str, found: str) -> None:
     from warehouse import lookup
 
     add(package, "novel.py", '"""A new format."""\nMARK = "new"\n')
@@ -289,7 +289,7 @@ def test_an_import_or_an_export_is_one_file(add: Add, package: ModuleType, names
     assert getattr(lookup, found)("novel").MARK == "new"
 
 
-def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from warehouse import queries
 
     (tmp_path / "novel.sql").write_text("-- What is new.\nSELECT 1 AS one\n", encoding="utf-8")
@@ -301,7 +301,7 @@ def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         queries.named_queries.cache_clear()
 
 
-def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from flows.stages.agents import agent_maker
 
     (tmp_path / "novel_agent.py").write_text(
@@ -312,13 +312,13 @@ def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pyte
     assert type(make(None)).__name__ == "Agent"  # type: ignore[arg-type]
 
 
-def test_a_metric_is_in_the_score_and_kept_per_attempt():
+def test_a_metric_is_in_the_score_and_kept_per_attempt() -> None:
     kept = set(Score.model_fields) & set(AgentRun.model_fields)
     assert {"coverage_rate", "logical_consistency", "success"} <= kept
     assert kept <= {column.name for column in TABLE_NAMED["agent_runs"].columns}
 
 
-def test_a_retry_policy_is_read_by_the_sender_alone():
+def test_a_retry_policy_is_read_by_the_sender_alone() -> None:
     from model_clients.limits.senders import Sender
 
     assert get_type_hints(Sender)["retries"] is RetrySettings
@@ -331,7 +331,7 @@ def test_a_retry_policy_is_read_by_the_sender_alone():
     assert using == ["model_clients/limits/senders.py"]
 
 
-def test_every_row_is_tried():
+def test_every_row_is_tried() -> None:
     tried = {
         "an application",
         "a platform",

@@ -55,7 +55,7 @@ def _names_a_dimension(path: Path) -> bool:
     )
 
 
-def test_a_dimension_is_named_in_few_modules():
+def test_a_dimension_is_named_in_few_modules() -> None:
     suffixes = {".py", ".sql", ".yaml", ".jinja", ".js", ".html"}
     files = [
         path for package in PACKAGES for path in (ROOT / package).rglob("*.*") if path.suffix in suffixes
@@ -65,7 +65,7 @@ def test_a_dimension_is_named_in_few_modules():
     assert named == NAMED_IN
 
 
-def test_the_search_finds_a_module_that_names_one(tmp_path: Path):
+def test_the_search_finds_a_module_that_names_one(tmp_path: Path) -> None:
     guilty = tmp_path / "guilty.py"
     guilty.write_text('"""Says hierarchy."""\nLEVEL = row["branch_level"]\n', encoding="utf-8")
     assert _names_a_dimension(guilty)
@@ -73,14 +73,14 @@ def test_the_search_finds_a_module_that_names_one(tmp_path: Path):
     assert not _names_a_dimension(guilty)
 
 
-def test_the_table_has_a_row_per_name():
+def test_the_table_has_a_row_per_name() -> None:
     assert get_args(Dimension) == DIMENSIONS
     assert get_args(Level) == LEVELS
     assert len({row.measure for row in TABLE}) == len({row.column for row in TABLE}) == len(TABLE)
     assert len(EVERY_CELL) == len(LEVELS) ** len(TABLE)
 
 
-def test_records_and_columns_agree_with_the_table():
+def test_records_and_columns_agree_with_the_table() -> None:
     for record in (PerDimension, LevelConstraint, MeasureRanges):
         assert tuple(record.model_fields) == DIMENSIONS
     assert {row.level_column for row in TABLE} | {row.measure for row in TABLE} <= set(
@@ -91,7 +91,7 @@ def test_records_and_columns_agree_with_the_table():
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_levels_and_ranges_follow_from_a_row(row: dimensions.DimensionDefinition):
+def test_levels_and_ranges_follow_from_a_row(row: dimensions.DimensionDefinition) -> None:
     for level in LEVELS:
         low, high = row.values(level)
         assert row.level(low) == row.level(high) == level
@@ -102,14 +102,14 @@ def test_levels_and_ranges_follow_from_a_row(row: dimensions.DimensionDefinition
     assert {cell[DIMENSIONS.index(row.name)] for cell in cells} == {"hard"}
 
 
-def test_a_graph_has_the_levels_of_its_measures():
+def test_a_graph_has_the_levels_of_its_measures() -> None:
     complexity = complexity_from_shape(
         Shape(nodes=6, edges=5, depth=6, width=1, largest_layer=1, components=1), 2
     )
     assert cell_of(complexity) == tuple(row.level(getattr(complexity, row.measure)) for row in TABLE)
 
 
-def test_queries_and_views_have_a_part_per_dimension():
+def test_queries_and_views_have_a_part_per_dimension() -> None:
     names = [parameter.name for parameter in named_query("tasks").parameters]
     assert [name for name in names if name in DIMENSIONS] == list(DIMENSIONS)
     cells = next(view for view in views() if view.name == "complexity_cells")
@@ -117,7 +117,7 @@ def test_queries_and_views_have_a_part_per_dimension():
     assert once_per_dimension("a\n{dimension}\n").splitlines() == ["a", *DIMENSIONS]
 
 
-def test_a_sixth_dimension_reaches_sql_without_another_change(monkeypatch: pytest.MonkeyPatch):
+def test_a_sixth_dimension_reaches_sql_without_another_change(monkeypatch: pytest.MonkeyPatch) -> None:
     row = dimensions.DimensionDefinition(
         name="novelty",  # type: ignore[arg-type]
         measure="edges",

@@ -13,17 +13,17 @@ def room(name: str, *uses: str) -> Room:
     return Room(name, f"For {name}.", (), frozenset(uses), ())
 
 
-def test_a_room_stands_above_every_room_it_uses():
+def test_a_room_stands_above_every_room_it_uses() -> None:
     found = floors((room("a", "b", "c"), room("b", "c"), room("c"), room("d", "c")))
     assert [[item.name for item in floor] for floor in found] == [["a"], ["b", "d"], ["c"]]
 
 
-def test_rooms_that_import_each_other_are_refused():
+def test_rooms_that_import_each_other_are_refused() -> None:
     with pytest.raises(ValueError, match="import each other: a, b"):
         floors((room("a", "b"), room("b", "a"), room("c")))
 
 
-def test_arrows_that_follow_from_others_are_left_out_but_stand_in_the_table():
+def test_arrows_that_follow_from_others_are_left_out_but_stand_in_the_table() -> None:
     text = drawing((room("a", "b", "c"), room("b", "c"), room("c")))
     assert "a --> b" in text
     assert "a --> c" not in text
@@ -32,7 +32,7 @@ def test_arrows_that_follow_from_others_are_left_out_but_stand_in_the_table():
 
 def test_imports_shelves_and_own_libraries_are_read_from_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     for package, source in {
         "upper_novel_room": "import lower_novel_room.shelf.thing\nimport networkx\nimport json\n",
         "lower_novel_room": '"""Lower.\n\nMore."""\n',

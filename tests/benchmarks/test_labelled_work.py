@@ -51,14 +51,14 @@ def file(path: str, text: str = "") -> FileState:
     return FileState(path=path, size=len(text), sha256="0" * 64, text=text)
 
 
-def test_the_set_covers_every_application_with_sixty_subtasks():
+def test_the_set_covers_every_application_with_sixty_subtasks() -> None:
     cases = load_cases()
     assert {case.application.name for case in cases} == set(load_applications())
     assert len({case.subtask_id for case in cases}) >= 60
     assert len({case.case_id for case in cases}) == len(cases)
 
 
-def test_steps_are_filled_in_with_the_parameters_of_the_case(entry):
+def test_steps_are_filled_in_with_the_parameters_of_the_case(entry) -> None:
     other, part, deeds, own = read_cases(entry())
     assert [step.control.text for step in other.deeds if isinstance(step, WorkedStep) and step.control][
         2
@@ -79,7 +79,7 @@ def test_steps_are_filled_in_with_the_parameters_of_the_case(entry):
         ("[{window: true}]", "[{window: true, clipboard: true}]", "exactly one"),
     ],
 )
-def test_a_file_that_breaks_the_rules_is_refused(entry, old, new, message):
+def test_a_file_that_breaks_the_rules_is_refused(entry, old, new, message) -> None:
     with pytest.raises(CatalogEntryInvalidError, match=message):
         read_cases(entry(ENTRY.replace(old, new)))
 
@@ -92,12 +92,12 @@ def test_a_file_that_breaks_the_rules_is_refused(entry, old, new, message):
         ("new_path: Documents/talk.txt}", "old_path: Documents/talk.txt}", "the catalogue's are"),
     ],
 )
-def test_names_that_the_catalogue_does_not_have_are_refused(entry, old, new, message):
+def test_names_that_the_catalogue_does_not_have_are_refused(entry, old, new, message) -> None:
     with pytest.raises(ValueError, match=message):
         read_cases(entry(ENTRY.replace(old, new)))
 
 
-def test_a_deed_with_files_is_one_deed():
+def test_a_deed_with_files_is_one_deed() -> None:
     with pytest.raises(ValueError, match="exactly one"):
         FileDeed.model_validate({"write": "a", "delete": "b"})
     with pytest.raises(ValueError, match="'to' belongs"):
@@ -119,7 +119,7 @@ def test_a_deed_with_files_is_one_deed():
         ({"window": True, "has": ["Wiki"]}, "0 times"),
     ],
 )
-def test_what_must_be_seen_is_looked_for(shown, missing):
+def test_what_must_be_seen_is_looked_for(shown, missing) -> None:
     evidence = Evidence(
         step=1,
         files=(file("Documents/a.txt", "tea, milk, tea"),),
@@ -130,7 +130,7 @@ def test_what_must_be_seen_is_looked_for(shown, missing):
     assert bool(missing) is bool(not_shown([Shown.model_validate(shown)], evidence))
 
 
-def test_a_part_of_the_cases_holds_right_and_wrong_ones_of_several_kinds():
+def test_a_part_of_the_cases_holds_right_and_wrong_ones_of_several_kinds() -> None:
     cases = load_cases()
     first = most_telling_first(cases)
     assert sorted(case.case_id for case in first) == sorted(case.case_id for case in cases)
@@ -168,7 +168,7 @@ def function_of(cases) -> EvaluationFunction:
     )
 
 
-def test_verdicts_are_counted_and_cases_that_failed_are_not(entry, tmp_path):
+def test_verdicts_are_counted_and_cases_that_failed_are_not(entry, tmp_path) -> None:
     cases = read_cases(entry())
     function = function_of(cases)
     performances = kept(tmp_path, cases, {"c": "the control was not there"})
@@ -192,7 +192,7 @@ def test_verdicts_are_counted_and_cases_that_failed_are_not(entry, tmp_path):
     assert "wrong work accepted: copyparty.rename_text_file: a (other record)" in described(judgement, report)
 
 
-def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry, tmp_path):
+def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry, tmp_path) -> None:
     cases = read_cases(entry())
     performances = kept(tmp_path, cases, {})
     assert performances.find(cases[0]) is not None
@@ -201,7 +201,7 @@ def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry, tmp_path)
     assert performances.find(changed[1]) is not None
 
 
-def test_without_a_dataset_there_is_nothing_to_measure(tmp_path):
+def test_without_a_dataset_there_is_nothing_to_measure(tmp_path) -> None:
     with pytest.raises(NotMeasuredError, match="No dataset"):
         accepted_functions(tmp_path / "nowhere")
     with Warehouse(tmp_path / "warehouse"):

@@ -28,7 +28,7 @@ def outcome(*, right: bool, accepted: bool, application: str = "notes", kind: st
 
 
 @given(st.integers(0, 500).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
-def test_an_interval_holds_its_share_and_lies_between_nothing_and_all(counted):
+def test_an_interval_holds_its_share_and_lies_between_nothing_and_all(counted) -> None:
     count, of = counted
     low, high = wilson_interval(count, of)
     assert 0 <= low <= high <= 1
@@ -37,7 +37,7 @@ def test_an_interval_holds_its_share_and_lies_between_nothing_and_all(counted):
 
 
 @given(st.integers(1, 200))
-def test_more_outcomes_make_the_interval_narrower(of):
+def test_more_outcomes_make_the_interval_narrower(of) -> None:
     def width(times: int) -> float:
         low, high = wilson_interval(times * of // 2, times * of)
         return high - low
@@ -45,19 +45,19 @@ def test_more_outcomes_make_the_interval_narrower(of):
     assert width(4) < width(1)
 
 
-def test_the_interval_is_wilsons():
+def test_the_interval_is_wilsons() -> None:
     # Newcombe, Statistics in Medicine 17 (1998), table I: 81 of 263 and 15 of 148.
     assert [round(end, 4) for end in wilson_interval(81, 263)] == [0.2553, 0.3662]
     assert [round(end, 4) for end in wilson_interval(15, 148)] == [0.0624, 0.1605]
 
 
 @pytest.mark.parametrize(("count", "of"), [(2, 1), (-1, 4)])
-def test_a_count_beyond_its_whole_is_refused(count, of):
+def test_a_count_beyond_its_whole_is_refused(count, of) -> None:
     with pytest.raises(ValueError, match="is no share"):
         wilson_interval(count, of)
 
 
-def test_both_rates_are_given_over_all_by_application_and_by_kind():
+def test_both_rates_are_given_over_all_by_application_and_by_kind() -> None:
     report = acceptance_report(
         [
             outcome(right=True, accepted=True, kind="another route"),
@@ -79,19 +79,19 @@ def test_both_rates_are_given_over_all_by_application_and_by_kind():
     ]
 
 
-def test_an_outcome_is_mistaken_where_verdict_and_label_differ():
+def test_an_outcome_is_mistaken_where_verdict_and_label_differ() -> None:
     assert outcome(right=True, accepted=False).mistaken
     assert outcome(right=False, accepted=True).mistaken
     assert not outcome(right=False, accepted=False).mistaken
 
 
-def test_nothing_judged_gives_rates_of_nothing():
+def test_nothing_judged_gives_rates_of_nothing() -> None:
     report = acceptance_report([])
     assert report.overall.true_positive.share is None
     assert str(report.overall.true_negative) == "none"
 
 
-def test_the_table_has_a_line_for_every_group():
+def test_the_table_has_a_line_for_every_group() -> None:
     report = acceptance_report([outcome(right=False, accepted=False, kind="not saved")])
     assert as_markdown(report).splitlines()[2:] == [
         f"| {name} | none | 100.0 % (20.7 to 100.0 %, 1 of 1) |" for name in ("all", "notes", "not saved")

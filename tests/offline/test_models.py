@@ -19,6 +19,7 @@ from offline.rules import OfflineRules
 from prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
 from prompts.replies import DependencyJudgeReply
 from taskgraph.records.model_calls import ModelRole
+from typing import Never
 
 SUBTASKS = tuple(
     NumberedSubtask(number=number, application="Editor", instruction=f"Create '{name}'.")
@@ -32,7 +33,7 @@ JUDGE = DependencyJudgeInput(instruction="Create 'a.txt'. Create 'b.txt'.", subt
 class NobodyElse:
     """Models that may not be asked."""
 
-    async def ask(self, question, **purpose):
+    async def ask(self, question, **purpose) -> Never:
         raise AssertionError(f"{question.role} was asked of a model")
 
 

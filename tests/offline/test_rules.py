@@ -81,27 +81,27 @@ def done(step: int, outcome: str = "done") -> StepInHistory:
 
 
 class TestActor:
-    def test_passes_over_an_optional_step_and_grounds_the_next(self):
+    def test_passes_over_an_optional_step_and_grounds_the_next(self) -> None:
         reply, _ = act(screen(CLOSE, NEW), NOTES, 0, NO_MISTAKES)
         assert (reply.function, reply.control_label, reply.control_text) == ("click_input", "0", "New")
         assert reply.thought.startswith("Step 2 of 3")
 
-    def test_does_an_optional_step_when_its_control_is_there(self):
+    def test_does_an_optional_step_when_its_control_is_there(self) -> None:
         reply, _ = act(screen(NEW, LATER), NOTES, 0, NO_MISTAKES)
         assert reply.control_text == "Later"
 
-    def test_escapes_values_in_keys_and_knows_the_parts_of_paths(self):
+    def test_escapes_values_in_keys_and_knows_the_parts_of_paths(self) -> None:
         reply, _ = act(screen(NEW, history=(done(2),)), NOTES, 0, NO_MISTAKES)
         assert reply.args.keys == "Milk {(}2{)}^sa.txt{ENTER}"
 
-    def test_recognises_values_that_no_parameter_set_has(self):
+    def test_recognises_values_that_no_parameter_set_has(self) -> None:
         view = screen(NEW, instruction="Write 'Jam' into 'Documents/c.txt'.", history=(done(2),))
         assert act(view, NOTES, 0, NO_MISTAKES)[0].args.keys == "Jam^sc.txt{ENTER}"
 
-    def test_finishes_after_the_last_step(self):
+    def test_finishes_after_the_last_step(self) -> None:
         assert act(screen(NEW, history=(done(2), done(3))), NOTES, 0, NO_MISTAKES)[0].status == "FINISH"
 
-    def test_waits_for_a_control_and_gives_up_in_the_end(self):
+    def test_waits_for_a_control_and_gives_up_in_the_end(self) -> None:
         history: tuple[StepInHistory, ...] = ()
         for _ in range(3):
             reply, _ = act(screen(CLOSE, history=history), NOTES, 0, NO_MISTAKES)
@@ -110,15 +110,15 @@ class TestActor:
         reply, _ = act(screen(CLOSE, history=history), NOTES, 0, NO_MISTAKES)
         assert (reply.status, reply.message) == ("GIVE_UP", "there is no Button 'New' on the screen")
 
-    def test_does_a_refused_step_again(self):
+    def test_does_a_refused_step_again(self) -> None:
         reply, _ = act(screen(NEW, history=(done(2, "the control is covered"),)), NOTES, 0, NO_MISTAKES)
         assert reply.thought.startswith("Step 2 of 3")
 
-    def test_gives_up_on_what_no_worked_example_fits(self):
+    def test_gives_up_on_what_no_worked_example_fits(self) -> None:
         assert act(screen(NEW, instruction="Fly to the moon."), NOTES, 0, NO_MISTAKES)[0].status == "GIVE_UP"
         assert act(screen(NEW), None, 0, NO_MISTAKES)[0].status == "GIVE_UP"
 
-    def test_a_mistake_is_marked_where_it_is_made_and_a_new_attempt_may_be_right(self):
+    def test_a_mistake_is_marked_where_it_is_made_and_a_new_attempt_may_be_right(self) -> None:
         kinds = set()
         for attempt in range(60):
             history = (done(1),) if attempt % 2 else ()
@@ -160,26 +160,26 @@ MILK, TEA = performance("Milk", "Documents/a.txt"), performance("Tea", "Document
 
 
 class TestEvaluationWriter:
-    def test_checks_the_state_over_all_parameters(self):
+    def test_checks_the_state_over_all_parameters(self) -> None:
         source = written(MILK, TEA)
         assert "check_file_text(file_path=text_path, text='* ' + text)" in source
         assert "check_other_files_unchanged(file_paths=[text_path])" in source
         assert "Milk" not in source
         ast.parse(source)
 
-    def test_never_describes_the_route_and_shows_the_screen_only_where_it_is_the_result(self):
+    def test_never_describes_the_route_and_shows_the_screen_only_where_it_is_the_result(self) -> None:
         assert "check_text_exists_via_control" not in written(MILK, TEA)
         shown = written(MILK, TEA, result_on_screen=True)
         assert "check_text_exists_via_control(text='Saved ' + text_path)" in shown
         assert "check_mouse_clicks" not in shown
         assert "check_keyboard_types" not in shown
 
-    def test_leaves_out_what_only_one_performance_shows(self):
+    def test_leaves_out_what_only_one_performance_shows(self) -> None:
         source = written(MILK, performance("Tea", "Documents/b.txt", made="made at 10:31: Tea"))
         assert "check_file_text" not in source
         assert "check_file_exists(file_path=text_path)" in source
 
-    def test_drops_conditions_that_nothing_needs_by_the_number_of_their_call(self):
+    def test_drops_conditions_that_nothing_needs_by_the_number_of_their_call(self) -> None:
         first = written(MILK, TEA)
         calls = [line for line in first.splitlines() if line.startswith("        (")]
         number = next(index for index, line in enumerate(calls) if "check_file_exists" in line)
@@ -188,7 +188,7 @@ class TestEvaluationWriter:
         assert "check_file_exists" not in second
         assert second.count("check_") == first.count("check_") - 1
 
-    def test_drops_what_right_work_does_not_meet_before_what_nothing_needs(self):
+    def test_drops_what_right_work_does_not_meet_before_what_nothing_needs(self) -> None:
         first = written(MILK, TEA)
         second = written(
             MILK,
@@ -200,7 +200,7 @@ class TestEvaluationWriter:
         assert "check_file_text" not in second
         assert "check_file_exists" in second
 
-    def test_a_record_holds_all_values_together(self):
+    def test_a_record_holds_all_values_together(self) -> None:
         def row(region: str, amount: str, number: str) -> Performance:
             fields = {"id": number, "region": region, "amount": amount}
             record = TouchedRecord(file_path="shop.db", within="sales", kind="added", fields=fields)
@@ -221,7 +221,7 @@ class TestEvaluationWriter:
         assert "check_other_records_unchanged(file_path='shop.db', added=1, removed=0, changed=0)" in source
         assert "'id'" not in source
 
-    def test_what_was_copied_is_asked_of_its_origin(self):
+    def test_what_was_copied_is_asked_of_its_origin(self) -> None:
         def pasted(path: str) -> Performance:
             origin = Origin(kind="part", source="clipboard", target=path)
             return Performance(
@@ -231,10 +231,10 @@ class TestEvaluationWriter:
         source = written(pasted("Documents/a.txt"), pasted("Documents/b.txt"))
         assert "check_copied(source='clipboard', target=text_path, whole=False)" in source
 
-    def test_says_that_it_saw_nothing_rather_than_accept_everything(self):
+    def test_says_that_it_saw_nothing_rather_than_accept_everything(self) -> None:
         assert "changed nothing visible" in written()
 
-    def test_mistakes_are_too_weak_or_hold_one_parameter_set_only(self):
+    def test_mistakes_are_too_weak_or_hold_one_parameter_set_only(self) -> None:
         right = written(MILK, TEA)
         spoiled = {written(MILK, TEA, attempt=attempt, mistakes=MistakeSource(1.0)) for attempt in range(12)}
         assert right not in spoiled
@@ -248,7 +248,7 @@ class TestEvaluationWriter:
     ),
     st.text(max_size=40),
 )
-def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters, text):
+def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters, text) -> None:
     expression = generalise(text, parameters)
     assert expression.value(parameters) == text
     assert eval(expression.source(), dict(parameters)) == text
@@ -311,23 +311,23 @@ def instruction_views(draw):
 
 class TestSummarizerAndJudge:
     @given(instruction_views())
-    def test_every_graph_that_is_written_is_read_back(self, view):
+    def test_every_graph_that_is_written_is_read_back(self, view) -> None:
         text = summarize(view, 0, NO_MISTAKES)[0].instruction
         expected = {(link.producer, link.consumer) for link in view.links}
         assert pairs(text, view.subtasks) == expected, text
 
-    def test_a_result_is_named_once_where_the_instructions_name_it(self):
+    def test_a_result_is_named_once_where_the_instructions_name_it(self) -> None:
         text = summarize(VIEW, 0, NO_MISTAKES)[0].instruction
         assert text.count("Documents/v1.2 notes.txt") == 3
         assert "gives you the file" not in text
 
-    def test_what_is_written_is_read_back(self):
+    def test_what_is_written_is_read_back(self) -> None:
         text = summarize(VIEW, 0, NO_MISTAKES)[0].instruction
         assert pairs(text) == {(1, 3), (2, 4), (3, 4)}
         assert text.startswith("Tell Ann about it.")
         assert "In Editor, in Editor" not in text
 
-    def test_each_mistake_is_read_as_it_is_written(self):
+    def test_each_mistake_is_read_as_it_is_written(self) -> None:
         kinds = set()
         for attempt in range(40):
             reply, made = summarize(VIEW, attempt, MistakeSource(0.6, 2))
@@ -351,7 +351,7 @@ class TestSummarizerAndJudge:
         ],
         ids=["connective", "shared name", "no shared name", "two in one sentence"],
     )
-    def test_texts_of_others_are_read_by_connectives_and_names(self, text, expected):
+    def test_texts_of_others_are_read_by_connectives_and_names(self, text, expected) -> None:
         subtasks = (
             NumberedSubtask(
                 number=1, application="Editor", instruction="Create the file 'a.txt' with a list."
@@ -366,13 +366,13 @@ class TestSummarizerAndJudge:
 
 
 @given(st.integers(0, 2**32), st.floats(0, 1), st.text(max_size=10))
-def test_draws_depend_on_seed_and_key_alone(seed, rate, key):
+def test_draws_depend_on_seed_and_key_alone(seed, rate, key) -> None:
     source = MistakeSource(rate, seed)
     first, second = (source.draw(("stops_early", "wrong_control"), key, 1) for _ in range(2))
     assert (first and first[0]) == (second and second[0])
 
 
-def test_the_share_of_mistakes_is_the_rate():
+def test_the_share_of_mistakes_is_the_rate() -> None:
     made = sum(MistakeSource(0.3, 9).draw(("stops_early",), number) is not None for number in range(2000))
     assert 520 < made < 680
 

@@ -25,17 +25,17 @@ INPUTS = sorted(
 )
 
 
-def test_every_template_has_one_typed_input():
+def test_every_template_has_one_typed_input() -> None:
     assert tuple(item.role for item in INPUTS) == template_names()
 
 
 @pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
-def test_template_uses_exactly_the_fields_of_its_input(record):
+def test_template_uses_exactly_the_fields_of_its_input(record) -> None:
     pictures = {name for name, field in record.model_fields.items() if "Screenshot" in str(field.annotation)}
     assert template_variables(record.role) == set(record.model_fields) - pictures
 
 
-def test_text_of_a_model_is_data_and_never_a_template():
+def test_text_of_a_model_is_data_and_never_a_template() -> None:
     prompt = DependencyJudgeInput(
         instruction="{{ 7 * 6 }} {% for x in y %}",
         subtasks=(NumberedSubtask(number=1, application="Wiki", instruction="{{ config }}"),),
@@ -44,7 +44,7 @@ def test_text_of_a_model_is_data_and_never_a_template():
     assert "{{ config }}" in prompt.user
 
 
-def test_the_unchanging_part_is_equal_for_two_steps_of_one_subtask():
+def test_the_unchanging_part_is_equal_for_two_steps_of_one_subtask() -> None:
     first = ActorInput(
         application="notes",
         title="Notes",
@@ -59,7 +59,7 @@ def test_the_unchanging_part_is_equal_for_two_steps_of_one_subtask():
     assert second.rendered().images[0].png == b"two"
 
 
-def test_a_dumped_input_names_pictures_by_hash_only():
+def test_a_dumped_input_names_pictures_by_hash_only() -> None:
     picture = Screenshot.of(b"pixels")
     question = ActorInput(
         application="notes", title="Notes", manual="", instruction="Do.", steps_left=1, screenshot=picture
@@ -67,7 +67,7 @@ def test_a_dumped_input_names_pictures_by_hash_only():
     assert question.model_dump(mode="json")["screenshot"] == {"sha256": picture.sha256}
 
 
-def test_links_are_shown_with_their_values():
+def test_links_are_shown_with_their_values() -> None:
     prompt = SummarizerInput(
         goal="Keep order",
         subtasks=(NumberedSubtask(number=1, application="Notes", instruction="Write 'ä'."),),
@@ -79,13 +79,13 @@ def test_links_are_shown_with_their_values():
     assert "Write 'ä'." in prompt.user
 
 
-def test_an_unknown_template_is_named_with_the_known_ones():
+def test_an_unknown_template_is_named_with_the_known_ones() -> None:
     with pytest.raises(UnknownTemplateError, match=r"'nothing'; known: actor, dependency_judge"):
         template_hash("nothing")
 
 
 @pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
-def test_every_prompt_shows_one_worked_example_of_its_reply(record):
+def test_every_prompt_shows_one_worked_example_of_its_reply(record) -> None:
     values = {
         name: [] if "tuple" in str(info.annotation) else "" for name, info in record.model_fields.items()
     }

@@ -23,25 +23,25 @@ def performed(name: str, *, clicked: str = "Save", saved: bool = True, attempt: 
     return recording("notes.save", {"text_path": name}, moves, attempt=attempt)
 
 
-def test_other_values_with_the_same_result_agree():
+def test_other_values_with_the_same_result_agree() -> None:
     one, two = performed("Documents/a.txt"), performed("Documents/b.txt")
     assert agreeing([one, two], 2) == [one, two]
     assert difference([one, two]) == ""
 
 
-def test_two_routes_to_one_result_agree():
+def test_two_routes_to_one_result_agree() -> None:
     one, two = performed("Documents/a.txt"), performed("Documents/b.txt", clicked="Close")
     assert agreeing([one, two], 2) == [one, two]
     assert len(routes([one, two])) == 2
 
 
-def test_another_result_does_not_agree_and_the_difference_is_told():
+def test_another_result_does_not_agree_and_the_difference_is_told() -> None:
     one, two = performed("Documents/a.txt"), performed("Documents/b.txt", saved=False)
     assert agreeing([one, two], 2) == []
     assert "file {text_path} added" in difference([one, two])
 
 
-def test_a_third_performance_decides():
+def test_a_third_performance_decides() -> None:
     good, stray, again = (
         performed("Documents/a.txt"),
         performed("Documents/b.txt", saved=False),
@@ -50,13 +50,13 @@ def test_a_third_performance_decides():
     assert agreeing([good, stray, again], 2) == [good, again]
 
 
-def test_what_lies_in_something_new_may_differ():
+def test_what_lies_in_something_new_may_differ() -> None:
     one = recording("x.export", {}, [click("Save", files=(file("a.csv", "x,y\n1,2\n"),))])
     two = recording("x.export", {}, [click("Save", files=(file("a.csv", "x,y\n3,4\n5,6\n"),))], attempt=1)
     assert len(agreeing([one, two], 2)) == 2
 
 
-def test_something_besides_does_not_agree():
+def test_something_besides_does_not_agree() -> None:
     one = recording("x.copy", {}, [click("Copy", clipboard=ClipboardState(text="a"))])
     two = recording(
         "x.copy", {}, [click("Copy", clipboard=ClipboardState(text="a"), files=(file("b", "c"),))], attempt=1
@@ -64,7 +64,7 @@ def test_something_besides_does_not_agree():
     assert agreeing([one, two], 2) == []
 
 
-def test_where_nothing_lasts_the_window_decides():
+def test_where_nothing_lasts_the_window_decides() -> None:
     def shown(name: str, title: str):
         return recording("x.show", {"title": name}, [click(name, window_title=title)])
 
@@ -72,7 +72,7 @@ def test_where_nothing_lasts_the_window_decides():
     assert agreeing([shown("Plans", "Plans - App"), shown("Ideas", "Error")], 2) == []
 
 
-def test_where_the_window_stays_the_same_the_route_decides():
+def test_where_the_window_stays_the_same_the_route_decides() -> None:
     def pressed(*names: str, attempt: int = 0):
         moves = [click(name, controls=screen(control("More", "Text"))) for name in names]
         return recording("x.play", {}, moves, attempt=attempt)
@@ -81,17 +81,17 @@ def test_where_the_window_stays_the_same_the_route_decides():
     assert agreeing([pressed("Play", "Pause"), pressed("Play", attempt=1)], 2) == []
 
 
-def test_a_control_named_by_a_value_is_the_same_route():
+def test_a_control_named_by_a_value_is_the_same_route() -> None:
     one = performed("Documents/a.txt", clicked="Documents/a.txt")
     two = performed("Documents/b.txt", clicked="Documents/b.txt")
     assert route(one) == route(two)
 
 
-def test_a_folder_named_by_a_value_is_the_same_route():
+def test_a_folder_named_by_a_value_is_the_same_route() -> None:
     one = performed("Documents/a.txt", clicked="Documents")
     two = performed("Downloads/b.txt", clicked="Downloads")
     assert route(one) == route(two)
 
 
-def test_waiting_is_no_part_of_the_route():
+def test_waiting_is_no_part_of_the_route() -> None:
     assert route(performed("Documents/a.txt", waits=True)) == route(performed("Documents/a.txt"))

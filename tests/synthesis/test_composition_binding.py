@@ -28,7 +28,7 @@ def subtask(name, *, inputs=(), outputs=(), fresh=(), parameters=({},)):
     )
 
 
-def test_binds_every_parameter_set_and_says_what_cannot_be_bound():
+def test_binds_every_parameter_set_and_says_what_cannot_be_bound() -> None:
     good = subtask("good", outputs=("path",), parameters=({"path": "a.csv"}, {"path": "b.csv"}))
     bad = subtask("bad", inputs=("missing",), parameters=({"path": "a.csv"},))
     nodes, problems = bind_pool([good, bad], CATEGORIES)
@@ -37,7 +37,7 @@ def test_binds_every_parameter_set_and_says_what_cannot_be_bound():
     assert problems[0].startswith("bad: ")
 
 
-def test_a_fresh_name_takes_the_value_that_a_reader_needs_when_values_are_to_flow():
+def test_a_fresh_name_takes_the_value_that_a_reader_needs_when_values_are_to_flow() -> None:
     export = subtask("export", outputs=("path",), fresh=("path",), parameters=({"path": "new.csv"},))
     count = subtask("count", inputs=("path",), parameters=({"path": "sales.csv"},))
     apart, _ = bind_pool([export, count], CATEGORIES)
@@ -47,7 +47,7 @@ def test_a_fresh_name_takes_the_value_that_a_reader_needs_when_values_are_to_flo
     assert ("export", "count", "new.csv") in links(linked)
 
 
-def test_a_reader_takes_the_value_of_a_fixture_when_values_are_to_flow():
+def test_a_reader_takes_the_value_of_a_fixture_when_values_are_to_flow() -> None:
     count = subtask("count", inputs=("path",), parameters=({"path": "sales.csv"},))
     fixture = bind_resource(CATEGORIES["csv_path"], "editor", "budget.csv")
     nodes, _ = bind_pool([count], CATEGORIES, unify=True, fixtures={"editor": frozenset({fixture})})
@@ -64,7 +64,7 @@ def links(nodes):
     }
 
 
-def test_a_slot_carries_its_document_through_several_subtasks():
+def test_a_slot_carries_its_document_through_several_subtasks() -> None:
     book = file("book.csv", "csv_path")
     image = Resource(category="image_in_clipboard", kind=clipboard().kind)
     nodes = [
@@ -76,12 +76,12 @@ def test_a_slot_carries_its_document_through_several_subtasks():
     assert carried == {"open": "book.csv", "turn into an image": "book.csv"}
 
 
-def test_the_order_of_the_pool_and_doubles_in_it_do_not_matter():
+def test_the_order_of_the_pool_and_doubles_in_it_do_not_matter() -> None:
     nodes = [node("b", outputs=(file("x"),)), node("a", inputs=(file("x"),))]
     assert compile_pool(nodes, {}).instances == compile_pool([*nodes[::-1], nodes[0]], {}).instances
 
 
-def test_fixtures_of_other_applications_do_not_count():
+def test_fixtures_of_other_applications_do_not_count() -> None:
     old = file("old")
     reader = node("read", application="editor", inputs=(old,))
     request = CompositionRequest(count=1, minimum_size=1)

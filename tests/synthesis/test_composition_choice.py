@@ -17,7 +17,7 @@ sets = st.lists(st.integers(1, 2**12 - 1), max_size=25)
 
 
 @given(sets, st.sampled_from([0.5, 0.75, 0.8, 1.0]))
-def test_a_near_duplicate_is_found_exactly_where_comparing_with_everything_finds_one(masks, share):
+def test_a_near_duplicate_is_found_exactly_where_comparing_with_everything_finds_one(masks, share) -> None:
     neighbours = Neighbours(share)
     taken: list[int] = []
     for mask in masks:
@@ -29,7 +29,7 @@ def test_a_near_duplicate_is_found_exactly_where_comparing_with_everything_finds
         taken.append(mask)
 
 
-def test_a_member_has_its_share_of_many_and_twenty_of_few():
+def test_a_member_has_its_share_of_many_and_twenty_of_few() -> None:
     few, many = Shares(0.05, 100), Shares(0.05, 1000)
     for _ in range(20):
         few.add(0b11)
@@ -39,7 +39,7 @@ def test_a_member_has_its_share_of_many_and_twenty_of_few():
     assert not many.used_up(0b110)
 
 
-def test_in_a_small_pool_everything_may_be_used_more_often():
+def test_in_a_small_pool_everything_may_be_used_more_often() -> None:
     shares = Shares(0.05, 100, even=10)
     for _ in range(29):
         shares.add(1)
@@ -59,7 +59,7 @@ def joined(number):
 
 
 @pytest.mark.parametrize("share", [0.5, 0.75])
-def test_no_two_tasks_are_near_duplicates_and_the_account_says_how_many_were_left_out(share):
+def test_no_two_tasks_are_near_duplicates_and_the_account_says_how_many_were_left_out(share) -> None:
     tasks, account = composed(joined(5), count=200, near_duplicate_share=share)
     members = [{item.instance_id for item in task.graph.nodes} for task in tasks]
     assert len(members) > 5
@@ -69,7 +69,7 @@ def test_no_two_tasks_are_near_duplicates_and_the_account_says_how_many_were_lef
     assert "near-duplicates" in account.shortfalls[0].reason
 
 
-def test_of_the_beginnings_of_a_chain_those_with_too_much_in_common_are_left_out():
+def test_of_the_beginnings_of_a_chain_those_with_too_much_in_common_are_left_out() -> None:
     tasks, account = composed(chain_pool(*"abcd"), count=9, near_duplicate_share=0.75)
     sizes = sorted(len(task.graph.nodes) for task in tasks)
     assert sizes in ([2, 3], [2, 4])

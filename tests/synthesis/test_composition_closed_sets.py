@@ -11,7 +11,7 @@ from tests.synthesis.compositions import chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 
 
-def test_finds_every_closed_set_of_a_small_intent():
+def test_finds_every_closed_set_of_a_small_intent() -> None:
     nodes, intents, fixtures = chain_pool("a", "b", "c", "d")
     tasks, account = composed((nodes, intents, fixtures), count=50, minimum_size=1)
     assert {len(task.graph.nodes) for task in tasks} == {1, 2, 3, 4}
@@ -19,7 +19,7 @@ def test_finds_every_closed_set_of_a_small_intent():
     assert account.shortfalls[0].kind == "used_up"
 
 
-def test_equals_brute_force_over_all_subsets_of_a_group(pool):
+def test_equals_brute_force_over_all_subsets_of_a_group(pool) -> None:
     nodes, _, fixtures = pool
     group = [item for item in nodes if item.subtask_id < "subtask_011"][:12]
     group = list({item.instance_id: item for item in group}.values())
@@ -44,7 +44,7 @@ def wasteful(chosen):
     )
 
 
-def test_what_is_copied_and_never_pasted_is_in_no_task():
+def test_what_is_copied_and_never_pasted_is_in_no_task() -> None:
     nodes = [
         node("write", outputs=(file("a.txt"),)),
         node("copy", inputs=(file("a.txt"),), outputs=(clipboard("a"), file("log.txt"))),
@@ -59,7 +59,7 @@ def test_what_is_copied_and_never_pasted_is_in_no_task():
     }
 
 
-def test_everything_in_a_task_hangs_together_unless_more_components_are_asked_for():
+def test_everything_in_a_task_hangs_together_unless_more_components_are_asked_for() -> None:
     nodes = [
         node("one", outputs=(file("1"),)),
         node("two", outputs=(file("2"),)),
@@ -93,7 +93,7 @@ def closed(chosen, fixtures):
         placed.update(item.instance_id for item in ready)
 
 
-def test_a_slot_without_a_document_takes_over_that_of_its_producer():
+def test_a_slot_without_a_document_takes_over_that_of_its_producer() -> None:
     book = file("book.csv", "csv_path")
     nodes = [
         node("copy", inputs=(book,), outputs=(clipboard(),)),
@@ -105,7 +105,7 @@ def test_a_slot_without_a_document_takes_over_that_of_its_producer():
     assert edge.resource == clipboard("book.csv")
 
 
-def test_two_documents_are_not_linked_to_each_others_readers():
+def test_two_documents_are_not_linked_to_each_others_readers() -> None:
     books = [file(f"{name}.csv", "csv_path") for name in "ab"]
     nodes = [node(f"copy {book.value}", inputs=(book,), outputs=(clipboard(),)) for book in books]
     nodes += [node(f"paste {n}", inputs=(clipboard(),), outputs=(file(f"{n}.txt"),)) for n in (1, 2)]
@@ -124,7 +124,7 @@ def test_two_documents_are_not_linked_to_each_others_readers():
             assert edge.resource.value in edge.producer
 
 
-def test_a_set_without_a_successful_order_is_left_out_and_the_clash_named():
+def test_a_set_without_a_successful_order_is_left_out_and_the_clash_named() -> None:
     nodes = [
         node("copy a", outputs=(clipboard("a"),)),
         node("copy b", inputs=(clipboard("a"),), outputs=(clipboard("b"),)),
@@ -139,7 +139,7 @@ def test_a_set_without_a_successful_order_is_left_out_and_the_clash_named():
     )
 
 
-def test_groups_with_cyclic_links_are_enumerated_too():
+def test_groups_with_cyclic_links_are_enumerated_too() -> None:
     nodes = [
         node("stop", inputs=(file("running"),), outputs=(file("stopped"),)),
         node("start", inputs=(file("stopped"),), outputs=(file("running"),)),
@@ -154,7 +154,7 @@ def test_groups_with_cyclic_links_are_enumerated_too():
     }
 
 
-def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool):
+def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool) -> None:
     tasks, _ = composed(pool, count=100)
     for task in tasks:
         for item in task.graph.nodes:
@@ -167,7 +167,7 @@ def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool):
                 assert len(producers) == 1 or (not producers and needed in pool[2][item.application])
 
 
-def test_no_resource_has_two_producers_in_one_task(pool):
+def test_no_resource_has_two_producers_in_one_task(pool) -> None:
     tasks, _ = composed(pool, count=100)
     for task in tasks:
         written = Counter(resource for item in task.graph.nodes for resource in set(item.outputs))

@@ -39,7 +39,7 @@ def small_pools(draw):
     return nodes, {"editor": frozenset(RESOURCES[:2])}
 
 
-def performable(graph, present):
+def performable(graph, present) -> bool:
     """Whether some order keeps everything until it is read, in a world with one clipboard and the files `present`."""
     for order in permutations(range(len(graph.nodes))):
         files, text, sound = set(present), None, is_order(graph.predecessors, order)
@@ -84,7 +84,7 @@ def can_be_a_task(chosen, present):
 
 @settings(max_examples=80, deadline=None)
 @given(small_pools(), st.booleans(), st.integers(1, 4))
-def test_small_pools_give_exactly_the_closed_sets_that_can_be_performed(pool, with_intent, largest):
+def test_small_pools_give_exactly_the_closed_sets_that_can_be_performed(pool, with_intent, largest) -> None:
     nodes, fixtures = pool
     intent = Intent(intent_id="i", text="", subtask_ids=tuple(sorted({item.subtask_id for item in nodes})))
     tasks, _ = composed(
@@ -105,7 +105,7 @@ def test_small_pools_give_exactly_the_closed_sets_that_can_be_performed(pool, wi
     assert set(found) == expected
 
 
-def test_the_same_bytes_in_every_process():
+def test_the_same_bytes_in_every_process() -> None:
     """Sets and dictionaries of other processes have other orders; tasks must not."""
     code = (
         "from benchmarks.synthetic_pool import synthetic_pool\n"

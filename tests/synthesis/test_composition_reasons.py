@@ -14,7 +14,7 @@ from taskgraph.records.provenance import Provenance
 from tests.synthesis.compositions import chain_pool, composed
 
 
-def test_says_that_no_graph_has_the_values_wanted(pool):
+def test_says_that_no_graph_has_the_values_wanted(pool) -> None:
     _, account = composed(
         pool, count=5, ranges=MeasureRanges(hierarchy=(6, 6), branch=(1, 1), instruction=(4, 5))
     )
@@ -23,20 +23,20 @@ def test_says_that_no_graph_has_the_values_wanted(pool):
     assert "instruction 4..5, hierarchy 6, branch 1" in shortfall.reason
 
 
-def test_says_that_the_smallest_size_is_in_the_way(pool):
+def test_says_that_the_smallest_size_is_in_the_way(pool) -> None:
     small = Quota(levels=LevelConstraint(instruction=("easy",)), count=2)
     _, account = composed(pool, quotas=(small,), minimum_size=4)
     assert account.shortfalls[0].kind == "outside_limits"
     assert "needs at most 2 subtasks, and at least 4 are wanted" in account.shortfalls[0].reason
 
 
-def test_names_only_levels_that_were_asked_for_in_a_contradiction(pool):
+def test_names_only_levels_that_were_asked_for_in_a_contradiction(pool) -> None:
     wanted = Quota(levels=LevelConstraint(instruction=("easy",), hierarchy=("hard",)), count=5)
     _, account = composed(pool, quotas=(wanted,))
     assert "no graph has instruction easy and hierarchy hard" in account.shortfalls[0].reason
 
 
-def test_says_that_no_graph_has_the_levels_wanted(pool):
+def test_says_that_no_graph_has_the_levels_wanted(pool) -> None:
     wanted = Quota(levels=LevelConstraint(instruction=("easy",), hierarchy=("hard",)), count=5)
     tasks, account = composed(pool, quotas=(wanted,))
     (shortfall,) = account.shortfalls
@@ -45,7 +45,7 @@ def test_says_that_no_graph_has_the_levels_wanted(pool):
     assert "67 of the 243" in shortfall.reason
 
 
-def test_says_that_the_limits_exclude_the_levels_wanted(pool):
+def test_says_that_the_limits_exclude_the_levels_wanted(pool) -> None:
     wanted = Quota(levels=LevelConstraint(hierarchy=("hard",), branch=("hard",)), count=5)
     _, account = composed(pool, quotas=(wanted,), maximum_size=6)
     (shortfall,) = account.shortfalls
@@ -53,7 +53,7 @@ def test_says_that_the_limits_exclude_the_levels_wanted(pool):
     assert "at least 9 subtasks" in shortfall.reason
 
 
-def test_names_the_bottleneck_and_the_nearest_cell_when_the_pool_cannot():
+def test_names_the_bottleneck_and_the_nearest_cell_when_the_pool_cannot() -> None:
     nodes, intents, fixtures = chain_pool("a", "b", "c")
     deep = Quota(levels=LevelConstraint(hierarchy=("hard",)), count=4)
     _, account = composed((nodes, intents, fixtures), quotas=(deep,))
@@ -64,7 +64,7 @@ def test_names_the_bottleneck_and_the_nearest_cell_when_the_pool_cannot():
     assert shortfall.nearest == ("medium", "medium", "medium", "medium", "easy")
 
 
-def test_names_missing_application_categories():
+def test_names_missing_application_categories() -> None:
     nodes, intents, fixtures = chain_pool("a", "b", "a", "b", "a")
     broad = Quota(levels=LevelConstraint(knowledge=("hard",)), count=4)
     _, account = composed((nodes, intents, fixtures), quotas=(broad,))
@@ -72,13 +72,13 @@ def test_names_missing_application_categories():
     assert "needs 4 application categories; the pool has 2" in account.shortfalls[0].reason
 
 
-def test_an_empty_pool_and_no_intents_end_with_a_reason():
+def test_an_empty_pool_and_no_intents_end_with_a_reason() -> None:
     tasks, account = composed(([], [], {}), count=3)
     assert tasks == []
     assert account.shortfalls[0].missing == 3
 
 
-def test_intents_that_the_tasks_do_not_serve_enough_of_are_reported():
+def test_intents_that_the_tasks_do_not_serve_enough_of_are_reported() -> None:
     nodes, intents, fixtures = chain_pool("a", "b", "c")
     _, account = composed((nodes, intents, fixtures), count=1, minimum_intents=2)
     assert any("intents" in shortfall.wanted for shortfall in account.shortfalls)
@@ -98,12 +98,12 @@ def test_intents_that_the_tasks_do_not_serve_enough_of_are_reported():
         ({"level_quotas": {"branch": {"easy": 1}, "hierarchy": {"easy": 2}}}, "different totals"),
     ],
 )
-def test_refuses_requests_that_contradict_themselves(wishes, message):
+def test_refuses_requests_that_contradict_themselves(wishes, message) -> None:
     with pytest.raises(ValueError, match=message):
         CompositionRequest(**wishes)
 
 
-def test_says_that_levels_of_several_dimensions_cannot_go_together(pool):
+def test_says_that_levels_of_several_dimensions_cannot_go_together(pool) -> None:
     wishes = {"hierarchy": {"hard": 2, "easy": 2}, "instruction": {"easy": 3, "hard": 1}}
     _, account = composed(pool, level_quotas=wishes)
     assert {shortfall.kind for shortfall in account.shortfalls} == {"impossible_for_any_graph"}
@@ -113,7 +113,7 @@ def test_says_that_levels_of_several_dimensions_cannot_go_together(pool):
         assert shortfall.nearest is not None
 
 
-def test_names_a_quota_with_its_levels():
+def test_names_a_quota_with_its_levels() -> None:
     nodes, intents, fixtures = chain_pool("a", "b", "c")
     named = Quota(levels=LevelConstraint(hierarchy=("medium",)), count=3, name="depth")
     _, account = composed((nodes, intents, fixtures), quotas=(named,))
@@ -122,7 +122,7 @@ def test_names_a_quota_with_its_levels():
     assert "no more tasks of depth (hierarchy medium) that are new" in shortfall.reason
 
 
-def test_says_that_the_pool_has_too_few_subtasks():
+def test_says_that_the_pool_has_too_few_subtasks() -> None:
     nodes, intents, fixtures = chain_pool("a", "b", "c")
     long = Quota(levels=LevelConstraint(instruction=("hard",), hierarchy=("easy", "medium")), count=1)
     _, account = composed((nodes, intents, fixtures), quotas=(long,))
@@ -140,7 +140,7 @@ class FewOrders(TaskBuilder):
         return super().build(members, intent, twin_of=twin_of)
 
 
-def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted():
+def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted() -> None:
     nodes, intents, _ = chain_pool(*"a" * 23)
     pool = compile_pool(nodes, {})
     builder = FewOrders(pool, (), None, orders_listed=5, seed=0, provenance=Provenance(stage="composition"))

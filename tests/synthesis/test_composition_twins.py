@@ -10,7 +10,7 @@ from tests.synthesis.compositions import chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 
 
-def test_chain_twins_have_as_many_subtasks_and_one_order(pool):
+def test_chain_twins_have_as_many_subtasks_and_one_order(pool) -> None:
     within = LevelConstraint(
         hierarchy=("easy", "medium"), instruction=("medium",), dependency=("medium", "hard")
     )
@@ -27,7 +27,7 @@ def test_chain_twins_have_as_many_subtasks_and_one_order(pool):
         assert {item.application_category for item in twin.graph.nodes} <= used
 
 
-def test_permuted_orders_are_successful_and_different(pool):
+def test_permuted_orders_are_successful_and_different(pool) -> None:
     tasks, _ = composed(pool, count=60)
     for task in tasks:
         orders = permuted_orders(task)
@@ -43,7 +43,7 @@ def test_permuted_orders_are_successful_and_different(pool):
         assert known is None or set(orders) <= known
 
 
-def test_the_one_chain_of_a_pool_is_found_among_many_ways_that_end_early():
+def test_the_one_chain_of_a_pool_is_found_among_many_ways_that_end_early() -> None:
     chain = chain_pool(*"aaaaaa")[0]
     ends = [
         node(
@@ -76,7 +76,7 @@ def chains_of(nodes, size):
     return {frozenset(item.instance_id for item in way) for way in found}
 
 
-def test_a_chain_in_which_something_is_lost_is_no_twin():
+def test_a_chain_in_which_something_is_lost_is_no_twin() -> None:
     text, other = clipboard("a"), clipboard("b")
     nodes = [
         node("copy", outputs=(text,)),

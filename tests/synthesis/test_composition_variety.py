@@ -30,14 +30,14 @@ def numbered(pool, *names):
     return mask_of([item.number for item in pool.instances if item.node.instance_id in names])
 
 
-def test_linked_subtasks_come_before_subtasks_that_stand_alone():
+def test_linked_subtasks_come_before_subtasks_that_stand_alone() -> None:
     pool = compile_pool(pool_of_pairs(2), {})
     linked = numbered(pool, "write 0", "read 0")
     apart = numbered(pool, "write 0", "write 1")
     assert Variety(pool).chosen([apart, linked], 1) == [linked]
 
 
-def test_subtasks_that_were_used_less_come_first():
+def test_subtasks_that_were_used_less_come_first() -> None:
     pool = compile_pool(pool_of_pairs(3), {})
     variety = Variety(pool)
     pairs = [numbered(pool, f"write {pair}", f"read {pair}") for pair in range(3)]
@@ -46,12 +46,12 @@ def test_subtasks_that_were_used_less_come_first():
     assert variety.chosen(pairs, 2) == [pairs[2], pairs[1]]
 
 
-def test_no_more_are_chosen_than_there_are():
+def test_no_more_are_chosen_than_there_are() -> None:
     pool = compile_pool(pool_of_pairs(1), {})
     assert Variety(pool).chosen([0b1, 0b11], 9) == [0b11, 0b1]
 
 
-def test_a_store_serves_its_intents_in_turn():
+def test_a_store_serves_its_intents_in_turn() -> None:
     store = Store()
     store.put(0, [1, 2])
     store.put(1, [4])
@@ -59,7 +59,7 @@ def test_a_store_serves_its_intents_in_turn():
     assert not store.by_intent
 
 
-def test_every_subtask_of_a_pool_of_equals_is_used_about_as_often():
+def test_every_subtask_of_a_pool_of_equals_is_used_about_as_often() -> None:
     nodes = pool_of_pairs(8)
     intent = Intent(intent_id="i", text="", subtask_ids=tuple(item.subtask_id for item in nodes))
     tasks = list(
@@ -75,7 +75,7 @@ def test_every_subtask_of_a_pool_of_equals_is_used_about_as_often():
     assert max(used.values()) <= 2 * min(used.values())
 
 
-def test_finds_every_set_of_a_pool_without_intents():
+def test_finds_every_set_of_a_pool_without_intents() -> None:
     sizes = [
         writers + 2 * pairs
         for writers in range(6)

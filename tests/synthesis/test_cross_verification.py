@@ -25,7 +25,7 @@ def world(sandbox, models, **settings) -> World:
     return World(models, sandbox, NOTES, verification=VerificationSettings(**settings))
 
 
-async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox):
+async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox) -> None:
     done = (await world(shared_sandbox, TestModels(NOTES)).verify(WRITE))[WRITE]
     assert done.verified is not None
     assert done.rejection is None
@@ -40,7 +40,7 @@ async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox):
     assert all(families.values())
 
 
-async def test_each_judgement_is_kept_with_both_sides(shared_sandbox):
+async def test_each_judgement_is_kept_with_both_sides(shared_sandbox) -> None:
     done = (await world(shared_sandbox, TestModels(NOTES)).verify(WRITE))[WRITE]
     assert done.verified is not None
     accepted = [judged for judged in done.rounds if judged.accepted]
@@ -54,7 +54,7 @@ async def test_each_judgement_is_kept_with_both_sides(shared_sandbox):
         assert judged.quality is not None
 
 
-async def test_inputs_that_no_reset_provides_are_made_by_a_verified_subtask_first(shared_sandbox):
+async def test_inputs_that_no_reset_provides_are_made_by_a_verified_subtask_first(shared_sandbox) -> None:
     done = await world(shared_sandbox, TestModels(NOTES)).verify(COPY, PASTE)
     pasted = done[PASTE].verified
     assert pasted is not None
@@ -65,7 +65,7 @@ async def test_inputs_that_no_reset_provides_are_made_by_a_verified_subtask_firs
         assert [step.step for step in trajectory.steps] == list(range(1, len(trajectory.steps) + 1))
 
 
-async def test_without_a_producer_the_subtask_is_rejected_unperformed(shared_sandbox):
+async def test_without_a_producer_the_subtask_is_rejected_unperformed(shared_sandbox) -> None:
     done = (await world(shared_sandbox, TestModels(NOTES)).verify(PASTE))[PASTE]
     assert done.rejection is not None
     assert done.rejection.reason == "inputs_unavailable"
@@ -83,7 +83,7 @@ async def test_without_a_producer_the_subtask_is_rejected_unperformed(shared_san
     ],
     ids=["accepts everything", "one parameter set only", "ignores a parameter", "no Python"],
 )
-async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(shared_sandbox, source, said):
+async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(shared_sandbox, source, said) -> None:
     scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=source)]}
     models = TestModels(NOTES, scripted=scripted)
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
@@ -97,7 +97,7 @@ async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(shared_san
     assert len(done.trajectories) == 2, "recorded evidence is enough to judge a new function"
 
 
-async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_rounds(shared_sandbox):
+async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_rounds(shared_sandbox) -> None:
     scripted = {
         ModelRole.EVALUATION_WRITER: [
             EvaluationWriterReply(source=f"{ACCEPTS_ALL}# {number}\n") for number in range(4)
@@ -116,7 +116,7 @@ async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_round
 
 async def test_performances_that_every_function_refuses_are_made_again_without_a_word_about_functions(
     shared_sandbox,
-):
+) -> None:
     strict = (
         HEAD
         + "    return EvalResult(check_file_exists('nowhere.txt'), 'there is no nowhere.txt' + text + text_path, 0.0)\n"
@@ -131,7 +131,7 @@ async def test_performances_that_every_function_refuses_are_made_again_without_a
     assert not any("nowhere" in item for item in told)
 
 
-async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox):
+async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox) -> None:
     scripted = {ModelRole.ACTOR: [ActorReply(status="FINISH")] * 40}
     done = (await world(shared_sandbox, TestModels(NOTES, scripted=scripted)).verify(WRITE))[WRITE]
     assert done.rejection is not None
@@ -139,7 +139,7 @@ async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox):
     assert done.functions == ()
 
 
-async def test_a_performance_that_strays_is_repeated_until_two_agree(shared_sandbox):
+async def test_a_performance_that_strays_is_repeated_until_two_agree(shared_sandbox) -> None:
     stray = [ActorReply(status="CONTINUE", function="wait"), ActorReply(status="FINISH")]
     models = TestModels(NOTES, scripted={ModelRole.ACTOR: stray})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
@@ -148,7 +148,7 @@ async def test_a_performance_that_strays_is_repeated_until_two_agree(shared_sand
     assert all(len(item.steps) == 4 for item in done.verified.trajectories)
 
 
-async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox):
+async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox) -> None:
     reason = "the button is missing"
     models = TestModels(NOTES, scripted={ModelRole.ACTOR: [ActorReply(status="GIVE_UP", message=reason)]})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
@@ -156,7 +156,7 @@ async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox):
     assert any(reason in str(call.question.feedback) for call in models.calls[ModelRole.ACTOR])
 
 
-async def test_rubbish_from_the_writer_is_a_rejection(shared_sandbox):
+async def test_rubbish_from_the_writer_is_a_rejection(shared_sandbox) -> None:
     models = TestModels(NOTES, scripted={ModelRole.EVALUATION_WRITER: ["{}"]})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
     assert done.rejection is not None

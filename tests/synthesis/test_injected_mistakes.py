@@ -44,7 +44,7 @@ async def test_no_mistake_of_actor_or_writer_is_in_the_pool(shared_sandbox, seed
             assert call.reply.source not in functions, call.mistakes
 
 
-async def test_no_mistake_of_the_summarizer_is_in_an_accepted_instruction():
+async def test_no_mistake_of_the_summarizer_is_in_an_accepted_instruction() -> None:
     models = TestModels({}, mistakes=0.5, seed=5)
     tasks = sample_tasks(80)
     done = await asyncio.gather(

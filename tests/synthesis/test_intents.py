@@ -28,7 +28,7 @@ def reply(goal: str, group: list[str], scenario: str = "") -> IntentExtractorRep
     return IntentExtractorReply(intents=[ProposedIntent(goal=goal, subtask_ids=group, scenario=scenario)])
 
 
-async def test_offline_intents_are_distinct_linked_and_of_many_sizes():
+async def test_offline_intents_are_distinct_linked_and_of_many_sizes() -> None:
     found, _ = await extracted(wanted=25)
     assert len(found.intents) == 25
     assert len({frozenset(item.subtask_ids) for item in found.intents}) == 25
@@ -39,14 +39,14 @@ async def test_offline_intents_are_distinct_linked_and_of_many_sizes():
         assert linked_pairs([members[name] for name in intent.subtask_ids])
 
 
-async def test_a_group_is_kept_with_a_scenario_that_exists():
+async def test_a_group_is_kept_with_a_scenario_that_exists() -> None:
     found, _ = await extracted(reply("Write things down", LINKED, "Note Taking"), wanted=1)
     assert [(item.text, item.scenario) for item in found.intents] == [("Write things down", "Note Taking")]
     found, _ = await extracted(reply("Write things down", LINKED, "Gardening"), wanted=1)
     assert found.intents[0].scenario == "Note Taking"
 
 
-async def test_what_cannot_be_an_intent_is_rejected_and_told_to_the_extractor():
+async def test_what_cannot_be_an_intent_is_rejected_and_told_to_the_extractor() -> None:
     bad = IntentExtractorReply(
         intents=[
             ProposedIntent(goal="Fly", subtask_ids=["simulated_notes.fly", *LINKED]),
@@ -73,14 +73,14 @@ async def test_what_cannot_be_an_intent_is_rejected_and_told_to_the_extractor():
     assert "no subtask of the group makes what another one reads" in str(second.feedback)
 
 
-async def test_calls_that_bring_nothing_new_end_the_extraction():
+async def test_calls_that_bring_nothing_new_end_the_extraction() -> None:
     same = reply("Write things down", LINKED)
     found, models = await extracted(same, same, same, same, wanted=9, barren_calls=2)
     assert len(found.intents) == 1
     assert len(models.calls[ModelRole.INTENT_EXTRACTOR]) == 3
 
 
-async def test_known_intents_are_not_proposed_again():
+async def test_known_intents_are_not_proposed_again() -> None:
     first, _ = await extracted(wanted=5)
     second, _ = await extracted(known=first.intents, wanted=5)
     groups = {frozenset(item.subtask_ids) for item in first.intents}
@@ -88,6 +88,6 @@ async def test_known_intents_are_not_proposed_again():
     assert groups.isdisjoint({frozenset(item.subtask_ids) for item in second.intents})
 
 
-async def test_rubbish_ends_the_extraction_with_a_rejection():
+async def test_rubbish_ends_the_extraction_with_a_rejection() -> None:
     found, _ = await extracted("{", wanted=3)
     assert [item.reason for item in found.rejections] == ["no_usable_reply"]

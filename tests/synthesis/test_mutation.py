@@ -35,7 +35,7 @@ def asked(sandbox, source):
 
 
 @pytest.mark.parametrize("source", [PLAIN, ALIAS, TABLE], ids=["plain", "behind another name", "in a table"])
-def test_conditions_are_the_same_however_they_are_written(shared_sandbox, source):
+def test_conditions_are_the_same_however_they_are_written(shared_sandbox, source) -> None:
     assert [item.describe() for item in asked(shared_sandbox, source)] == [
         "check_file_exists('{text_path}') [call 0]",
         "check_file_contains('{text_path}', '{text}') [call 1]",
@@ -43,7 +43,7 @@ def test_conditions_are_the_same_however_they_are_written(shared_sandbox, source
 
 
 @pytest.mark.parametrize("source", [PLAIN, ALIAS, TABLE], ids=["plain", "behind another name", "in a table"])
-def test_a_mutant_that_no_longer_looks_passes_where_only_that_was_wrong(shared_sandbox, source):
+def test_a_mutant_that_no_longer_looks_passes_where_only_that_was_wrong(shared_sandbox, source) -> None:
     found = asked(shared_sandbox, source)
     values = {"text_path": "Documents/todo.txt", "text": "Call Ann"}
     assert not shared_sandbox.evaluate(
@@ -63,7 +63,7 @@ def test_a_mutant_that_no_longer_looks_passes_where_only_that_was_wrong(shared_s
     assert passing == ["check_file_contains"]
 
 
-def test_a_mutant_that_says_the_opposite_fails_on_right_work(shared_sandbox):
+def test_a_mutant_that_says_the_opposite_fails_on_right_work(shared_sandbox) -> None:
     found = asked(shared_sandbox, ROUTE)
     for item in found:
         for flipped in (False, True):
@@ -77,12 +77,12 @@ def test_a_mutant_that_says_the_opposite_fails_on_right_work(shared_sandbox):
             assert said.passed != flipped
 
 
-def test_route_dependence_is_the_share_of_conditions_that_read_inputs(shared_sandbox):
+def test_route_dependence_is_the_share_of_conditions_that_read_inputs(shared_sandbox) -> None:
     assert route_dependence(asked(shared_sandbox, ROUTE)) == 1 / 3
     assert route_dependence(asked(shared_sandbox, PLAIN)) == 0.0
     assert route_dependence(()) == 0.0
 
 
-def test_there_is_a_limit(shared_sandbox):
+def test_there_is_a_limit(shared_sandbox) -> None:
     many = "def evaluate_agent_task_completion(text_path, text):\n    seen = [check_window(str(n)) for n in range(100)]\n    return text != text_path\n"
     assert len(asked(shared_sandbox, many)) == MOST_CONDITIONS

@@ -27,11 +27,11 @@ def bound(*, inputs=(), outputs=()) -> BoundSubtask:
     )
 
 
-def test_files_that_are_only_written_are_made():
+def test_files_that_are_only_written_are_made() -> None:
     assert made_files([bound(inputs=["a"], outputs=["a", "b"]), bound(outputs=["c"])]) == {"b", "c"}
 
 
-def test_evidence_is_counted_from_where_a_subtask_began():
+def test_evidence_is_counted_from_where_a_subtask_began() -> None:
     evidence = Evidence(
         step=5,
         inputs=(InputEvent(step=2, kind="text", text="old"), InputEvent(step=4, kind="text", text="new")),
@@ -59,7 +59,7 @@ async def environment():
     await made.close()
 
 
-async def test_a_recorded_trajectory_does_the_same_again(copied, environment):
+async def test_a_recorded_trajectory_does_the_same_again(copied, environment) -> None:
     observation = await environment.reset([*NOTES.values()])
     recording = await perform_again(environment, copied, observation)
     assert recording.termination == "finished"
@@ -67,7 +67,7 @@ async def test_a_recorded_trajectory_does_the_same_again(copied, environment):
     assert (await environment.evidence()).clipboard == copied.final_evidence.clipboard
 
 
-async def test_steps_that_had_failed_are_not_done_again(copied, environment):
+async def test_steps_that_had_failed_are_not_done_again(copied, environment) -> None:
     failed = copied.steps[0].model_copy(update={"problem": "nothing was there"})
     spoiled = copied.model_copy(update={"steps": (failed, *copied.steps)})
     observation = await environment.reset([*NOTES.values()])
@@ -75,7 +75,7 @@ async def test_steps_that_had_failed_are_not_done_again(copied, environment):
     assert len(recording.steps) == len(copied.steps)
 
 
-async def test_a_setup_trajectory_that_cannot_be_performed_breaks_the_environment(copied, environment):
+async def test_a_setup_trajectory_that_cannot_be_performed_breaks_the_environment(copied, environment) -> None:
     gone = copied.steps[0].model_copy(
         update={"target": copied.steps[0].target.model_copy(update={"text": "Gone"})}
     )

@@ -36,7 +36,7 @@ class OneBrowser:
             yield self.environment
 
 
-async def test_a_curated_subtask_of_tiddlywiki_is_verified(shared_sandbox):
+async def test_a_curated_subtask_of_tiddlywiki_is_verified(shared_sandbox) -> None:
     if not is_installed(TIDDLYWIKI["tiddlywiki"], DATA):
         pytest.skip("tiddlywiki is not installed; `taskloom install tiddlywiki` does it")
     module = platform("web_browser")

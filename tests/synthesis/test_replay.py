@@ -38,7 +38,7 @@ def replayer(world: World, verified: dict[str, VerifiedSubtask], **settings: int
     )
 
 
-async def test_a_composed_task_works_in_each_order_tried(pool):
+async def test_a_composed_task_works_in_each_order_tried(pool) -> None:
     world, verified = pool
     task = next(item for item in composed(verified) if item.successful_order_count > 1)
     done = await replayer(world, verified).replay(task)
@@ -53,7 +53,7 @@ async def test_a_composed_task_works_in_each_order_tried(pool):
         assert [step.step for step in recording.steps] == list(range(1, len(recording.steps) + 1))
 
 
-async def test_files_that_the_task_makes_are_not_there_before(pool):
+async def test_files_that_the_task_makes_are_not_there_before(pool) -> None:
     world, verified = pool
     task = next(
         item
@@ -69,7 +69,7 @@ async def test_files_that_the_task_makes_are_not_there_before(pool):
     assert made.isdisjoint(file.path for file in done.trajectories[0].initial_evidence.files)
 
 
-async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_node(pool):
+async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_node(pool) -> None:
     world, verified = pool
     task = composed(verified)[0]
     spoiled = {
@@ -94,7 +94,7 @@ async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_nod
     assert all(not replay.success for replay in done.replays)
 
 
-async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool):
+async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool) -> None:
     world, verified = pool
     task = composed(verified)[-1]
     name = task.graph.nodes[0].subtask_id
@@ -118,13 +118,13 @@ async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool):
     assert done.trajectories[0].termination == "gave_up"
 
 
-async def test_a_node_that_nobody_verified_is_an_error(pool):
+async def test_a_node_that_nobody_verified_is_an_error(pool) -> None:
     world, verified = pool
     with pytest.raises(StageInputInvalidError, match="has no verified trajectory"):
         await replayer(world, {}).replay(composed(verified)[0])
 
 
-def test_orders_are_taken_far_apart():
+def test_orders_are_taken_far_apart() -> None:
     task = Task.model_construct(successful_orders=(("a", "b"), ("b", "a"), ("c",)))
     assert spread_orders(task, 2) == [("a", "b"), ("c",)]
     assert spread_orders(task, 1) == [("a", "b")]

@@ -57,7 +57,7 @@ WITH_OLD = Evidence(step=0, files=(file("Documents/old.txt"),))
 WITH_BOTH = Evidence(step=3, files=(file("Documents/new.txt"), file("Documents/old.txt")))
 
 
-def test_declarations_that_hold_are_not_contradicted():
+def test_declarations_that_hold_are_not_contradicted() -> None:
     assert (
         found(WITH_OLD, WITH_BOTH, inputs=[OLD], outputs=[NEW], parameters={"text_path": "Documents/old.txt"})
         == []
@@ -87,21 +87,21 @@ def test_declarations_that_hold_are_not_contradicted():
         (NOTHING, NOTHING, {"outputs": [CLIPBOARD]}, "the clipboard does not hold that afterwards"),
     ],
 )
-def test_each_contradiction_is_said(before, after, declared, said):
+def test_each_contradiction_is_said(before, after, declared, said) -> None:
     assert any(said in problem for problem in found(before, after, **declared))
 
 
-def test_an_undeclared_change_of_the_clipboard_is_said():
+def test_an_undeclared_change_of_the_clipboard_is_said() -> None:
     copied = NOTHING.model_copy(update={"clipboard": ClipboardState(text="hello")})
     assert found(NOTHING, copied) == ["changes the clipboard without declaring it as an output"]
 
 
-def test_text_is_no_image():
+def test_text_is_no_image() -> None:
     copied = NOTHING.model_copy(update={"clipboard": ClipboardState(text="hello")})
     assert any("does not hold that" in item for item in found(NOTHING, copied, outputs=[IMAGE]))
 
 
-def test_pasting_what_was_there_before_needs_a_declared_input():
+def test_pasting_what_was_there_before_needs_a_declared_input() -> None:
     pasted = NOTHING.model_copy(update={"inputs": (InputEvent(step=1, kind="key", text="ctrl+v"),)})
     assert found(NOTHING, pasted) == [
         "pastes what was in the clipboard before without declaring it as an input"
@@ -117,12 +117,12 @@ def test_pasting_what_was_there_before_needs_a_declared_input():
     assert found(NOTHING, own) == []
 
 
-def test_folders_on_the_way_to_a_declared_file_need_no_declaration():
+def test_folders_on_the_way_to_a_declared_file_need_no_declaration() -> None:
     deep = a_file("Documents/archive/new.txt")
     after = Evidence(step=1, files=(file("Documents/archive/new.txt"),), directories=("Documents/archive",))
     assert found(NOTHING, after, outputs=[deep]) == []
 
 
-def test_what_applications_keep_for_themselves_needs_no_declaration():
+def test_what_applications_keep_for_themselves_needs_no_declaration() -> None:
     after = Evidence(step=1, files=(file(".applications/notes/cache.db"),))
     assert found(NOTHING, after) == []

@@ -24,7 +24,7 @@ async def validated(task, rounds=3, scripted=None):
     return done, models
 
 
-async def test_a_right_instruction_is_accepted_at_once_and_kept_on_both_levels():
+async def test_a_right_instruction_is_accepted_at_once_and_kept_on_both_levels() -> None:
     task = a_task()
     done, _ = await validated(task)
     assert done.rejection is None
@@ -34,13 +34,13 @@ async def test_a_right_instruction_is_accepted_at_once_and_kept_on_both_levels()
     assert done.task.low_level_instructions == tuple(node.instruction for node in in_order(task))
 
 
-async def test_every_sampled_task_can_be_told_and_read_back():
+async def test_every_sampled_task_can_be_told_and_read_back() -> None:
     for task in sample_tasks(80):
         done, _ = await validated(task, rounds=1)
         assert done.rejection is None, done.rounds[-1]
 
 
-async def test_the_judge_sees_no_graph_and_no_telling_order():
+async def test_the_judge_sees_no_graph_and_no_telling_order() -> None:
     task = a_task()
     _, models = await validated(task)
     inputs = models.calls[ModelRole.DEPENDENCY_JUDGE][0].question
@@ -49,7 +49,7 @@ async def test_the_judge_sees_no_graph_and_no_telling_order():
     assert sorted(shown) == sorted(node.instruction for node in task.graph.nodes)
 
 
-async def test_a_reversed_dependency_is_told_to_the_summarizer_and_repaired():
+async def test_a_reversed_dependency_is_told_to_the_summarizer_and_repaired() -> None:
     task = a_task()
     done, models = await validated(task, rounds=1)
     right = models.calls[ModelRole.DEPENDENCY_JUDGE][0].reply
@@ -66,7 +66,7 @@ async def test_a_reversed_dependency_is_told_to_the_summarizer_and_repaired():
     assert "it is the other way round" in str(feedback)
 
 
-async def test_what_is_never_repaired_is_rejected_with_the_last_differences():
+async def test_what_is_never_repaired_is_rejected_with_the_last_differences() -> None:
     task = a_task()
     nothing = DependencyJudgeReply(dependencies=[])
     done, _ = await validated(task, rounds=2, scripted={ModelRole.DEPENDENCY_JUDGE: [nothing] * 2})
@@ -77,7 +77,7 @@ async def test_what_is_never_repaired_is_rejected_with_the_last_differences():
     assert done.task.instruction == ""
 
 
-async def test_pairs_that_name_no_subtask_are_not_dependencies():
+async def test_pairs_that_name_no_subtask_are_not_dependencies() -> None:
     task = a_task()
     odd = DependencyJudgeReply(
         dependencies=[DependencyPair(before=0, after=99), DependencyPair(before=1, after=1)]
@@ -86,7 +86,7 @@ async def test_pairs_that_name_no_subtask_are_not_dependencies():
     assert done.rounds[0].inferred == ()
 
 
-async def test_a_missing_value_is_found_before_the_judge_is_asked():
+async def test_a_missing_value_is_found_before_the_judge_is_asked() -> None:
     task = a_task()
     vague = SummarizerReply(instruction="Put everything in order.")
     done, models = await validated(task, rounds=2, scripted={ModelRole.SUMMARIZER: [vague]})
@@ -95,7 +95,7 @@ async def test_a_missing_value_is_found_before_the_judge_is_asked():
     assert done.rejection is None
 
 
-async def test_permuted_instructions_tell_the_same_task_in_other_orders():
+async def test_permuted_instructions_tell_the_same_task_in_other_orders() -> None:
     task = next(item for item in sample_tasks(80) if item.successful_order_count >= 4)
     done = await validate_task(
         task,
@@ -108,7 +108,7 @@ async def test_permuted_instructions_tell_the_same_task_in_other_orders():
     assert all(judged.accepted for judged in done.rounds)
 
 
-async def test_a_summarizer_without_a_usable_reply_rejects_the_task():
+async def test_a_summarizer_without_a_usable_reply_rejects_the_task() -> None:
     done, _ = await validated(a_task(), scripted={ModelRole.SUMMARIZER: ["[]"]})
     assert done.rejection is not None
     assert done.rejection.reason == "no_usable_reply"
@@ -118,17 +118,17 @@ def told(task) -> str:
     return " ".join(node.instruction for node in task.graph.nodes)
 
 
-def test_literals_of_the_subtasks_are_no_problem():
+def test_literals_of_the_subtasks_are_no_problem() -> None:
     assert literal_problems(a_task(), told(a_task()), TITLES) == ()
 
 
-def test_a_placeholder_that_is_left_is_a_problem():
+def test_a_placeholder_that_is_left_is_a_problem() -> None:
     assert literal_problems(a_task(), told(a_task()) + " Save it as {text_path}.", TITLES) == (
         "the placeholder {text_path} is left",
     )
 
 
-def test_names_that_no_subtask_uses_are_problems():
+def test_names_that_no_subtask_uses_are_problems() -> None:
     problems = literal_problems(a_task(), told(a_task()) + " Send 'Zebra' to Documents/zoo.txt.", TITLES)
     assert problems == (
         "it names 'Zebra', which no subtask does",
@@ -136,7 +136,7 @@ def test_names_that_no_subtask_uses_are_problems():
     )
 
 
-def test_an_empty_instruction_is_a_problem():
+def test_an_empty_instruction_is_a_problem() -> None:
     assert literal_problems(a_task(), " \n", TITLES) == ("the instruction is empty",)
 
 
@@ -148,18 +148,18 @@ def acyclic_pairs(draw):
 
 
 @given(acyclic_pairs())
-def test_closure_is_the_one_of_networkx(pairs):
+def test_closure_is_the_one_of_networkx(pairs) -> None:
     assert closure(pairs) == set(networkx.transitive_closure(networkx.DiGraph(pairs)).edges)
 
 
 @given(acyclic_pairs())
-def test_closure_and_reduction_agree_with_each_other(pairs):
+def test_closure_and_reduction_agree_with_each_other(pairs) -> None:
     reduced = networkx.transitive_reduction(networkx.DiGraph(pairs)).edges
     assert compare_orders(closure(pairs), reduced).agrees
 
 
 @given(acyclic_pairs(), st.data())
-def test_turning_an_edge_of_the_reduction_is_always_found(pairs, data):
+def test_turning_an_edge_of_the_reduction_is_always_found(pairs, data) -> None:
     reduced = sorted(networkx.transitive_reduction(networkx.DiGraph(pairs)).edges)
     if not reduced:
         return
@@ -169,7 +169,7 @@ def test_turning_an_edge_of_the_reduction_is_always_found(pairs, data):
 
 
 @given(acyclic_pairs(), st.data())
-def test_losing_an_edge_of_the_reduction_is_always_found(pairs, data):
+def test_losing_an_edge_of_the_reduction_is_always_found(pairs, data) -> None:
     reduced = sorted(networkx.transitive_reduction(networkx.DiGraph(pairs)).edges)
     if not reduced:
         return

@@ -63,27 +63,27 @@ def performers(setup: SetupTrajectory | None) -> list[str]:
     return [instance.subtask_id for instance, _ in setup.performed]
 
 
-async def test_fixtures_need_no_setup_trajectory():
+async def test_fixtures_need_no_setup_trajectory() -> None:
     ready = pool()
     await ready.announce([COPY])
     assert performers(await ready.setup_trajectory(first(COPY))) == []
 
 
-async def test_a_slot_waits_for_its_producer():
+async def test_a_slot_waits_for_its_producer() -> None:
     waiting = await announced(COPY, PASTE)
     task = await asked(waiting, PASTE)
     await waiting.settle(COPY.subtask_id, verified(COPY))
     assert performers(await task) == [COPY.subtask_id]
 
 
-async def test_a_rejected_producer_ends_the_waiting():
+async def test_a_rejected_producer_ends_the_waiting() -> None:
     waiting = await announced(COPY, PASTE)
     task = await asked(waiting, PASTE)
     await waiting.settle(COPY.subtask_id, None)
     assert await task is None
 
 
-async def test_nobody_is_told_no_before_all_is_announced():
+async def test_nobody_is_told_no_before_all_is_announced() -> None:
     waiting = pool()
     await waiting.announce([PASTE])
     task = await asked(waiting, PASTE)
@@ -91,7 +91,7 @@ async def test_nobody_is_told_no_before_all_is_announced():
     assert await task is None
 
 
-async def test_subtasks_that_could_only_prepare_each_other_do_not_wait_for_ever():
+async def test_subtasks_that_could_only_prepare_each_other_do_not_wait_for_ever() -> None:
     slot = next(name for name, item in CATEGORIES.items() if item.kind is ResourceKind.OPEN_DOCUMENT)
     one = COPY.model_copy(update={"subtask_id": "simulated_notes.one"})
     one = Subtask.model_validate(
@@ -116,7 +116,7 @@ async def test_subtasks_that_could_only_prepare_each_other_do_not_wait_for_ever(
     ]
 
 
-async def test_a_producer_of_the_same_application_is_preferred():
+async def test_a_producer_of_the_same_application_is_preferred() -> None:
     ready = pool()
     await ready.announce([PASTE])
     for producer in (FAR, COPY):
@@ -127,7 +127,7 @@ async def test_a_producer_of_the_same_application_is_preferred():
     assert [instance.application for instance, _ in setup.performed] == ["simulated_notes"]
 
 
-async def test_a_file_that_nobody_has_is_made_first():
+async def test_a_file_that_nobody_has_is_made_first() -> None:
     ready = pool()
     needed = first(COPY).model_copy(
         update={
@@ -143,7 +143,7 @@ async def test_a_file_that_nobody_has_is_made_first():
     assert setup.made_files == {"Documents/todo.txt"}
 
 
-async def test_other_performances_come_from_the_same_application_first():
+async def test_other_performances_come_from_the_same_application_first() -> None:
     ready = pool()
     await ready.complete()
     for subtask in (SEND, COPY, PASTE, SUBTASKS["simulated_tables.add_row"]):
@@ -153,19 +153,19 @@ async def test_other_performances_come_from_the_same_application_first():
     assert len(others) == 3
 
 
-async def test_waiting_for_others_ends_when_nobody_is_left_to_record():
+async def test_waiting_for_others_ends_when_nobody_is_left_to_record() -> None:
     ready = await announced(WRITE, PASTE)
     assert await ready.others(WRITE, 3) == ()
 
 
-async def test_the_choice_of_a_producer_does_not_depend_on_who_was_done_first():
+async def test_the_choice_of_a_producer_does_not_depend_on_who_was_done_first() -> None:
     waiting = await announced(COPY, PASTE, FAR, settled=[FAR])
     task = await asked(waiting, PASTE)
     await waiting.settle(COPY.subtask_id, verified(COPY))
     assert performers(await task) == [COPY.subtask_id]
 
 
-async def test_what_needs_something_postponed_is_postponed_and_not_refused():
+async def test_what_needs_something_postponed_is_postponed_and_not_refused() -> None:
     waiting = await announced(COPY, PASTE)
     task = await asked(waiting, PASTE)
     await waiting.postpone(COPY.subtask_id)
@@ -173,14 +173,14 @@ async def test_what_needs_something_postponed_is_postponed_and_not_refused():
         await task
 
 
-async def test_a_worse_producer_does_not_stand_in_for_one_that_is_postponed():
+async def test_a_worse_producer_does_not_stand_in_for_one_that_is_postponed() -> None:
     waiting = await announced(COPY, PASTE, settled=[FAR])
     await waiting.postpone(COPY.subtask_id)
     with pytest.raises(BatchPendingError):
         await waiting.setup_trajectory(first(PASTE))
 
 
-async def test_other_performances_are_those_announced_first_whoever_was_recorded_first():
+async def test_other_performances_are_those_announced_first_whoever_was_recorded_first() -> None:
     others = [SUBTASKS[f"simulated_notes.{name}"] for name in ("write_note", "copy_note")]
     ready = await announced(*others, PASTE)
     task = asyncio.create_task(ready.others(PASTE, 1))
