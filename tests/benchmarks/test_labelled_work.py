@@ -32,6 +32,8 @@ subtasks:
       - {name: c, verdict: wrong, kind: old content lost, why: w, steps: [{write: "{new_path}", text: "{"}, {front: fava}], shows: [{window: true}]}
       - {name: d, verdict: right, kind: another route, why: w, steps: [{click: rename}, {type: "^a{new_path_name}"}], shows: [{window: true}]}
 """
+Write = Callable[..., Path]
+"""Writes a file of cases and says where it is."""
 FUNCTION = """
 def evaluate_agent_task_completion(text_path, new_path):
     return EvalResult(check_file_exists(new_path), 'looked', 1.0)
@@ -39,7 +41,7 @@ def evaluate_agent_task_completion(text_path, new_path):
 
 
 @pytest.fixture
-def entry(tmp_path: Path):
+def entry(tmp_path: Path) -> Write:
     def write(text: str = ENTRY) -> Path:
         (tmp_path / "copyparty.yaml").write_text(text)
         return tmp_path / "copyparty.yaml"
@@ -58,7 +60,7 @@ def test_the_set_covers_every_application_with_sixty_subtasks() -> None:
     assert len({case.case_id for case in cases}) == len(cases)
 
 
-def test_steps_are_filled_in_with_the_parameters_of_the_case(entry) -> None:
+def test_steps_are_filled_in_with_the_parameters_of_the_case(entry: Write) -> None:
     other, part, deeds, own = read_cases(entry())
     assert [step.control.text for step in other.deeds if isinstance(step, WorkedStep) and step.control][
         2
@@ -79,7 +81,7 @@ def test_steps_are_filled_in_with_the_parameters_of_the_case(entry) -> None:
         ("[{window: true}]", "[{window: true, clipboard: true}]", "exactly one"),
     ],
 )
-def test_a_file_that_breaks_the_rules_is_refused(entry, old, new, message) -> None:
+def test_a_file_that_breaks_the_rules_is_refused(entry: Write, old: str, new: str, message: str) -> None:
     with pytest.raises(CatalogEntryInvalidError, match=message):
         read_cases(entry(ENTRY.replace(old, new)))
 
@@ -92,7 +94,9 @@ def test_a_file_that_breaks_the_rules_is_refused(entry, old, new, message) -> No
         ("new_path: Documents/talk.txt}", "old_path: Documents/talk.txt}", "the catalogue's are"),
     ],
 )
-def test_names_that_the_catalogue_does_not_have_are_refused(entry, old, new, message) -> None:
+def test_names_that_the_catalogue_does_not_have_are_refused(
+    entry: Write, old: str, new: str, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         read_cases(entry(ENTRY.replace(old, new)))
 
@@ -119,7 +123,7 @@ def test_a_deed_with_files_is_one_deed() -> None:
         ({"window": True, "has": ["Wiki"]}, "0 times"),
     ],
 )
-def test_what_must_be_seen_is_looked_for(shown, missing) -> None:
+def test_what_must_be_seen_is_looked_for(shown: dict[str, object], missing: str) -> None:
     evidence = Evidence(
         step=1,
         files=(file("Documents/a.txt", "tea, milk, tea"),),
@@ -140,7 +144,7 @@ def test_a_part_of_the_cases_holds_right_and_wrong_ones_of_several_kinds() -> No
     assert sum(case.label.verdict == "right" for case in part) == len(subtasks)
 
 
-def kept(folder: Path, cases, problems: dict[str, str]) -> Performances:
+def kept(folder: Path, cases: Sequence[Case], problems: dict[str, str]) -> Performances:
     """Performances in which the renamed file is there for every case but `b`."""
     performances = Performances(folder)
     for case in cases:
@@ -158,7 +162,7 @@ def kept(folder: Path, cases, problems: dict[str, str]) -> Performances:
     return performances
 
 
-def function_of(cases) -> EvaluationFunction:
+def function_of(cases: Sequence[Case]) -> EvaluationFunction:
     return EvaluationFunction(
         function_id="f",
         subtask_id=cases[0].subtask_id,
@@ -168,7 +172,7 @@ def function_of(cases) -> EvaluationFunction:
     )
 
 
-def test_verdicts_are_counted_and_cases_that_failed_are_not(entry, tmp_path) -> None:
+def test_verdicts_are_counted_and_cases_that_failed_are_not(entry: Write, tmp_path: Path) -> None:
     cases = read_cases(entry())
     function = function_of(cases)
     performances = kept(tmp_path, cases, {"c": "the control was not there"})
@@ -192,7 +196,7 @@ def test_verdicts_are_counted_and_cases_that_failed_are_not(entry, tmp_path) -> 
     assert "wrong work accepted: copyparty.rename_text_file: a (other record)" in described(judgement, report)
 
 
-def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry, tmp_path) -> None:
+def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry: Write, tmp_path: Path) -> None:
     cases = read_cases(entry())
     performances = kept(tmp_path, cases, {})
     assert performances.find(cases[0]) is not None
@@ -201,7 +205,7 @@ def test_a_performance_of_a_case_that_was_rewritten_is_not_used(entry, tmp_path)
     assert performances.find(changed[1]) is not None
 
 
-def test_without_a_dataset_there_is_nothing_to_measure(tmp_path) -> None:
+def test_without_a_dataset_there_is_nothing_to_measure(tmp_path: Path) -> None:
     with pytest.raises(NotMeasuredError, match="No dataset"):
         accepted_functions(tmp_path / "nowhere")
     with Warehouse(tmp_path / "warehouse"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -210,7 +211,7 @@ def test_columns_may_be_written_with_spaces_and_capitals(run: Run, pool: object,
 def test_values_that_flow_are_counted_where_that_is_asked_for(run: Run, tmp_path: Path) -> None:
     made = ResourceDeclaration(category="text_path", parameter="path")
 
-    def subtask(name: str, path: str, **sides) -> Subtask:
+    def subtask(name: str, path: str, **sides: Any) -> Subtask:
         return Subtask(
             subtask_id=f"app.{name}",
             application="app",

@@ -28,7 +28,7 @@ def outcome(*, right: bool, accepted: bool, application: str = "notes", kind: st
 
 
 @given(st.integers(0, 500).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))))
-def test_an_interval_holds_its_share_and_lies_between_nothing_and_all(counted) -> None:
+def test_an_interval_holds_its_share_and_lies_between_nothing_and_all(counted: tuple[int, int]) -> None:
     count, of = counted
     low, high = wilson_interval(count, of)
     assert 0 <= low <= high <= 1
@@ -37,7 +37,7 @@ def test_an_interval_holds_its_share_and_lies_between_nothing_and_all(counted) -
 
 
 @given(st.integers(1, 200))
-def test_more_outcomes_make_the_interval_narrower(of) -> None:
+def test_more_outcomes_make_the_interval_narrower(of: int) -> None:
     def width(times: int) -> float:
         low, high = wilson_interval(times * of // 2, times * of)
         return high - low
@@ -52,7 +52,7 @@ def test_the_interval_is_wilsons() -> None:
 
 
 @pytest.mark.parametrize(("count", "of"), [(2, 1), (-1, 4)])
-def test_a_count_beyond_its_whole_is_refused(count, of) -> None:
+def test_a_count_beyond_its_whole_is_refused(count: int, of: int) -> None:
     with pytest.raises(ValueError, match="is no share"):
         wilson_interval(count, of)
 

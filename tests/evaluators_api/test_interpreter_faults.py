@@ -1,6 +1,7 @@
 """What generated code may throw at the sandbox, and how long it may take."""
 
 import time
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -30,7 +31,7 @@ def function(*lines: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def sandbox():
+def sandbox() -> Iterator[EvaluationSandbox]:
     with EvaluationSandbox() as running:
         yield running
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 import flows.wiring
 from flows.settings import Settings
-from model_clients.role_models import RoleModels
+from model_clients.client import Question
+from model_clients.role_models import R, RoleModels
+from prompts.prompt_input import PromptInput
 from tests.servers.models.behaviour import WireCall
 
 
@@ -24,8 +28,8 @@ class OverheardAnswers:
         self._answers = answers
 
         class OverheardModels(RoleModels):
-            async def ask(self, question, *, stage, item_id, attempt=0):
-                reply, _ = rules.answer(question, attempt)
+            async def ask(self, question: Question[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
+                reply, _ = rules.answer(cast(PromptInput[R], question), attempt)
                 answers[question.rendered().user] = reply.model_dump_json()
                 return await super().ask(question, stage=stage, item_id=item_id, attempt=attempt)
 

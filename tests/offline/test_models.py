@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, Never
 
 import pytest
 
@@ -17,9 +18,10 @@ from offline.mistakes import MistakeSource, read_mark
 from offline.models import OfflineModels
 from offline.rules import OfflineRules
 from prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
+from prompts.prompt_input import PromptInput, Reply
 from prompts.replies import DependencyJudgeReply
+from synthesis.ports import Models
 from taskgraph.records.model_calls import ModelRole
-from typing import Never
 
 SUBTASKS = tuple(
     NumberedSubtask(number=number, application="Editor", instruction=f"Create '{name}'.")
@@ -33,14 +35,14 @@ JUDGE = DependencyJudgeInput(instruction="Create 'a.txt'. Create 'b.txt'.", subt
 class NobodyElse:
     """Models that may not be asked."""
 
-    async def ask(self, question, **purpose) -> Never:
+    async def ask(self, question: PromptInput[Reply], **purpose: object) -> Never:
         raise AssertionError(f"{question.role} was asked of a model")
 
 
 class AlwaysIndependent:
     """A model that finds no dependency."""
 
-    async def ask(self, question, **purpose):
+    async def ask(self, question: PromptInput[Reply], **purpose: object) -> Any:
         return DependencyJudgeReply(dependencies=[])
 
 
@@ -56,8 +58,8 @@ def player(
     mistakes: float = 0.0,
     budget: str = "",
     replay: bool = False,
-    roles=ModelRole,
-    others=None,
+    roles: Iterable[ModelRole] = ModelRole,
+    others: Models | None = None,
 ) -> OfflineModels:
     account = RunAccount(ledger, Budget.of(budget, {}), CallCounters(), "r1", replay)
     return OfflineModels(

@@ -58,8 +58,10 @@ NEW, CLOSE, LATER = (
 
 
 def screen(
-    *controls: ControlInView, instruction: str = "Write 'Milk (2)' into 'Documents/a.txt'.", history=()
-):
+    *controls: ControlInView,
+    instruction: str = "Write 'Milk (2)' into 'Documents/a.txt'.",
+    history: tuple[StepInHistory, ...] = (),
+) -> ActorInput:
     return ActorInput(
         application="notes",
         title="Notes",
@@ -142,7 +144,9 @@ def performance(text: str, path: str, *, made: str = "", shown: str = "") -> Per
     )
 
 
-def written(*performances: Performance, attempt: int = 0, mistakes=NO_MISTAKES, **changes) -> str:
+def written(
+    *performances: Performance, attempt: int = 0, mistakes: MistakeSource = NO_MISTAKES, **changes: bool
+) -> str:
     view = EvaluationWriterInput(
         checks_reference="",
         operating_system="linux",
@@ -248,7 +252,7 @@ class TestEvaluationWriter:
     ),
     st.text(max_size=40),
 )
-def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters, text) -> None:
+def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters: dict[str, str], text: str) -> None:
     expression = generalise(text, parameters)
     assert expression.value(parameters) == text
     assert eval(expression.source(), dict(parameters)) == text
@@ -274,7 +278,7 @@ LINKS = (
 VIEW = SummarizerInput(goal="Tell Ann about it", subtasks=SUBTASKS, links=LINKS)
 
 
-def pairs(text: str, subtasks=SUBTASKS[::-1]) -> set[tuple[int, int]]:
+def pairs(text: str, subtasks: tuple[NumberedSubtask, ...] = SUBTASKS[::-1]) -> set[tuple[int, int]]:
     reply = infer(DependencyJudgeInput(instruction=text, subtasks=subtasks))
     return {(item.before, item.after) for item in reply.dependencies}
 
@@ -284,7 +288,7 @@ KINDS = (("text_path", "file"), ("note_title", "record"), ("text_in_clipboard", 
 
 
 @st.composite
-def instruction_views(draw):
+def instruction_views(draw: st.DrawFn) -> SummarizerInput:
     """Graphs of up to six subtasks; every resource has one producer, and instructions name some values."""
     count = draw(st.integers(1, 6))
     subtasks = [
@@ -296,7 +300,7 @@ def instruction_views(draw):
         )
         for number in range(1, count + 1)
     ]
-    links = []
+    links: list[ResourceLink] = []
     for producer in range(1, count):
         (category, kind), value = draw(st.sampled_from(KINDS)), draw(st.sampled_from(VALUES))
         if any(link.category == category and (kind == "clipboard" or link.value == value) for link in links):
@@ -311,7 +315,7 @@ def instruction_views(draw):
 
 class TestSummarizerAndJudge:
     @given(instruction_views())
-    def test_every_graph_that_is_written_is_read_back(self, view) -> None:
+    def test_every_graph_that_is_written_is_read_back(self, view: SummarizerInput) -> None:
         text = summarize(view, 0, NO_MISTAKES)[0].instruction
         expected = {(link.producer, link.consumer) for link in view.links}
         assert pairs(text, view.subtasks) == expected, text
@@ -351,7 +355,9 @@ class TestSummarizerAndJudge:
         ],
         ids=["connective", "shared name", "no shared name", "two in one sentence"],
     )
-    def test_texts_of_others_are_read_by_connectives_and_names(self, text, expected) -> None:
+    def test_texts_of_others_are_read_by_connectives_and_names(
+        self, text: str, expected: set[tuple[int, int]] | None
+    ) -> None:
         subtasks = (
             NumberedSubtask(
                 number=1, application="Editor", instruction="Create the file 'a.txt' with a list."
@@ -366,7 +372,7 @@ class TestSummarizerAndJudge:
 
 
 @given(st.integers(0, 2**32), st.floats(0, 1), st.text(max_size=10))
-def test_draws_depend_on_seed_and_key_alone(seed, rate, key) -> None:
+def test_draws_depend_on_seed_and_key_alone(seed: int, rate: float, key: str) -> None:
     source = MistakeSource(rate, seed)
     first, second = (source.draw(("stops_early", "wrong_control"), key, 1) for _ in range(2))
     assert (first and first[0]) == (second and second[0])

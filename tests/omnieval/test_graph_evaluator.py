@@ -24,9 +24,9 @@ class World:
         self.done: set[str] = set()
         self.judged: list[tuple[str, int]] = []
 
-    def __call__(self, subtask: BoundSubtask, since_step: int):
-        self.judged.append((subtask.instance_id, since_step))
-        success = subtask.instance_id in self.done
+    def __call__(self, node: BoundSubtask, since_step: int) -> Evaluation:
+        self.judged.append((node.instance_id, since_step))
+        success = node.instance_id in self.done
         return Evaluation(
             outcome="result", result=EvalResult(success=success, progress=1.0 if success else 0.25)
         )
@@ -111,7 +111,7 @@ def test_what_the_last_action_completed_further_down_is_seen_at_the_end(world: W
 
 
 def test_a_refused_evaluation_completes_nothing() -> None:
-    def refuses(subtask: BoundSubtask, since_step: int) -> Evaluation:
+    def refuses(node: BoundSubtask, since_step: int) -> Evaluation:
         return Evaluation(outcome="timed_out", message="too slow")
 
     evaluator = GraphEvaluator(DIAMOND, refuses)

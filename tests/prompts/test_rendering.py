@@ -1,4 +1,5 @@
 import re
+from typing import Any
 
 import pytest
 
@@ -8,10 +9,10 @@ from prompts.inputs import (
     ActorInput,
     DependencyJudgeInput,
     NumberedSubtask,
-    PromptInput,
     ResourceLink,
     SummarizerInput,
 )
+from prompts.prompt_input import PromptInput
 from prompts.rendering import render, template_hash, template_names, template_variables
 from taskgraph.records.interaction import Screenshot
 
@@ -30,7 +31,7 @@ def test_every_template_has_one_typed_input() -> None:
 
 
 @pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
-def test_template_uses_exactly_the_fields_of_its_input(record) -> None:
+def test_template_uses_exactly_the_fields_of_its_input(record: type[PromptInput[Any]]) -> None:
     pictures = {name for name, field in record.model_fields.items() if "Screenshot" in str(field.annotation)}
     assert template_variables(record.role) == set(record.model_fields) - pictures
 
@@ -85,7 +86,7 @@ def test_an_unknown_template_is_named_with_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
-def test_every_prompt_shows_one_worked_example_of_its_reply(record) -> None:
+def test_every_prompt_shows_one_worked_example_of_its_reply(record: type[PromptInput[Any]]) -> None:
     values = {
         name: [] if "tuple" in str(info.annotation) else "" for name, info in record.model_fields.items()
     }

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from synthesis.composition.compiled_pool import Fixtures
 from synthesis.composition.composition import compose
-from synthesis.composition.request import CompositionRequest
-from taskgraph.records.task import Intent
+from synthesis.composition.request import CompositionAccount, CompositionRequest
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Intent, Task
 from tests.taskgraph.small_graphs import file, node
 
+Pool = tuple[Sequence[BoundSubtask], Sequence[Intent], Fixtures]
+"""Bound subtasks, intents and fixtures to compose from."""
 
-def composed(pool, **wishes):
+
+def composed(pool: Pool, **wishes: Any) -> tuple[list[Task], CompositionAccount]:
     """The tasks of a pool and the account; near-duplicates are allowed unless the test is about them."""
     nodes, intents, fixtures = pool
     request = CompositionRequest(**{"near_duplicate_share": 1, **wishes})
@@ -16,7 +24,7 @@ def composed(pool, **wishes):
     return list(result), result.account
 
 
-def chain_pool(*applications):
+def chain_pool(*applications: str) -> tuple[list[BoundSubtask], list[Intent], Fixtures]:
     """A chain: each subtask reads the file that the one before wrote."""
     nodes = [
         node(

@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks.synthetic_pool import synthetic_pool
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from tests.synthesis.compositions import Pool
 
 
 @pytest.fixture(scope="session")
@@ -13,6 +14,6 @@ def shared_sandbox() -> Iterator[EvaluationSandbox]:
 
 
 @pytest.fixture(scope="session")
-def pool():
+def pool() -> Pool:
     """Bound subtasks, intents and fixtures to compose from."""
     return synthetic_pool(seed=3, intents=40)

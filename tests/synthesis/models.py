@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,7 +20,8 @@ from taskgraph.records.model_calls import ModelRole
 
 @dataclass(frozen=True)
 class AnsweredCall:
-    question: PromptInput[BaseModel]
+    question: Any
+    """The input of the role that was asked."""
     item_id: str
     attempt: int
     reply: BaseModel

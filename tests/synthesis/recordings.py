@@ -11,6 +11,8 @@ from taskgraph.records.subtask import BoundSubtask, instance_id
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 PLACE = Rectangle(left=0, top=0, right=100, bottom=20)
+Move = tuple[Action, ControlQuery, InputEvent, Mapping[str, object]]
+"""What was done, where, as which input, and what it changed."""
 BUTTONS = ("New", "Save", "Save As", "Send", "Close")
 
 
@@ -38,7 +40,7 @@ def screen(*controls: Control) -> tuple[Control, ...]:
 def recording(
     subtask_id: str,
     parameters: Mapping[str, str],
-    moves: Sequence[tuple[Action, ControlQuery, InputEvent, Mapping[str, object]]],
+    moves: Sequence[Move],
     *,
     start: Mapping[str, object] | None = None,
     attempt: int = 0,
@@ -78,15 +80,13 @@ def recording(
     )
 
 
-def click(text: str, **changes: object) -> tuple[Action, ControlQuery, InputEvent, Mapping[str, object]]:
+def click(text: str, **changes: object) -> Move:
     query = control(text).describe()
     event = InputEvent(step=0, kind="click", control=query, application="notes", text="left")
     return ClickInput(control_label=f"Button:{text}"), query, event, changes
 
 
-def typing(
-    into: str, text: str, **changes: object
-) -> tuple[Action, ControlQuery, InputEvent, Mapping[str, object]]:
+def typing(into: str, text: str, **changes: object) -> Move:
     query = control(into, "Edit").describe()
     event = InputEvent(step=0, kind="text", control=query, application="notes", text=text)
     return KeyboardInput(control_label=f"Edit:{into}", keys=text), query, event, changes

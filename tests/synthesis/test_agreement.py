@@ -2,23 +2,26 @@ from resources.applications import ControlQuery
 from synthesis.cross_verification.agreement import agreeing, difference, route, routes
 from taskgraph.records.evidence import ClipboardState, InputEvent
 from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
-from tests.synthesis.recordings import click, control, file, recording, screen
+from taskgraph.records.trajectory import Trajectory
+from tests.synthesis.recordings import Move, click, control, file, recording, screen
 
 
-def performed(name: str, *, clicked: str = "Save", saved: bool = True, attempt: int = 0, waits: bool = False):
-    typed = (
+def performed(
+    name: str, *, clicked: str = "Save", saved: bool = True, attempt: int = 0, waits: bool = False
+) -> Trajectory:
+    typed: Move = (
         KeyboardInput(control_label="1", keys=name),
         ControlQuery(text="File name", control_type="Edit"),
         InputEvent(step=1, kind="text", text=name),
         {},
     )
-    pressed = (
+    pressed: Move = (
         ClickInput(control_label="2"),
         ControlQuery(text=clicked, control_type="Button"),
         InputEvent(step=2, kind="click"),
         {"files": (file(name, "hello"),)} if saved else {},
     )
-    wait = (WaitInput(), ControlQuery(), InputEvent(step=3, kind="wheel"), {})
+    wait: Move = (WaitInput(), ControlQuery(), InputEvent(step=3, kind="wheel"), {})
     moves = [typed, *([wait] if waits else []), pressed]
     return recording("notes.save", {"text_path": name}, moves, attempt=attempt)
 
@@ -65,7 +68,7 @@ def test_something_besides_does_not_agree() -> None:
 
 
 def test_where_nothing_lasts_the_window_decides() -> None:
-    def shown(name: str, title: str):
+    def shown(name: str, title: str) -> Trajectory:
         return recording("x.show", {"title": name}, [click(name, window_title=title)])
 
     assert len(agreeing([shown("Plans", "Plans - App"), shown("Ideas", "Ideas - App")], 2)) == 2
@@ -73,7 +76,7 @@ def test_where_nothing_lasts_the_window_decides() -> None:
 
 
 def test_where_the_window_stays_the_same_the_route_decides() -> None:
-    def pressed(*names: str, attempt: int = 0):
+    def pressed(*names: str, attempt: int = 0) -> Trajectory:
         moves = [click(name, controls=screen(control("More", "Text"))) for name in names]
         return recording("x.play", {}, moves, attempt=attempt)
 

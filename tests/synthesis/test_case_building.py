@@ -9,6 +9,7 @@ from synthesis.examination.counterfeits import altered
 from synthesis.examination.subject import subject_of
 from synthesis.examination.unfinished_work import unfinished_steps
 from taskgraph.records.evidence import ClipboardState
+from taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import (
     click,
     control,
@@ -26,7 +27,7 @@ OTHERS = (text_copied(), message_sent(), page_opened())
 SALES = "region,amount\nNorth,10\nSouth,20\n"
 
 
-def row_added(region: str = "West", amount: str = "30", *, attempt: int = 0):
+def row_added(region: str = "West", amount: str = "30", *, attempt: int = 0) -> Trajectory:
     start = {"files": (file("Documents/plan.txt", "keep"), file("Documents/sales.csv", SALES))}
     done = (file("Documents/plan.txt", "keep"), file("Documents/sales.csv", f"{SALES}{region},{amount}\n"))
     return recording(
@@ -184,7 +185,7 @@ def test_right_work_is_accepted_without_its_route_and_its_messages() -> None:
 
 
 def test_a_change_that_only_some_performances_make_need_not_happen() -> None:
-    def exported(*, log: bool, attempt: int):
+    def exported(*, log: bool, attempt: int) -> Trajectory:
         files = [
             file("Downloads/a.txt", "hello"),
             *([file("settings/ui.ini", "[ui]\nopen=1\n")] if log else []),
@@ -230,7 +231,7 @@ def test_the_screen_left_as_it_was_is_wrong_where_the_screen_is_the_result() -> 
 
 
 def test_a_message_may_be_gone_where_the_screen_is_the_result() -> None:
-    def opened(message: str, attempt: int):
+    def opened(message: str, attempt: int) -> Trajectory:
         shown = screen(control("Plans", "Heading"), control(message, "Text"))
         return recording("wiki.open", {}, [click("Send", controls=shown)], attempt=attempt)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from resources.applications import ResourceDeclaration
 from resources.instances import Resource, bind_resource
 from resources.reading.catalog import load_resource_categories
@@ -9,13 +11,20 @@ from synthesis.composition.binding import bind_pool
 from synthesis.composition.compiled_pool import compile_pool
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest
-from taskgraph.records.subtask import Subtask
+from taskgraph.records.subtask import BoundSubtask, Subtask
 from tests.taskgraph.small_graphs import clipboard, file, node
 
 CATEGORIES = load_resource_categories()
 
 
-def subtask(name, *, inputs=(), outputs=(), fresh=(), parameters=({},)):
+def subtask(
+    name: str,
+    *,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    fresh: tuple[str, ...] = (),
+    parameters: tuple[dict[str, str], ...] = ({},),
+) -> Subtask:
     return Subtask(
         subtask_id=name,
         application="editor",
@@ -54,7 +63,7 @@ def test_a_reader_takes_the_value_of_a_fixture_when_values_are_to_flow() -> None
     assert {item.inputs[0].value for item in nodes} == {"sales.csv", "budget.csv"}
 
 
-def links(nodes):
+def links(nodes: Sequence[BoundSubtask]) -> set[tuple[str, str, str]]:
     return {
         (writer.subtask_id, reader.subtask_id, resource.value)
         for writer in nodes

@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 
 from synthesis.composition.choice import Neighbours, Shares
 from taskgraph.records.task import Intent
-from tests.synthesis.compositions import chain_pool, composed
+from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import file, node
 
 sets = st.lists(st.integers(1, 2**12 - 1), max_size=25)
 
 
 @given(sets, st.sampled_from([0.5, 0.75, 0.8, 1.0]))
-def test_a_near_duplicate_is_found_exactly_where_comparing_with_everything_finds_one(masks, share) -> None:
+def test_a_near_duplicate_is_found_exactly_where_comparing_with_everything_finds_one(
+    masks: list[int], share: float
+) -> None:
     neighbours = Neighbours(share)
     taken: list[int] = []
     for mask in masks:
@@ -48,7 +50,7 @@ def test_in_a_small_pool_everything_may_be_used_more_often() -> None:
     assert shares.used_up(1)
 
 
-def joined(number):
+def joined(number: int) -> Pool:
     """Subtasks that write a file each, and one that reads each pair of files."""
     nodes = [node(f"write {n}", outputs=(file(f"{n}.txt"),)) for n in range(number)]
     nodes += [
@@ -59,7 +61,9 @@ def joined(number):
 
 
 @pytest.mark.parametrize("share", [0.5, 0.75])
-def test_no_two_tasks_are_near_duplicates_and_the_account_says_how_many_were_left_out(share) -> None:
+def test_no_two_tasks_are_near_duplicates_and_the_account_says_how_many_were_left_out(
+    share: float,
+) -> None:
     tasks, account = composed(joined(5), count=200, near_duplicate_share=share)
     members = [{item.instance_id for item in task.graph.nodes} for task in tasks]
     assert len(members) > 5

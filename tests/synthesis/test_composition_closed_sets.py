@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 
 from resources.categories import ResourceKind
+from synthesis.composition.compiled_pool import Fixtures
+from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
-from tests.synthesis.compositions import chain_pool, composed
+from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 
 
@@ -19,7 +22,7 @@ def test_finds_every_closed_set_of_a_small_intent() -> None:
     assert account.shortfalls[0].kind == "used_up"
 
 
-def test_equals_brute_force_over_all_subsets_of_a_group(pool) -> None:
+def test_equals_brute_force_over_all_subsets_of_a_group(pool: Pool) -> None:
     nodes, _, fixtures = pool
     group = [item for item in nodes if item.subtask_id < "subtask_011"][:12]
     group = list({item.instance_id: item for item in group}.values())
@@ -35,7 +38,7 @@ def test_equals_brute_force_over_all_subsets_of_a_group(pool) -> None:
     assert {frozenset(item.instance_id for item in task.graph.nodes) for task in tasks} == expected
 
 
-def wasteful(chosen):
+def wasteful(chosen: Sequence[BoundSubtask]) -> bool:
     """Whether somebody copies what nobody of the set reads."""
     return any(
         made.kind is ResourceKind.CLIPBOARD and not any(made in other.inputs for other in chosen)
@@ -72,7 +75,7 @@ def test_everything_in_a_task_hangs_together_unless_more_components_are_asked_fo
     assert sorted(task.complexity.components for task in tasks) == [1, 2, 2]
 
 
-def closed(chosen, fixtures):
+def closed(chosen: Sequence[BoundSubtask], fixtures: Fixtures) -> bool:
     written = [resource for item in chosen for resource in set(item.outputs)]
     if len(set(written)) < len(written) or len({item.instance_id for item in chosen}) < len(chosen):
         return False
@@ -154,7 +157,7 @@ def test_groups_with_cyclic_links_are_enumerated_too() -> None:
     }
 
 
-def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool) -> None:
+def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool: Pool) -> None:
     tasks, _ = composed(pool, count=100)
     for task in tasks:
         for item in task.graph.nodes:
@@ -167,7 +170,7 @@ def test_every_input_is_a_fixture_or_has_exactly_one_producer(pool) -> None:
                 assert len(producers) == 1 or (not producers and needed in pool[2][item.application])
 
 
-def test_no_resource_has_two_producers_in_one_task(pool) -> None:
+def test_no_resource_has_two_producers_in_one_task(pool: Pool) -> None:
     tasks, _ = composed(pool, count=100)
     for task in tasks:
         written = Counter(resource for item in task.graph.nodes for resource in set(item.outputs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence, Set
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -12,7 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resources.categories import ResourceKind
+from resources.instances import Resource
+from synthesis.composition.compiled_pool import Fixtures
 from taskgraph.errors import GraphInvalidError
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
 from tests.synthesis.compositions import composed
 from tests.taskgraph.small_graphs import clipboard, file, is_order, linked, node
@@ -21,7 +26,7 @@ RESOURCES = [*(file(name) for name in "pqr"), *(clipboard(name) for name in "xy"
 
 
 @st.composite
-def small_pools(draw):
+def small_pools(draw: st.DrawFn) -> tuple[list[BoundSubtask], Fixtures]:
     """Up to seven subtasks that read, write and consume three files and two texts in the clipboard; two are fixtures."""
     nodes = []
     for number in range(draw(st.integers(2, 7))):
@@ -39,8 +44,9 @@ def small_pools(draw):
     return nodes, {"editor": frozenset(RESOURCES[:2])}
 
 
-def performable(graph, present) -> bool:
+def performable(graph: TaskGraph, present: Set[Resource]) -> bool:
     """Whether some order keeps everything until it is read, in a world with one clipboard and the files `present`."""
+    text: Resource | None
     for order in permutations(range(len(graph.nodes))):
         files, text, sound = set(present), None, is_order(graph.predecessors, order)
         for item in (graph.nodes[number] for number in order):
@@ -56,7 +62,7 @@ def performable(graph, present) -> bool:
     return False
 
 
-def closed(chosen, present):
+def closed(chosen: Sequence[BoundSubtask], present: Set[Resource]) -> bool:
     """Whether everybody finds what it reads, nothing is written or taken away twice, and what is copied is read."""
     written = [made for item in chosen for made in item.outputs]
     taken = [
@@ -75,7 +81,7 @@ def closed(chosen, present):
     )
 
 
-def can_be_a_task(chosen, present):
+def can_be_a_task(chosen: Sequence[BoundSubtask], present: Set[Resource]) -> bool:
     try:
         return closed(chosen, present) and performable(linked(*chosen), present)
     except GraphInvalidError:
@@ -84,7 +90,9 @@ def can_be_a_task(chosen, present):
 
 @settings(max_examples=80, deadline=None)
 @given(small_pools(), st.booleans(), st.integers(1, 4))
-def test_small_pools_give_exactly_the_closed_sets_that_can_be_performed(pool, with_intent, largest) -> None:
+def test_small_pools_give_exactly_the_closed_sets_that_can_be_performed(
+    pool: tuple[list[BoundSubtask], Fixtures], with_intent: bool, largest: int
+) -> None:
     nodes, fixtures = pool
     intent = Intent(intent_id="i", text="", subtask_ids=tuple(sorted({item.subtask_id for item in nodes})))
     tasks, _ = composed(

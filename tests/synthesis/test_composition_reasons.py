@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from synthesis.composition.building import TaskBuilder
 from synthesis.composition.compiled_pool import compile_pool
 from synthesis.composition.composer import Composer
-from synthesis.composition.request import CompositionRequest, Quota
+from synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
 from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from taskgraph.records.provenance import Provenance
-from tests.synthesis.compositions import chain_pool, composed
+from taskgraph.records.task import Intent, Interference, Task
+from tests.synthesis.compositions import Pool, chain_pool, composed
 
 
-def test_says_that_no_graph_has_the_values_wanted(pool) -> None:
+def test_says_that_no_graph_has_the_values_wanted(pool: Pool) -> None:
     _, account = composed(
         pool, count=5, ranges=MeasureRanges(hierarchy=(6, 6), branch=(1, 1), instruction=(4, 5))
     )
@@ -23,20 +26,20 @@ def test_says_that_no_graph_has_the_values_wanted(pool) -> None:
     assert "instruction 4..5, hierarchy 6, branch 1" in shortfall.reason
 
 
-def test_says_that_the_smallest_size_is_in_the_way(pool) -> None:
+def test_says_that_the_smallest_size_is_in_the_way(pool: Pool) -> None:
     small = Quota(levels=LevelConstraint(instruction=("easy",)), count=2)
     _, account = composed(pool, quotas=(small,), minimum_size=4)
     assert account.shortfalls[0].kind == "outside_limits"
     assert "needs at most 2 subtasks, and at least 4 are wanted" in account.shortfalls[0].reason
 
 
-def test_names_only_levels_that_were_asked_for_in_a_contradiction(pool) -> None:
+def test_names_only_levels_that_were_asked_for_in_a_contradiction(pool: Pool) -> None:
     wanted = Quota(levels=LevelConstraint(instruction=("easy",), hierarchy=("hard",)), count=5)
     _, account = composed(pool, quotas=(wanted,))
     assert "no graph has instruction easy and hierarchy hard" in account.shortfalls[0].reason
 
 
-def test_says_that_no_graph_has_the_levels_wanted(pool) -> None:
+def test_says_that_no_graph_has_the_levels_wanted(pool: Pool) -> None:
     wanted = Quota(levels=LevelConstraint(instruction=("easy",), hierarchy=("hard",)), count=5)
     tasks, account = composed(pool, quotas=(wanted,))
     (shortfall,) = account.shortfalls
@@ -45,7 +48,7 @@ def test_says_that_no_graph_has_the_levels_wanted(pool) -> None:
     assert "67 of the 243" in shortfall.reason
 
 
-def test_says_that_the_limits_exclude_the_levels_wanted(pool) -> None:
+def test_says_that_the_limits_exclude_the_levels_wanted(pool: Pool) -> None:
     wanted = Quota(levels=LevelConstraint(hierarchy=("hard",), branch=("hard",)), count=5)
     _, account = composed(pool, quotas=(wanted,), maximum_size=6)
     (shortfall,) = account.shortfalls
@@ -98,12 +101,12 @@ def test_intents_that_the_tasks_do_not_serve_enough_of_are_reported() -> None:
         ({"level_quotas": {"branch": {"easy": 1}, "hierarchy": {"easy": 2}}}, "different totals"),
     ],
 )
-def test_refuses_requests_that_contradict_themselves(wishes, message) -> None:
+def test_refuses_requests_that_contradict_themselves(wishes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         CompositionRequest(**wishes)
 
 
-def test_says_that_levels_of_several_dimensions_cannot_go_together(pool) -> None:
+def test_says_that_levels_of_several_dimensions_cannot_go_together(pool: Pool) -> None:
     wishes = {"hierarchy": {"hard": 2, "easy": 2}, "instruction": {"easy": 3, "hard": 1}}
     _, account = composed(pool, level_quotas=wishes)
     assert {shortfall.kind for shortfall in account.shortfalls} == {"impossible_for_any_graph"}
@@ -134,7 +137,9 @@ def test_says_that_the_pool_has_too_few_subtasks() -> None:
 class FewOrders(TaskBuilder):
     """Cannot count the orders of large sets."""
 
-    def build(self, members, intent, *, twin_of=""):
+    def build(
+        self, members: int, intent: Intent | None, *, twin_of: str = ""
+    ) -> Task | tuple[Interference, ...]:
         if members.bit_count() > 21:
             raise GraphTooLargeError("too many")
         return super().build(members, intent, twin_of=twin_of)
@@ -147,7 +152,7 @@ def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted() -> None:
     request = CompositionRequest(
         count=50, maximum_size=23, near_duplicate_share=1, ranges=MeasureRanges(instruction=(20, 23))
     )
-    accounts = []
+    accounts: list[CompositionAccount] = []
     tasks = list(Composer(pool, intents, request, builder).tasks(accounts.append))
     assert [task.complexity.nodes for task in tasks] == [20, 21]
     assert accounts[0].uncountable == 2

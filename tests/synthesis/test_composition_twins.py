@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from synthesis.composition.twins import permuted_orders
 from taskgraph.measures.interference import orders_of
 from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
-from tests.synthesis.compositions import chain_pool, composed
+from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 
 
-def test_chain_twins_have_as_many_subtasks_and_one_order(pool) -> None:
+def test_chain_twins_have_as_many_subtasks_and_one_order(pool: Pool) -> None:
     within = LevelConstraint(
         hierarchy=("easy", "medium"), instruction=("medium",), dependency=("medium", "hard")
     )
@@ -27,7 +30,7 @@ def test_chain_twins_have_as_many_subtasks_and_one_order(pool) -> None:
         assert {item.application_category for item in twin.graph.nodes} <= used
 
 
-def test_permuted_orders_are_successful_and_different(pool) -> None:
+def test_permuted_orders_are_successful_and_different(pool: Pool) -> None:
     tasks, _ = composed(pool, count=60)
     for task in tasks:
         orders = permuted_orders(task)
@@ -68,7 +71,7 @@ def test_the_one_chain_of_a_pool_is_found_among_many_ways_that_end_early() -> No
     assert account.twins == 3
 
 
-def chains_of(nodes, size):
+def chains_of(nodes: Sequence[BoundSubtask], size: int) -> set[frozenset[str]]:
     """All chains by following every reader."""
     found = [[item] for item in nodes if not item.inputs]
     for _ in range(size - 1):

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from math import comb
 
-from synthesis.composition.compiled_pool import compile_pool
+from synthesis.composition.compiled_pool import CompiledPool, compile_pool
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.variety import Store, Variety
 from taskgraph.measures.bitmasks import mask_of
+from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
 from tests.taskgraph.small_graphs import file, node
 
 
-def pool_of_pairs(number):
+def pool_of_pairs(number: int) -> list[BoundSubtask]:
     """Writers and readers of files: `number` linked pairs, each in an application of its own."""
-    nodes = []
+    nodes: list[BoundSubtask] = []
     for pair in range(number):
         made = file(f"{pair}.txt")
         nodes += [
@@ -26,7 +27,7 @@ def pool_of_pairs(number):
     return nodes
 
 
-def numbered(pool, *names):
+def numbered(pool: CompiledPool, *names: str) -> int:
     return mask_of([item.number for item in pool.instances if item.node.instance_id in names])
 
 

@@ -1,5 +1,6 @@
 import pytest
 
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from prompts.replies import ActorReply, EvaluationWriterReply
 from synthesis.cross_verification.cross_verification import VerificationSettings
 from taskgraph.records.model_calls import ModelRole
@@ -21,11 +22,11 @@ BLIND = HEAD + (
 NOT_PYTHON = "the function you want"
 
 
-def world(sandbox, models, **settings) -> World:
+def world(sandbox: EvaluationSandbox, models: TestModels, **settings: int) -> World:
     return World(models, sandbox, NOTES, verification=VerificationSettings(**settings))
 
 
-async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox) -> None:
+async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox: EvaluationSandbox) -> None:
     done = (await world(shared_sandbox, TestModels(NOTES)).verify(WRITE))[WRITE]
     assert done.verified is not None
     assert done.rejection is None
@@ -40,7 +41,7 @@ async def test_a_subtask_is_verified_with_two_parameter_sets(shared_sandbox) -> 
     assert all(families.values())
 
 
-async def test_each_judgement_is_kept_with_both_sides(shared_sandbox) -> None:
+async def test_each_judgement_is_kept_with_both_sides(shared_sandbox: EvaluationSandbox) -> None:
     done = (await world(shared_sandbox, TestModels(NOTES)).verify(WRITE))[WRITE]
     assert done.verified is not None
     accepted = [judged for judged in done.rounds if judged.accepted]
@@ -54,7 +55,9 @@ async def test_each_judgement_is_kept_with_both_sides(shared_sandbox) -> None:
         assert judged.quality is not None
 
 
-async def test_inputs_that_no_reset_provides_are_made_by_a_verified_subtask_first(shared_sandbox) -> None:
+async def test_inputs_that_no_reset_provides_are_made_by_a_verified_subtask_first(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     done = await world(shared_sandbox, TestModels(NOTES)).verify(COPY, PASTE)
     pasted = done[PASTE].verified
     assert pasted is not None
@@ -65,7 +68,9 @@ async def test_inputs_that_no_reset_provides_are_made_by_a_verified_subtask_firs
         assert [step.step for step in trajectory.steps] == list(range(1, len(trajectory.steps) + 1))
 
 
-async def test_without_a_producer_the_subtask_is_rejected_unperformed(shared_sandbox) -> None:
+async def test_without_a_producer_the_subtask_is_rejected_unperformed(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     done = (await world(shared_sandbox, TestModels(NOTES)).verify(PASTE))[PASTE]
     assert done.rejection is not None
     assert done.rejection.reason == "inputs_unavailable"
@@ -83,7 +88,9 @@ async def test_without_a_producer_the_subtask_is_rejected_unperformed(shared_san
     ],
     ids=["accepts everything", "one parameter set only", "ignores a parameter", "no Python"],
 )
-async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(shared_sandbox, source, said) -> None:
+async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(
+    shared_sandbox: EvaluationSandbox, source: str, said: str
+) -> None:
     scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=source)]}
     models = TestModels(NOTES, scripted=scripted)
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
@@ -97,7 +104,9 @@ async def test_a_bad_function_goes_back_to_its_writer_with_the_reason(shared_san
     assert len(done.trajectories) == 2, "recorded evidence is enough to judge a new function"
 
 
-async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_rounds(shared_sandbox) -> None:
+async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_rounds(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     scripted = {
         ModelRole.EVALUATION_WRITER: [
             EvaluationWriterReply(source=f"{ACCEPTS_ALL}# {number}\n") for number in range(4)
@@ -115,7 +124,7 @@ async def test_a_function_that_stays_bad_rejects_the_subtask_and_keeps_the_round
 
 
 async def test_performances_that_every_function_refuses_are_made_again_without_a_word_about_functions(
-    shared_sandbox,
+    shared_sandbox: EvaluationSandbox,
 ) -> None:
     strict = (
         HEAD
@@ -131,7 +140,7 @@ async def test_performances_that_every_function_refuses_are_made_again_without_a
     assert not any("nowhere" in item for item in told)
 
 
-async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox) -> None:
+async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox: EvaluationSandbox) -> None:
     scripted = {ModelRole.ACTOR: [ActorReply(status="FINISH")] * 40}
     done = (await world(shared_sandbox, TestModels(NOTES, scripted=scripted)).verify(WRITE))[WRITE]
     assert done.rejection is not None
@@ -139,7 +148,9 @@ async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox) -> None
     assert done.functions == ()
 
 
-async def test_a_performance_that_strays_is_repeated_until_two_agree(shared_sandbox) -> None:
+async def test_a_performance_that_strays_is_repeated_until_two_agree(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     stray = [ActorReply(status="CONTINUE", function="wait"), ActorReply(status="FINISH")]
     models = TestModels(NOTES, scripted={ModelRole.ACTOR: stray})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
@@ -148,7 +159,7 @@ async def test_a_performance_that_strays_is_repeated_until_two_agree(shared_sand
     assert all(len(item.steps) == 4 for item in done.verified.trajectories)
 
 
-async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox) -> None:
+async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox: EvaluationSandbox) -> None:
     reason = "the button is missing"
     models = TestModels(NOTES, scripted={ModelRole.ACTOR: [ActorReply(status="GIVE_UP", message=reason)]})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
@@ -156,7 +167,7 @@ async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox) -> None:
     assert any(reason in str(call.question.feedback) for call in models.calls[ModelRole.ACTOR])
 
 
-async def test_rubbish_from_the_writer_is_a_rejection(shared_sandbox) -> None:
+async def test_rubbish_from_the_writer_is_a_rejection(shared_sandbox: EvaluationSandbox) -> None:
     models = TestModels(NOTES, scripted={ModelRole.EVALUATION_WRITER: ["{}"]})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
     assert done.rejection is not None

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from synthesis.examination.case_building import build_cases
 from synthesis.examination.cases import Case
 from synthesis.examination.examination import examine
@@ -29,11 +30,11 @@ def function(*conditions: str) -> str:
     return "\n".join([*lines, "    return EvalResult(True, 'done', 1.0)", ""])
 
 
-def examined(sandbox, *conditions: str) -> FunctionQuality:
+def examined(sandbox: EvaluationSandbox, *conditions: str) -> FunctionQuality:
     return examine(function(*conditions), POSITIVE, CASES, sandbox)
 
 
-def test_a_good_function_judges_everything_rightly(shared_sandbox) -> None:
+def test_a_good_function_judges_everything_rightly(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(shared_sandbox, *GOOD)
     assert quality.passes_positive
     assert all(kills.killed == kills.total for kills in quality.families), feedback(quality)
@@ -64,18 +65,20 @@ def test_a_good_function_judges_everything_rightly(shared_sandbox) -> None:
     ],
 )
 def test_a_weak_or_strict_function_is_caught_by_its_family(
-    shared_sandbox, conditions: tuple[str, ...], family: str
+    shared_sandbox: EvaluationSandbox, conditions: tuple[str, ...], family: str
 ) -> None:
     reasons = " ".join(unacceptable(examined(shared_sandbox, *conditions), Thresholds()))
     assert f"of the family {family}" in reasons
 
 
-def test_a_function_that_fails_the_positive_is_refused_with_its_own_words(shared_sandbox) -> None:
+def test_a_function_that_fails_the_positive_is_refused_with_its_own_words(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     quality = examined(shared_sandbox, "check_file_contains(text_path, 'something else')")
     assert "does not pass the recording in which the subtask was done: missing 0" in feedback(quality)
 
 
-def test_a_function_that_crashes_on_wrong_work_has_not_judged_it(shared_sandbox) -> None:
+def test_a_function_that_crashes_on_wrong_work_has_not_judged_it(shared_sandbox: EvaluationSandbox) -> None:
     crashing = (
         "def evaluate_agent_task_completion(text_path: str, text: str):\n"
         "    if not check_file_exists(text_path):\n        return 1 / 0 > 1\n"
@@ -86,7 +89,7 @@ def test_a_function_that_crashes_on_wrong_work_has_not_judged_it(shared_sandbox)
     assert "it said: crashed: ZeroDivisionError" in survivors["no_op"][0]
 
 
-def test_what_was_so_before_the_first_step_is_excused(shared_sandbox) -> None:
+def test_what_was_so_before_the_first_step_is_excused(shared_sandbox: EvaluationSandbox) -> None:
     removed = "def evaluate_agent_task_completion(text_path: str, text: str):\n    return check_file_missing(text_path)\n"
     positive = POSITIVE.model_copy(
         update={"initial_evidence": POSITIVE.final_evidence, "steps": (POSITIVE.steps[0],)}
@@ -98,7 +101,7 @@ def test_what_was_so_before_the_first_step_is_excused(shared_sandbox) -> None:
     assert kills["no_op"].killed == 1
 
 
-def test_idle_conditions_can_all_be_left_out_together(shared_sandbox) -> None:
+def test_idle_conditions_can_all_be_left_out_together(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(
         shared_sandbox,
         *GOOD,
@@ -115,7 +118,9 @@ def test_idle_conditions_can_all_be_left_out_together(shared_sandbox) -> None:
     assert quality.mutation_score is not None and quality.mutation_score < 1
 
 
-def test_idle_conditions_are_found_behind_another_name_and_in_a_table(shared_sandbox) -> None:
+def test_idle_conditions_are_found_behind_another_name_and_in_a_table(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     source = (
         "def evaluate_agent_task_completion(text_path: str, text: str):\n"
         "    holds, window = check_file_text, check_window\n"
@@ -129,24 +134,24 @@ def test_idle_conditions_are_found_behind_another_name_and_in_a_table(shared_san
     assert [item.partition("(")[0] for item in quality.untested_checks] == ["check_window"]
 
 
-def test_alternatives_are_examined_by_running_them(shared_sandbox) -> None:
+def test_alternatives_are_examined_by_running_them(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(shared_sandbox, "(check_file_text(text_path, text) and check_file_changed(text_path))")
     assert quality.untested_checks == ()
     assert quality.mutation_score == 1.0
 
 
-def test_changes_that_are_missing_unnoticed_are_listed(shared_sandbox) -> None:
+def test_changes_that_are_missing_unnoticed_are_listed(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(shared_sandbox, "check_directory_exists('Documents')")
     assert any("Documents/todo.txt: added" in item for item in quality.unguarded_changes)
 
 
-def test_conditions_that_right_work_does_not_meet_are_listed(shared_sandbox) -> None:
+def test_conditions_that_right_work_does_not_meet_are_listed(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(shared_sandbox, *GOOD, "check_text_exists_via_control(text)")
     assert quality.refusing_checks == ("check_text_exists_via_control('{text}') [call 2]",)
     assert "Right work does not meet these conditions" in feedback(quality)
 
 
-def test_feedback_says_what_was_done_and_what_the_function_said(shared_sandbox) -> None:
+def test_feedback_says_what_was_done_and_what_the_function_said(shared_sandbox: EvaluationSandbox) -> None:
     told = feedback(examined(shared_sandbox, "check_text_exists_via_control(text)"))
     assert "only the first 2 of 4 steps were done, the last of them keyboard on 'Text'" in told
     assert "Missing: Documents/todo.txt: added" in told
@@ -171,7 +176,7 @@ def test_all_or_nothing() -> None:
     )
 
 
-def test_cases_are_judged_with_their_own_parameters_and_start(shared_sandbox) -> None:
+def test_cases_are_judged_with_their_own_parameters_and_start(shared_sandbox: EvaluationSandbox) -> None:
     asked = Case(
         "wrong_parameter",
         "asked for another",

@@ -1,13 +1,15 @@
+from typing import Any, Never
+
 import pytest
 
 from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
 from resources.applications import ResourceDeclaration
-from synthesis.exploration.exploration import ExplorationSettings
+from synthesis.exploration.exploration import Exploration, ExplorationSettings
 from taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
-from typing import Never
 
 NOTES = {"simulated_notes": APPLICATIONS["simulated_notes"]}
 BARE = {"simulated_notes": APPLICATIONS["simulated_notes"].model_copy(update={"example_subtasks": ()})}
@@ -89,7 +91,7 @@ async def test_curated_subtasks_stay_where_the_explorer_gives_no_usable_answer(s
     assert [item.reason for item in found.rejections] == ["no_usable_reply"]
 
 
-async def test_a_new_proposal_is_kept_as_proposed(shared_sandbox) -> None:
+async def test_a_new_proposal_is_kept_as_proposed(shared_sandbox: EvaluationSandbox) -> None:
     found = await explored(shared_sandbox, proposal())
     assert [(item.subtask_id, item.origin) for item in found.subtasks] == [
         ("simulated_notes.write", "proposed")
@@ -113,7 +115,9 @@ async def test_a_new_proposal_is_kept_as_proposed(shared_sandbox) -> None:
         ({"parameter_sets": []}, "parameters_mismatch"),
     ],
 )
-async def test_a_malformed_proposal_is_rejected_with_its_reason(shared_sandbox, changes, reason) -> None:
+async def test_a_malformed_proposal_is_rejected_with_its_reason(
+    shared_sandbox: EvaluationSandbox, changes: dict[str, object], reason: str
+) -> None:
     found = await explored(shared_sandbox, proposal(**changes))
     assert found.subtasks == ()
     assert [item.reason for item in found.rejections] == [reason]
@@ -129,7 +133,9 @@ async def test_a_malformed_proposal_is_rejected_with_its_reason(shared_sandbox, 
     ],
     ids=["unknown category", "unknown parameter", "named like another category", "file without value"],
 )
-async def test_malformed_declarations_cost_the_vote_but_not_the_proposal(shared_sandbox, outputs) -> None:
+async def test_malformed_declarations_cost_the_vote_but_not_the_proposal(
+    shared_sandbox: EvaluationSandbox, outputs: list[ResourceDeclaration]
+) -> None:
     good = ExplorerReply(subtasks=[proposal()])
     models = TestModels(
         BARE,
@@ -139,7 +145,7 @@ async def test_malformed_declarations_cost_the_vote_but_not_the_proposal(shared_
     assert [item.outputs for item in found.subtasks] == [tuple(proposal().outputs)]
 
 
-async def test_an_ending_speaks_against_a_declared_category(shared_sandbox) -> None:
+async def test_an_ending_speaks_against_a_declared_category(shared_sandbox: EvaluationSandbox) -> None:
     wrong = proposal(
         instruction_template="Write '{text}' into '{target}'.",
         parameter_sets=[
@@ -153,7 +159,9 @@ async def test_an_ending_speaks_against_a_declared_category(shared_sandbox) -> N
     assert [item.reason for item in found.rejections] == ["declarations_disagree"]
 
 
-async def test_a_proposal_that_says_the_same_as_another_is_a_duplicate(shared_sandbox) -> None:
+async def test_a_proposal_that_says_the_same_as_another_is_a_duplicate(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     twin = proposal(
         name="write_again",
         instruction_template="write '{content}'  into '{text_path}'",
@@ -165,7 +173,9 @@ async def test_a_proposal_that_says_the_same_as_another_is_a_duplicate(shared_sa
     assert [item.reason for item in found.rejections] == ["duplicate"]
 
 
-async def test_the_same_words_about_another_category_are_another_subtask(shared_sandbox) -> None:
+async def test_the_same_words_about_another_category_are_another_subtask(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     other = proposal(
         name="write_table",
         instruction_template="Write '{text}' into '{csv_path}'.",
@@ -178,7 +188,7 @@ async def test_the_same_words_about_another_category_are_another_subtask(shared_
     assert len((await explored(shared_sandbox, proposal(), other)).subtasks) == 2
 
 
-async def test_declarations_need_independent_votes(shared_sandbox) -> None:
+async def test_declarations_need_independent_votes(shared_sandbox: EvaluationSandbox) -> None:
     wrong = proposal(outputs=[])
     right = ExplorerReply(subtasks=[proposal()])
     replies = [ExplorerReply(subtasks=[wrong]), right, right, right]
@@ -192,7 +202,7 @@ async def test_declarations_need_independent_votes(shared_sandbox) -> None:
     assert '"outputs"' not in shown
 
 
-async def test_votes_that_never_agree_reject_the_subtask(shared_sandbox) -> None:
+async def test_votes_that_never_agree_reject_the_subtask(shared_sandbox: EvaluationSandbox) -> None:
     one = ExplorerReply(subtasks=[proposal()])
     other = ExplorerReply(subtasks=[proposal(outputs=[])])
     models = TestModels(BARE, scripted={ModelRole.EXPLORER: [one, other, one, other]})
@@ -209,9 +219,11 @@ async def test_rubbish_for_ever_rejects_the_application(shared_sandbox):
     ]
 
 
-async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(shared_sandbox) -> None:
+async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     class Unavailable:
-        def lease(self, platform) -> Never:
+        def lease(self, platform: str) -> Never:
             raise ApplicationStartFailedError("port 8080 never opened")
 
     models = TestModels(BARE)
@@ -228,11 +240,13 @@ async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(s
     [(ApplicationStartFailedError("port closed"), 3), (ApplicationUnavailableError("not installed"), 1)],
     ids=lambda value: type(value).__name__,
 )
-async def test_an_application_is_started_again_only_where_that_can_help(shared_sandbox, error, starts) -> None:
-    begun = []
+async def test_an_application_is_started_again_only_where_that_can_help(
+    shared_sandbox: EvaluationSandbox, error: Exception, starts: int
+) -> None:
+    begun: list[str] = []
 
     class Failing:
-        def lease(self, platform) -> Never:
+        def lease(self, platform: str) -> Never:
             begun.append(platform)
             raise error
 

@@ -1,7 +1,10 @@
+from collections.abc import Sequence
+
 from prompts.replies import IntentExtractorReply, ProposedIntent
 from resources.reading.catalog import load_scenarios
-from synthesis.intents.intents import IntentSettings, extract_intents, linked_pairs
+from synthesis.intents.intents import Intents, IntentSettings, extract_intents, linked_pairs
 from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.task import Intent
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import pooled_subtasks
@@ -10,7 +13,9 @@ LINKED = ["simulated_notes.write_note", "simulated_notes.copy_note", "simulated_
 UNLINKED = ["simulated_tables.add_row", "simulated_files.move_text", "simulated_notes.append_line"]
 
 
-async def extracted(*replies, known=(), **settings):
+async def extracted(
+    *replies: IntentExtractorReply | str, known: Sequence[Intent] = (), **settings: int
+) -> tuple[Intents, TestModels]:
     scripted = {ModelRole.INTENT_EXTRACTOR: list(replies)} if replies else None
     models = TestModels({}, scripted=scripted)
     found = await extract_intents(

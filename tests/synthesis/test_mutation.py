@@ -2,7 +2,8 @@
 
 import pytest
 
-from synthesis.examination.mutation import MOST_CONDITIONS, conditions, mutant, route_dependence
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from synthesis.examination.mutation import MOST_CONDITIONS, Condition, conditions, mutant, route_dependence
 from tests.synthesis.recordings import note_written
 
 DONE = note_written()
@@ -27,7 +28,7 @@ def evaluate_agent_task_completion(text_path, text):
 """
 
 
-def asked(sandbox, source):
+def asked(sandbox: EvaluationSandbox, source: str) -> tuple[Condition, ...]:
     return conditions(
         sandbox.evaluate(source, DONE.parameters, DONE.final_evidence, start=DONE.initial_evidence),
         DONE.parameters,
@@ -35,7 +36,9 @@ def asked(sandbox, source):
 
 
 @pytest.mark.parametrize("source", [PLAIN, ALIAS, TABLE], ids=["plain", "behind another name", "in a table"])
-def test_conditions_are_the_same_however_they_are_written(shared_sandbox, source) -> None:
+def test_conditions_are_the_same_however_they_are_written(
+    shared_sandbox: EvaluationSandbox, source: str
+) -> None:
     assert [item.describe() for item in asked(shared_sandbox, source)] == [
         "check_file_exists('{text_path}') [call 0]",
         "check_file_contains('{text_path}', '{text}') [call 1]",
@@ -43,7 +46,9 @@ def test_conditions_are_the_same_however_they_are_written(shared_sandbox, source
 
 
 @pytest.mark.parametrize("source", [PLAIN, ALIAS, TABLE], ids=["plain", "behind another name", "in a table"])
-def test_a_mutant_that_no_longer_looks_passes_where_only_that_was_wrong(shared_sandbox, source) -> None:
+def test_a_mutant_that_no_longer_looks_passes_where_only_that_was_wrong(
+    shared_sandbox: EvaluationSandbox, source: str
+) -> None:
     found = asked(shared_sandbox, source)
     values = {"text_path": "Documents/todo.txt", "text": "Call Ann"}
     assert not shared_sandbox.evaluate(
@@ -63,7 +68,7 @@ def test_a_mutant_that_no_longer_looks_passes_where_only_that_was_wrong(shared_s
     assert passing == ["check_file_contains"]
 
 
-def test_a_mutant_that_says_the_opposite_fails_on_right_work(shared_sandbox) -> None:
+def test_a_mutant_that_says_the_opposite_fails_on_right_work(shared_sandbox: EvaluationSandbox) -> None:
     found = asked(shared_sandbox, ROUTE)
     for item in found:
         for flipped in (False, True):
@@ -77,12 +82,14 @@ def test_a_mutant_that_says_the_opposite_fails_on_right_work(shared_sandbox) -> 
             assert said.passed != flipped
 
 
-def test_route_dependence_is_the_share_of_conditions_that_read_inputs(shared_sandbox) -> None:
+def test_route_dependence_is_the_share_of_conditions_that_read_inputs(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     assert route_dependence(asked(shared_sandbox, ROUTE)) == 1 / 3
     assert route_dependence(asked(shared_sandbox, PLAIN)) == 0.0
     assert route_dependence(()) == 0.0
 
 
-def test_there_is_a_limit(shared_sandbox) -> None:
+def test_there_is_a_limit(shared_sandbox: EvaluationSandbox) -> None:
     many = "def evaluate_agent_task_completion(text_path, text):\n    seen = [check_window(str(n)) for n in range(100)]\n    return text != text_path\n"
     assert len(asked(shared_sandbox, many)) == MOST_CONDITIONS

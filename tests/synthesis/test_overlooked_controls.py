@@ -11,11 +11,12 @@ from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.evidence import InputEvent
 from taskgraph.records.interaction import ClickInput
 from taskgraph.records.subtask import BoundSubtask
-from tests.synthesis.recordings import recording
+from taskgraph.records.trajectory import Trajectory
+from tests.synthesis.recordings import Move, recording
 
 
-def performed(name: str, *clicked: str, attempt: int = 0):
-    moves = [
+def performed(name: str, *clicked: str, attempt: int = 0) -> Trajectory:
+    moves: list[Move] = [
         (
             ClickInput(control_label=text),
             ControlQuery(text=text, control_type="Button"),
@@ -78,7 +79,9 @@ def instance(name: str) -> BoundSubtask:
     )
 
 
-async def agreed(script: dict[str, list[tuple[str, ...]]], most_attempts: int = 5):
+async def agreed(
+    script: dict[str, list[tuple[str, ...]]], most_attempts: int = 5
+) -> tuple[Scripted, list[int]]:
     performances = Scripted(cast(Any, None))
     performances.follow(script)
     instances = [instance(name) for name in script]

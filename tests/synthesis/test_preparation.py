@@ -1,13 +1,18 @@
+from collections.abc import AsyncIterator, Sequence
+
 import pytest
 
+from environments.environment import Environment
 from environments.errors import EnvironmentBrokenError
 from environments.lookup import platform
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from synthesis.trajectories.reperformance import perform_again
 from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files, since
 from taskgraph.records.evidence import Evidence, InputEvent
 from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 
@@ -15,7 +20,7 @@ NOTES = {"simulated_notes": APPLICATIONS["simulated_notes"]}
 COPY = "simulated_notes.copy_note"
 
 
-def bound(*, inputs=(), outputs=()) -> BoundSubtask:
+def bound(*, inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> BoundSubtask:
     return BoundSubtask(
         instance_id="x:1",
         subtask_id="x",
@@ -43,7 +48,7 @@ def test_evidence_is_counted_from_where_a_subtask_began() -> None:
 
 
 @pytest.fixture
-async def copied(shared_sandbox):
+async def copied(shared_sandbox: EvaluationSandbox) -> Trajectory:
     world = World(TestModels(NOTES), shared_sandbox, NOTES)
     verified = (await world.verify(COPY))[COPY].verified
     await world.environments.close()
@@ -52,14 +57,16 @@ async def copied(shared_sandbox):
 
 
 @pytest.fixture
-async def environment():
+async def environment() -> AsyncIterator[Environment]:
     module = platform("simulated")
     made = module.create(module.settings({"pictures": False}))
     yield made
     await made.close()
 
 
-async def test_a_recorded_trajectory_does_the_same_again(copied, environment) -> None:
+async def test_a_recorded_trajectory_does_the_same_again(
+    copied: Trajectory, environment: Environment
+) -> None:
     observation = await environment.reset([*NOTES.values()])
     recording = await perform_again(environment, copied, observation)
     assert recording.termination == "finished"
@@ -67,7 +74,7 @@ async def test_a_recorded_trajectory_does_the_same_again(copied, environment) ->
     assert (await environment.evidence()).clipboard == copied.final_evidence.clipboard
 
 
-async def test_steps_that_had_failed_are_not_done_again(copied, environment) -> None:
+async def test_steps_that_had_failed_are_not_done_again(copied: Trajectory, environment: Environment) -> None:
     failed = copied.steps[0].model_copy(update={"problem": "nothing was there"})
     spoiled = copied.model_copy(update={"steps": (failed, *copied.steps)})
     observation = await environment.reset([*NOTES.values()])
@@ -75,7 +82,9 @@ async def test_steps_that_had_failed_are_not_done_again(copied, environment) -> 
     assert len(recording.steps) == len(copied.steps)
 
 
-async def test_a_setup_trajectory_that_cannot_be_performed_breaks_the_environment(copied, environment) -> None:
+async def test_a_setup_trajectory_that_cannot_be_performed_breaks_the_environment(
+    copied: Trajectory, environment: Environment
+) -> None:
     gone = copied.steps[0].model_copy(
         update={"target": copied.steps[0].target.model_copy(update={"text": "Gone"})}
     )

@@ -13,6 +13,7 @@ import pytest
 from environments.environment import Environment
 from environments.installing.applications import is_installed
 from environments.lookup import platform
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.reading.catalog import load_applications
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import World
@@ -36,7 +37,7 @@ class OneBrowser:
             yield self.environment
 
 
-async def test_a_curated_subtask_of_tiddlywiki_is_verified(shared_sandbox) -> None:
+async def test_a_curated_subtask_of_tiddlywiki_is_verified(shared_sandbox: EvaluationSandbox) -> None:
     if not is_installed(TIDDLYWIKI["tiddlywiki"], DATA):
         pytest.skip("tiddlywiki is not installed; `taskloom install tiddlywiki` does it")
     module = platform("web_browser")
@@ -45,7 +46,7 @@ async def test_a_curated_subtask_of_tiddlywiki_is_verified(shared_sandbox) -> No
         TestModels(TIDDLYWIKI),
         shared_sandbox,
         TIDDLYWIKI,
-        environments=OneBrowser(environment),
+        environments=OneBrowser(environment),  # type: ignore[arg-type]
     )
     try:
         done = (await world.verify("tiddlywiki.create_note"))["tiddlywiki.create_note"]

@@ -1,5 +1,8 @@
+from collections.abc import AsyncIterator
+
 import pytest
 
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from synthesis.composition.binding import fixtures_at_reset
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest
@@ -11,10 +14,11 @@ from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES, PROVENANCE, World
 
 WANTED = ("simulated_notes.write_note", "simulated_notes.copy_note", "simulated_mail.send_clipboard")
+Verified = tuple[World, dict[str, VerifiedSubtask]]
 
 
 @pytest.fixture
-async def pool(shared_sandbox):
+async def pool(shared_sandbox: EvaluationSandbox) -> AsyncIterator[Verified]:
     applications = {name: APPLICATIONS[name] for name in ("simulated_notes", "simulated_mail")}
     world = World(TestModels(applications), shared_sandbox, applications)
     done = await world.verify(*WANTED)
@@ -38,7 +42,7 @@ def replayer(world: World, verified: dict[str, VerifiedSubtask], **settings: int
     )
 
 
-async def test_a_composed_task_works_in_each_order_tried(pool) -> None:
+async def test_a_composed_task_works_in_each_order_tried(pool: Verified) -> None:
     world, verified = pool
     task = next(item for item in composed(verified) if item.successful_order_count > 1)
     done = await replayer(world, verified).replay(task)
@@ -53,7 +57,7 @@ async def test_a_composed_task_works_in_each_order_tried(pool) -> None:
         assert [step.step for step in recording.steps] == list(range(1, len(recording.steps) + 1))
 
 
-async def test_files_that_the_task_makes_are_not_there_before(pool) -> None:
+async def test_files_that_the_task_makes_are_not_there_before(pool: Verified) -> None:
     world, verified = pool
     task = next(
         item
@@ -69,7 +73,7 @@ async def test_files_that_the_task_makes_are_not_there_before(pool) -> None:
     assert made.isdisjoint(file.path for file in done.trajectories[0].initial_evidence.files)
 
 
-async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_node(pool) -> None:
+async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_node(pool: Verified) -> None:
     world, verified = pool
     task = composed(verified)[0]
     spoiled = {
@@ -94,7 +98,7 @@ async def test_a_task_whose_every_replay_failed_is_rejected_with_the_failing_nod
     assert all(not replay.success for replay in done.replays)
 
 
-async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool) -> None:
+async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool: Verified) -> None:
     world, verified = pool
     task = composed(verified)[-1]
     name = task.graph.nodes[0].subtask_id
@@ -118,14 +122,14 @@ async def test_a_control_that_is_gone_ends_the_replay_with_its_name(pool) -> Non
     assert done.trajectories[0].termination == "gave_up"
 
 
-async def test_a_node_that_nobody_verified_is_an_error(pool) -> None:
+async def test_a_node_that_nobody_verified_is_an_error(pool: Verified) -> None:
     world, verified = pool
     with pytest.raises(StageInputInvalidError, match="has no verified trajectory"):
         await replayer(world, {}).replay(composed(verified)[0])
 
 
 def test_orders_are_taken_far_apart() -> None:
-    task = Task.model_construct(successful_orders=(("a", "b"), ("b", "a"), ("c",)))
+    task = Task.model_construct(successful_orders=(("a", "b"), ("b", "a"), ("c",)))  # type: ignore[call-arg]
     assert spread_orders(task, 2) == [("a", "b"), ("c",)]
     assert spread_orders(task, 1) == [("a", "b")]
     assert spread_orders(task, 9) == [("a", "b"), ("b", "a"), ("c",)]

@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from resources.categories import ResourceKind
@@ -30,7 +33,13 @@ OLD, NEW = a_file("Documents/old.txt"), a_file("Documents/new.txt")
 
 
 def found(
-    before: Evidence, after: Evidence, *, inputs=(), outputs=(), consumed=(), parameters=None
+    before: Evidence,
+    after: Evidence,
+    *,
+    inputs: Sequence[Resource] = (),
+    outputs: Sequence[Resource] = (),
+    consumed: Sequence[Resource] = (),
+    parameters: dict[str, str] | None = None,
 ) -> list[str]:
     instance = BoundSubtask(
         instance_id="notes.do:1",
@@ -43,7 +52,7 @@ def found(
         outputs=outputs,
         consumed=consumed,
     )
-    trajectory = Trajectory.model_construct(initial_evidence=before, steps=(Ended(after),))
+    trajectory = Trajectory.model_construct(initial_evidence=before, steps=(Ended(after),))  # type: ignore[call-arg, arg-type]
     return contradictions(instance, trajectory)
 
 
@@ -87,7 +96,9 @@ def test_declarations_that_hold_are_not_contradicted() -> None:
         (NOTHING, NOTHING, {"outputs": [CLIPBOARD]}, "the clipboard does not hold that afterwards"),
     ],
 )
-def test_each_contradiction_is_said(before, after, declared, said) -> None:
+def test_each_contradiction_is_said(
+    before: Evidence, after: Evidence, declared: dict[str, Any], said: str
+) -> None:
     assert any(said in problem for problem in found(before, after, **declared))
 
 

@@ -1,3 +1,4 @@
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from prompts.replies import ActorReply
 from synthesis.trajectories.settled_ends import ask_to_settle, left_open, unsettled
 from taskgraph.records.interaction import Control
@@ -64,7 +65,9 @@ def test_a_recording_is_unsettled_by_its_last_screen() -> None:
     assert unsettled(answered) == ()
 
 
-async def test_giving_up_twice_with_a_reason_asks_the_explorer_and_ends(shared_sandbox) -> None:
+async def test_giving_up_twice_with_a_reason_asks_the_explorer_and_ends(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     reason = "there is no button that writes"
     models = TestModels(
         NOTES, scripted={ModelRole.ACTOR: [ActorReply(status="GIVE_UP", message=reason)] * 12}

@@ -1,22 +1,35 @@
+from collections.abc import Collection, Mapping, Sequence
+
 import networkx
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from prompts.replies import DependencyJudgeReply, DependencyPair, SummarizerReply
 from synthesis.instructions.instructions import in_order
 from synthesis.instructions.literal_checks import literal_problems
-from synthesis.validation.validation import ValidationSettings, closure, compare_orders, validate_task
+from synthesis.validation.validation import (
+    Pair,
+    ValidatedTask,
+    ValidationSettings,
+    closure,
+    compare_orders,
+    validate_task,
+)
 from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.task import Task
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import TITLES, sample_tasks
 
 
-def a_task(edges: int = 2):
+def a_task(edges: int = 2) -> Task:
     return next(task for task in sample_tasks(80) if len(task.graph.pairs) >= edges)
 
 
-async def validated(task, rounds=3, scripted=None):
+async def validated(
+    task: Task, rounds: int = 3, scripted: Mapping[ModelRole, Sequence[BaseModel | str]] | None = None
+) -> tuple[ValidatedTask, TestModels]:
     models = TestModels({}, scripted=scripted)
     done = await validate_task(
         task, TITLES, models=models, settings=ValidationSettings(rounds=rounds), provenance=PROVENANCE
@@ -114,7 +127,7 @@ async def test_a_summarizer_without_a_usable_reply_rejects_the_task() -> None:
     assert done.rejection.reason == "no_usable_reply"
 
 
-def told(task) -> str:
+def told(task: Task) -> str:
     return " ".join(node.instruction for node in task.graph.nodes)
 
 
@@ -141,26 +154,26 @@ def test_an_empty_instruction_is_a_problem() -> None:
 
 
 @st.composite
-def acyclic_pairs(draw):
+def acyclic_pairs(draw: st.DrawFn) -> list[Pair]:
     size = draw(st.integers(2, 7))
     every = [(f"{a}", f"{b}") for a in range(size) for b in range(a + 1, size)]
     return draw(st.lists(st.sampled_from(every), unique=True))
 
 
 @given(acyclic_pairs())
-def test_closure_is_the_one_of_networkx(pairs) -> None:
+def test_closure_is_the_one_of_networkx(pairs: list[Pair]) -> None:
     assert closure(pairs) == set(networkx.transitive_closure(networkx.DiGraph(pairs)).edges)
 
 
 @given(acyclic_pairs())
-def test_closure_and_reduction_agree_with_each_other(pairs) -> None:
-    reduced = networkx.transitive_reduction(networkx.DiGraph(pairs)).edges
+def test_closure_and_reduction_agree_with_each_other(pairs: list[Pair]) -> None:
+    reduced: Collection[Pair] = networkx.transitive_reduction(networkx.DiGraph(pairs)).edges
     assert compare_orders(closure(pairs), reduced).agrees
 
 
 @given(acyclic_pairs(), st.data())
-def test_turning_an_edge_of_the_reduction_is_always_found(pairs, data) -> None:
-    reduced = sorted(networkx.transitive_reduction(networkx.DiGraph(pairs)).edges)
+def test_turning_an_edge_of_the_reduction_is_always_found(pairs: list[Pair], data: st.DataObject) -> None:
+    reduced: list[Pair] = sorted(networkx.transitive_reduction(networkx.DiGraph(pairs)).edges)
     if not reduced:
         return
     turned = data.draw(st.sampled_from(reduced))
@@ -169,8 +182,8 @@ def test_turning_an_edge_of_the_reduction_is_always_found(pairs, data) -> None:
 
 
 @given(acyclic_pairs(), st.data())
-def test_losing_an_edge_of_the_reduction_is_always_found(pairs, data) -> None:
-    reduced = sorted(networkx.transitive_reduction(networkx.DiGraph(pairs)).edges)
+def test_losing_an_edge_of_the_reduction_is_always_found(pairs: list[Pair], data: st.DataObject) -> None:
+    reduced: list[Pair] = sorted(networkx.transitive_reduction(networkx.DiGraph(pairs)).edges)
     if not reduced:
         return
     lost = data.draw(st.sampled_from(reduced))

@@ -9,7 +9,7 @@ from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import Subtask
+from taskgraph.records.subtask import BoundSubtask, Subtask
 from tests.synthesis.recordings import recording
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
 from tests.synthesis.task_samples import pooled_subtasks
@@ -36,7 +36,7 @@ def verified(subtask: Subtask) -> VerifiedSubtask:
     )
 
 
-def first(subtask: Subtask):
+def first(subtask: Subtask) -> BoundSubtask:
     return subtask.bind(subtask.available_parameters[0], CATEGORIES)
 
 
@@ -110,7 +110,7 @@ async def test_subtasks_that_could_only_prepare_each_other_do_not_wait_for_ever(
         }
     )
     stuck = await announced(one, two)
-    assert await asyncio.gather(stuck.setup_trajectory(first(one)), stuck.setup_trajectory(first(two))) == [
+    assert await asyncio.gather(stuck.setup_trajectory(first(one)), stuck.setup_trajectory(first(two))) == [  # type: ignore[comparison-overlap]
         None,
         None,
     ]
