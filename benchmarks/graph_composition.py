@@ -51,7 +51,7 @@ def metrics() -> list[Figure]:
     large = [random_dag(20, generator) for _ in range(500)]
     applications = [[generator.choice("abcdef") for _ in range(20)] for _ in large]
     times = sorted(
-        per_call(lambda graph=graph, names=names: maximum_coherency(graph, names))
+        per_call(lambda graph=graph, names=names: maximum_coherency(graph, names))  # type: ignore[misc]
         for graph, names in zip(large, applications, strict=True)
     )
     median, slow, worst = (times[place] * 1e3 for place in (len(times) // 2, len(times) * 95 // 100, -1))
@@ -172,9 +172,9 @@ def random_dag(size: int, generator: random.Random) -> tuple[int, ...]:
     )
 
 
-def as_networkx(predecessors: tuple[int, ...]) -> networkx.DiGraph:
+def as_networkx(predecessors: tuple[int, ...]) -> networkx.DiGraph[int]:
     """The same graph for networkx."""
-    graph = networkx.DiGraph()
+    graph: networkx.DiGraph[int] = networkx.DiGraph()
     for node, mask in enumerate(predecessors):
         graph.add_node(node, category=node % 4)
         graph.add_edges_from((producer, node) for producer in bits(mask))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import networkx
 
@@ -15,6 +16,8 @@ from resources.instances import Resource
 from taskgraph.measures.complexity import cell_from_measures
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
+
+Node = TypeVar("Node", bound=Hashable)
 
 
 @dataclass
@@ -29,10 +32,10 @@ class BaselineRun:
     per_cell: Counter[Cell] = field(default_factory=Counter)
 
 
-def networkx_measures(graph: networkx.DiGraph) -> tuple[int, int, int, int, int]:
+def networkx_measures(graph: networkx.DiGraph[Node]) -> tuple[int, int, int, int, int]:
     """Edges, nodes, application categories, depth and width, each by the library's algorithm."""
     closure = networkx.transitive_closure_dag(graph)
-    pairs = networkx.Graph()
+    pairs: networkx.Graph[tuple[str, Node]] = networkx.Graph()
     pairs.add_nodes_from((("out", node) for node in graph), bipartite=0)
     pairs.add_nodes_from((("in", node) for node in graph), bipartite=1)
     pairs.add_edges_from((("out", producer), ("in", consumer)) for producer, consumer in closure.edges)
@@ -93,9 +96,9 @@ def random_growth(
 
 def _grown(
     group: list[BoundSubtask], size: int, fixtures: Mapping[str, Set[Resource]], generator: random.Random
-) -> networkx.DiGraph | None:
+) -> networkx.DiGraph[str] | None:
     """A random closed set of `size` grown one addable instance at a time, or None when it gets stuck."""
-    graph = networkx.DiGraph()
+    graph: networkx.DiGraph[str] = networkx.DiGraph()
     writers: dict[Resource, str] = {}
     read_at_reset: set[Resource] = set()
     left = list(group)

@@ -126,7 +126,7 @@ def test_a_gesture_is_a_class_of_the_table() -> None:
     aimed = aim(NovelInput(control_label="1"), [control], (100, 100))  # type: ignore[arg-type]
     log = InputLog()
     log.note(aimed.action, aimed.target, [control], "wiki")
-    step = TrajectoryStep.model_construct(
+    step = TrajectoryStep.model_construct(  # type: ignore[call-arg]
         action=aimed.action, target=describe_control(control, [control]), target_rectangle=(0, 0, 10, 20)
     )
     assert [event.text for event in log.events] == ["novel"]

@@ -286,7 +286,7 @@ def test_the_documented_plain_graph_is_read(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_standard_input_is_read(
-    run: Run, monkeypatch: pytest.MonkeyPatch, given: str, code: int, said: str
+    run: Run, monkeypatch: pytest.MonkeyPatch, given: bytes | None, code: int, said: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", None if given is None else io.TextIOWrapper(io.BytesIO(given)))
     ended, _, err = run("graph", "-")

@@ -47,7 +47,7 @@ def test_plan_says_how_many_the_pool_can_supply(run: Run, pool: object) -> None:
     assert "no near-duplicates" in out
 
 
-def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: object) -> None:
+def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: Path) -> None:
     wish = "hierarchy=2..3,instruction=3,branch=easy"
     code, out, _ = run("plan", "--pool", pool, "--want", wish, "--count", 2, "--json")
     assert code == 0
@@ -59,9 +59,7 @@ def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: object) -> No
     assert "needs at least 10 subtasks, and at most 9 are allowed; raise maximum_size" in out
 
 
-def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(
-    run: Run, pool: object, tmp_path: Path
-) -> None:
+def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(run: Run, pool: Path, tmp_path: Path) -> None:
     subtasks = [Subtask.model_validate_json(line) for line in pool.read_text().splitlines()]
     functions = [
         EvaluationFunction(function_id=f"f{n}", subtask_id=item.subtask_id, source="", accepted=n != 3)
@@ -79,7 +77,7 @@ def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(
     assert (code, "3 verified subtasks" in out) == (1, True)
 
 
-def test_plan_names_the_bottleneck_and_the_nearest_cell(run: Run, pool: object) -> None:
+def test_plan_names_the_bottleneck_and_the_nearest_cell(run: Run, pool: Path) -> None:
     code, out, _ = run("plan", "--pool", pool, "--want", "hierarchy=hard", "--json")
     account = json.loads(out)
     (shortfall,) = account["shortfalls"]
@@ -91,7 +89,7 @@ def test_plan_names_the_bottleneck_and_the_nearest_cell(run: Run, pool: object) 
     assert "explore next    text_path" in described
 
 
-def test_plan_takes_a_capability_and_a_table(run: Run, pool: object, tmp_path: Path) -> None:
+def test_plan_takes_a_capability_and_a_table(run: Run, pool: Path, tmp_path: Path) -> None:
     code, out, _ = run("plan", "--pool", pool, "--capability", "long_range_planning", "--count", 3)
     assert code == 1
     assert "missing           3 of long_range_planning" in out
@@ -121,9 +119,7 @@ def test_plan_takes_a_capability_and_a_table(run: Run, pool: object, tmp_path: P
         (("--capability", "parallel_planning", "--want", "branch=hard"), "give one of"),
     ],
 )
-def test_plan_refuses_what_it_does_not_know(
-    run: Run, pool: object, arguments: list[str], message: str
-) -> None:
+def test_plan_refuses_what_it_does_not_know(run: Run, pool: Path, arguments: list[str], message: str) -> None:
     code, _, err = run("plan", "--pool", pool, *arguments)
     assert code == 2
     assert message in err
@@ -144,7 +140,7 @@ def test_plan_refuses_what_it_does_not_know(
     ],
 )
 def test_plan_names_the_line_of_a_bad_table(
-    run: Run, pool: object, tmp_path: Path, table: str, message: str
+    run: Run, pool: Path, tmp_path: Path, table: str, message: str
 ) -> None:
     path = tmp_path / "cells.csv"
     path.write_text(table)
@@ -153,14 +149,14 @@ def test_plan_names_the_line_of_a_bad_table(
     assert message in err
 
 
-def test_plan_names_the_line_and_field_of_a_bad_pool(run: Run, pool: object) -> None:
+def test_plan_names_the_line_and_field_of_a_bad_pool(run: Run, pool: Path) -> None:
     pool.write_text(pool.read_text() + '{"subtask_id": "x"}\n')
     code, _, err = run("plan", "--pool", pool)
     assert code == 2
     assert "pool.jsonl:5: application: Field required" in err
 
 
-def test_no_dependencies_at_all_can_be_wanted(run: Run, pool: object) -> None:
+def test_no_dependencies_at_all_can_be_wanted(run: Run, pool: Path) -> None:
     account = json.loads(
         run(
             "plan",
@@ -181,7 +177,7 @@ def test_no_dependencies_at_all_can_be_wanted(run: Run, pool: object) -> None:
     assert "no graph has hierarchy 0" in out
 
 
-def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run: Run, pool: object) -> None:
+def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run: Run, pool: Path) -> None:
     for wish in (
         "hierarchy=5..",
         "instruction=easy,hierarchy=hard",
@@ -191,7 +187,7 @@ def test_the_nearest_cell_is_named_for_ranges_and_for_what_no_graph_has(run: Run
         assert shortfall["nearest"] is not None
 
 
-def test_a_small_pool_is_counted_exactly(run: Run, pool: object) -> None:
+def test_a_small_pool_is_counted_exactly(run: Run, pool: Path) -> None:
     """Two chains of four: every beginning of two subtasks or more, and with two components every pair of beginnings."""
     assert json.loads(run("plan", "--pool", pool, "--near-duplicates", "--json")[1])["composed"] == 2 * 3
     assert json.loads(run("plan", "--pool", pool, "--json")[1])["near_duplicates"] == 2
@@ -202,7 +198,7 @@ def test_a_small_pool_is_counted_exactly(run: Run, pool: object) -> None:
     assert account["shortfalls"][0]["bottleneck"] == "text_path"
 
 
-def test_columns_may_be_written_with_spaces_and_capitals(run: Run, pool: object, tmp_path: Path) -> None:
+def test_columns_may_be_written_with_spaces_and_capitals(run: Run, pool: Path, tmp_path: Path) -> None:
     table = tmp_path / "cells.csv"
     table.write_text(" Hierarchy , Count \n easy , 1 \n\n")
     assert run("plan", "--pool", pool, "--cells", table)[0] == 0

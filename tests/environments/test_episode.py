@@ -179,7 +179,7 @@ async def test_what_an_agent_raises_otherwise_passes_through(environment: Enviro
 
 async def test_an_environment_that_fails_is_recorded(environment: Environment) -> None:
     never = await run_episode(
-        Failing(environment, at_reset=True),
+        Failing(environment, at_reset=True),  # type: ignore[arg-type]
         Scripted(),
         assignment=ASSIGNMENT,
         applications=[NOTES],
@@ -188,7 +188,7 @@ async def test_an_environment_that_fails_is_recorded(environment: Environment) -
     assert never.termination == "environment_error" and not never.steps
     assert never.message.startswith("ApplicationStartFailedError: Notes did not open")
     broken = await run_episode(
-        Failing(environment, at_act=2),
+        Failing(environment, at_act=2),  # type: ignore[arg-type]
         Scripted("New", "New"),
         assignment=ASSIGNMENT,
         applications=[NOTES],

@@ -18,7 +18,7 @@ from taskgraph.records.interaction import (
 
 def control(label: str, text: str, box: tuple[int, int, int, int], **fields: str) -> Control:
     place = Rectangle(left=box[0], top=box[1], right=box[2], bottom=box[3])
-    return Control(label=label, text=text, control_type="Button", rectangle=place, **fields)  # type: ignore[arg-type]
+    return Control(label=label, text=text, control_type="Button", rectangle=place, **fields)
 
 
 OUTER = control("1", "Outer", (0, 0, 100, 100), application="wiki")

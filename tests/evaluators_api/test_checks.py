@@ -2,10 +2,11 @@
 
 import re
 from functools import partial
+from typing import Any
 
 import pytest
 
-from evaluators_api.checks.declaration import LONGEST_ARGUMENT, Scene
+from evaluators_api.checks.declaration import LONGEST_ARGUMENT, Answer, Scene
 from evaluators_api.checks.registry import checks
 from evaluators_api.errors import CheckMisusedError, CheckUnavailableError
 from evaluators_api.evidence.evidence_view import EvidenceView, view
@@ -48,7 +49,7 @@ def clicked(text: str, parent: str = "") -> InputEvent:
 
 def ask(
     evidence: Evidence, name: str, *arguments: object, reader: FixedReader | None = None, **named: object
-) -> bool | str:
+) -> Answer:
     scene = Scene(EvidenceView(evidence), reader or FixedReader(), EvidenceView(evidence))
     return checks()[name].ask(scene, arguments, named)[1]
 
@@ -209,7 +210,7 @@ def test_pictures_are_read_only_when_controls_do_not_answer() -> None:
         ((True,), {}),
     ],
 )
-def test_wrong_arguments_are_named(arguments: tuple[object, ...], named: dict[str, object]) -> None:
+def test_wrong_arguments_are_named(arguments: tuple[object, ...], named: dict[str, Any]) -> None:
     with pytest.raises(CheckMisusedError, match="check_file_exists"):
         ask(EVIDENCE, "check_file_exists", *arguments, **named)
 

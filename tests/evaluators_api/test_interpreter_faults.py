@@ -129,8 +129,9 @@ def test_a_fence_that_is_never_closed_leaves_the_text_as_it_is() -> None:
 
 def test_a_long_title_costs_no_more_than_its_length() -> None:
     scene = Scene(
-        EvidenceView(Evidence(step=1, window_title="a" + "\u00a0" * 10_000 + "b - report.csv")), None
-    )  # type: ignore[arg-type]
+        EvidenceView(Evidence(step=1, window_title="a" + "\u00a0" * 10_000 + "b - report.csv")),
+        None,  # type: ignore[arg-type]
+    )
     started = time.perf_counter()
     assert checks()["check_window"].ask(scene, ("report.csv",), {})[1] is True
     assert checks()["check_window"].ask(scene, ("report",), {})[1] is False

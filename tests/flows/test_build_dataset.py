@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from taskgraph.records.task import Task
 from warehouse.store import Warehouse
 
 
-def settings(data: Path, **options: object) -> Settings:
+def settings(data: Path, **options: Any) -> Settings:
     return load_settings(
         assignments=["platform=simulated", "composition.count=30", "replay_share=0.2", "intents.wanted=8"],
         data=data,

@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,9 @@ from taskgraph.records.agent_run import AgentRun
 from taskgraph.records.trajectory import Trajectory
 from warehouse.sets.selection import Selection
 from warehouse.store import Warehouse
+
+if TYPE_CHECKING:
+    from flows.evaluate_agent import AgentReport
 
 HARDEST_FIRST = Selection(where="node_count >= 3", size=3)
 
@@ -46,7 +50,7 @@ def data(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def evaluate(data: Path, agent: str, selection: Selection = HARDEST_FIRST):
+def evaluate(data: Path, agent: str, selection: Selection = HARDEST_FIRST) -> "AgentReport":
     from flows.evaluate_agent import evaluate_agent
 
     return asyncio.run(evaluate_agent(agent, selection, settings=settings(data)))

@@ -39,7 +39,7 @@ TROUBLE = (
 """A fifth of all answers."""
 
 
-def settings(data: Path, url: str = "", **models: object) -> Settings:
+def settings(data: Path, url: str = "", **models: JsonValue) -> Settings:
     served: JsonValue = {
         "default": {"provider": "openai", "model": "m", "base_url": url, "api_key_variable": KEY_VARIABLE},
         "retries": {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.05, "pause_seconds": 0.05},
@@ -110,7 +110,7 @@ async def test_calls_go_through_batches_and_the_dataset_is_the_same(
     direct = await build(settings(tmp_path / "direct"))
     answers = OverheardAnswers(monkeypatch, settings(tmp_path))
     async with LocalModelServer(answerer=answers, key=KEY) as server:
-        batch = {"gather_seconds": 0.05, "poll_seconds": 0.01}
+        batch: JsonValue = {"gather_seconds": 0.05, "poll_seconds": 0.01}
         batched = await build(settings(tmp_path / "batched", server.url, batch=batch))
     assert batched.funnel == direct.funnel
     assert server.batches.submitted

@@ -61,6 +61,7 @@ def test_every_step_runs_in_another_process(processes: ProcessPoolExecutor, tmp_
             explored = await elsewhere("explore", order, "simulated_notes")
             verified = await elsewhere("verify", order, "simulated_notes", explored)
             goals = await elsewhere("extract_intents", order, verified.subtask_ids)  # type: ignore[attr-defined]
+            batch: object
             (batch,) = await elsewhere("compose", order, verified.subtask_ids, goals.intents)  # type: ignore[attr-defined, misc]
             validated = await elsewhere("validate", order, 0, batch)
             replayed = await elsewhere("replay", order, 0, validated.to_replay)  # type: ignore[attr-defined]
@@ -135,7 +136,7 @@ def test_a_step_is_tried_again_only_if_that_can_help(
 
     begun = 0
 
-    @prefect.task(**(RETRIED | {"retries": 2, "retry_delay_seconds": [0.0, 0.0]}))  # type: ignore[call-overload, untyped-decorator]
+    @prefect.task(**(RETRIED | {"retries": 2, "retry_delay_seconds": [0.0, 0.0]}))
     async def failing() -> None:
         nonlocal begun
         begun += 1

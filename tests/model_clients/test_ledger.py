@@ -9,6 +9,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def record_of(
     return ModelCall.model_validate(fields)
 
 
-async def keep(ledger: Ledger, key: str, outcome: CallOutcome = "answered", **changes: object) -> None:
+async def keep(ledger: Ledger, key: str, outcome: CallOutcome = "answered", **changes: Any) -> None:
     reply = REPLY if outcome == "answered" else None
     await ledger.record(record_of(key, outcome, **changes), request_for(key, (PICTURE,)), reply)
 
@@ -175,7 +176,7 @@ async def test_pruning_forgets_what_is_named_and_what_nobody_needs(ledger: Ledge
     assert ledger.find("old") is None
 
 
-def key_with(request: ModelRequest | None = None, **changes: object) -> str:
+def key_with(request: ModelRequest | None = None, **changes: Any) -> str:
     return request_key(model_at("http://one", **changes), request or request_for("one"))
 
 

@@ -7,6 +7,7 @@ import inspect
 import json
 import sys
 from collections.abc import AsyncIterator
+from types import FrameType
 
 import pytest
 
@@ -316,13 +317,13 @@ class SoleClient:
         self.asking: asyncio.Task[str] | None = None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        frame = sys._getframe()
+        frame: FrameType | None = sys._getframe()
         while frame is not None:
             if "model_clients" in frame.f_code.co_filename or frame.f_code.co_name == "complete":
                 self.frames.append(frame.f_code.co_name)
             frame = frame.f_back
         assert self.asking is not None
-        waiting = self.asking.get_coro()
+        waiting: object = self.asking.get_coro()
         while inspect.iscoroutine(waiting):
             self.frames.append(waiting.cr_code.co_name)
             waiting = waiting.cr_await

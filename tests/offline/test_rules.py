@@ -145,7 +145,7 @@ def performance(text: str, path: str, *, made: str = "", shown: str = "") -> Per
 
 
 def written(
-    *performances: Performance, attempt: int = 0, mistakes: MistakeSource = NO_MISTAKES, **changes: bool
+    *performances: Performance, attempt: int = 0, mistakes: MistakeSource = NO_MISTAKES, **changes: object
 ) -> str:
     view = EvaluationWriterInput(
         checks_reference="",

@@ -59,7 +59,7 @@ def test_a_sequence_is_possible_exactly_when_everybody_found_what_it_reads(
 
 @given(graphs(6), st.text("ab", min_size=6, max_size=6), st.randoms(use_true_random=False))
 def test_counts_adjacent_pairs_of_one_application(
-    predecessors: tuple[int, ...], applications: tuple[int, ...], generator: random.Random
+    predecessors: tuple[int, ...], applications: str, generator: random.Random
 ) -> None:
     graph = shaped(predecessors, applications[: len(predecessors)])
     of = {item.instance_id: item.application for item in graph.nodes}

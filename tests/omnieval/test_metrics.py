@@ -41,7 +41,7 @@ def test_consistency_is_the_ratio_to_the_best_order() -> None:
 
 @given(graphs(5), st.lists(st.sampled_from("ab"), min_size=5, max_size=5))
 def test_consistency_never_exceeds_1_for_any_order(
-    predecessors: tuple[int, ...], applications: tuple[int, ...]
+    predecessors: tuple[int, ...], applications: list[str]
 ) -> None:
     graph = shaped(predecessors, "".join(applications[: len(predecessors)]))
     masks = graph.predecessors

@@ -2,6 +2,7 @@ import re
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from prompts import inputs as prompt_inputs
 from prompts.errors import UnknownTemplateError
@@ -87,11 +88,11 @@ def test_an_unknown_template_is_named_with_the_known_ones() -> None:
 
 @pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
 def test_every_prompt_shows_one_worked_example_of_its_reply(record: type[PromptInput[Any]]) -> None:
-    values = {
+    values: dict[str, JsonValue] = {
         name: [] if "tuple" in str(info.annotation) else "" for name, info in record.model_fields.items()
     }
     system = render(record.role, values).system
     (example,) = re.findall(r"```json\n(.*?)\n```", system.partition("## Reply")[2], flags=re.DOTALL)
-    reply_type = record.reply_type.fget(None)
+    reply_type = record.reply_type.fget(None)  # type: ignore[attr-defined]
     reply = reply_type.model_validate_json(example)
     assert any(getattr(reply, name) for name in reply_type.model_fields)

@@ -55,7 +55,7 @@ example_subtasks:
       - {click: "{text_path_name}"}
 """
 
-Write = Callable[[str], Path]
+Write = Callable[..., Path]
 
 
 @pytest.fixture

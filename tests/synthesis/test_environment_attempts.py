@@ -39,7 +39,7 @@ class Failing:
                 error = self.errors.pop(0)
 
                 async def reset(*_: object, **__: object) -> None:
-                    del environment.reset  # type: ignore[method-assign]
+                    del environment.reset
                     raise error
 
                 environment.reset = reset  # type: ignore[method-assign, assignment]

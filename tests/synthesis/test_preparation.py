@@ -85,9 +85,9 @@ async def test_steps_that_had_failed_are_not_done_again(copied: Trajectory, envi
 async def test_a_setup_trajectory_that_cannot_be_performed_breaks_the_environment(
     copied: Trajectory, environment: Environment
 ) -> None:
-    gone = copied.steps[0].model_copy(
-        update={"target": copied.steps[0].target.model_copy(update={"text": "Gone"})}
-    )
+    target = copied.steps[0].target
+    assert target is not None
+    gone = copied.steps[0].model_copy(update={"target": target.model_copy(update={"text": "Gone"})})
     spoiled = copied.model_copy(update={"steps": (gone,)})
     instance = bound().model_copy(update={"application": "simulated_notes"})
     prepared = PreparedEnvironment(environment, SetupTrajectory(((instance, spoiled),)), [*NOTES.values()])

@@ -118,7 +118,8 @@ def shaped(predecessors: tuple[int, ...], applications: str = "") -> TaskGraph:
 
 
 def brute_free_order(predecessors: tuple[int, ...]) -> list[int]:
-    done, order = 0, []
+    done = 0
+    order: list[int] = []
     while len(order) < len(predecessors):
         for number, needed in enumerate(predecessors):
             if not done >> number & 1 and not needed & ~done:

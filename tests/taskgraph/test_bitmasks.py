@@ -31,7 +31,7 @@ from tests.taskgraph.small_graphs import every_graph, graphs, is_order
 
 
 def as_networkx(predecessors: tuple[int, ...]) -> nx.DiGraph[int]:
-    graph = networkx.DiGraph()
+    graph: nx.DiGraph[int] = networkx.DiGraph()
     graph.add_nodes_from(range(len(predecessors)))
     graph.add_edges_from((u, v) for v, mask in enumerate(predecessors) for u in bits(mask))
     return graph

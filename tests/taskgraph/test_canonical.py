@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import DiGraphMatcher
 
-from taskgraph.measures.canonical import canonical_key, key_of, task_id
+from taskgraph.measures.canonical import CanonicalKey, canonical_key, key_of, task_id
 from tests.taskgraph.small_graphs import graphs, shaped
 from tests.taskgraph.test_bitmasks import as_networkx
 
 
-def key(predecessors: tuple[int, ...], labels: Sequence[str]) -> object:
+def key(predecessors: tuple[int, ...], labels: Sequence[str]) -> CanonicalKey:
     edges = [(labels[u], labels[v]) for u, v in as_networkx(predecessors).edges]
     return canonical_key(labels, edges)
 
 
-def labelled(predecessors: tuple[int, ...], labels: Sequence[str]) -> object:
+def labelled(predecessors: tuple[int, ...], labels: Sequence[str]) -> networkx.DiGraph[int]:
     graph = as_networkx(predecessors)
     networkx.set_node_attributes(graph, dict(enumerate(labels)), "label")
     return graph

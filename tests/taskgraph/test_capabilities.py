@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from resources.dimensions import Cell
 from resources.reading.catalog import load_capabilities
 from taskgraph.measures.capabilities import capabilities_met, constraint_of
 from taskgraph.measures.cells import possible_cells
@@ -17,7 +18,7 @@ def test_each_of_the_ten_is_met_by_some_cell_that_exists() -> None:
 
 
 def test_presets_differ_in_two_rows() -> None:
-    wide = ("easy", "hard", "easy", "easy", "hard")
+    wide: Cell = ("easy", "hard", "easy", "easy", "hard")
     assert "long_instruction_following" in capabilities_met(wide, ALL, "as_printed")
     assert "domain_specific_knowledge" in capabilities_met(wide, ALL, "repaired")
     assert "domain_specific_knowledge" not in capabilities_met(wide, ALL, "as_printed")

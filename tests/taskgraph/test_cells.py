@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
-from resources.dimensions import LEVELS
+from resources.dimensions import LEVELS, Cell, Level
 from taskgraph.measures.cells import edge_bounds, possible_cells, why_impossible
 from taskgraph.measures.complexity import cell_from_measures, shape_of
 from taskgraph.measures.per_dimension import LevelConstraint
@@ -19,7 +21,7 @@ def test_equals_brute_force_over_all_small_graphs(components: int) -> None:
             shape = shape_of(predecessors)
             if shape.components > components:
                 continue
-            low, high = edge_bounds(size, shape.depth, shape.width, components)
+            low, high = edge_bounds(size, shape.depth, shape.width, components)  # type: ignore[misc]
             assert low <= shape.edges <= high
             for categories in range(1, size + 1):
                 found.add(cell_from_measures(shape.edges, size, categories, shape.depth, shape.width))
@@ -27,7 +29,7 @@ def test_equals_brute_force_over_all_small_graphs(components: int) -> None:
 
 
 def test_sixty_seven_cells_exist_twenty_three_without_knowledge_and_fourteen_connected() -> None:
-    def without_knowledge(cells: object) -> object:
+    def without_knowledge(cells: Iterable[Cell]) -> set[tuple[Level, Level, Level, Level]]:
         return {(cell[0], cell[1], cell[3], cell[4]) for cell in cells}
 
     assert len(possible_cells()) == 67

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from taskgraph.measures.coherency import coherency_score, maximum_coherency, max
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, shaped
 
 
-def brute_maximum(predecessors: tuple[int, ...], applications: tuple[int, ...]) -> int:
+def brute_maximum(predecessors: tuple[int, ...], applications: Sequence[str]) -> int:
     return max(
         coherency_score([applications[node] for node in order]) for order in brute_orders(predecessors)
     )
@@ -27,13 +29,13 @@ def test_is_exact_for_every_small_graph(size: int) -> None:
 
 @settings(max_examples=150)
 @given(graphs(7), st.lists(st.sampled_from("abc"), min_size=7, max_size=7))
-def test_is_exact_for_random_graphs(predecessors: tuple[int, ...], applications: tuple[int, ...]) -> None:
+def test_is_exact_for_random_graphs(predecessors: tuple[int, ...], applications: Sequence[str]) -> None:
     chosen = applications[: len(predecessors)]
     assert maximum_coherency(predecessors, chosen) == brute_maximum(predecessors, chosen)
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=8))
-def test_score_counts_adjacent_pairs_of_one_application(applications: tuple[int, ...]) -> None:
+def test_score_counts_adjacent_pairs_of_one_application(applications: Sequence[str]) -> None:
     runs = sum(1 for i, name in enumerate(applications) if i == 0 or applications[i - 1] != name)
     assert coherency_score(applications) == len(applications) - runs
 

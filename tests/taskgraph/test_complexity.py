@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.dimensions import DIMENSIONS, LEVELS, by_name
+from resources.dimensions import DIMENSIONS, LEVELS, Dimension, by_name
 from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.complexity import (
     cell_from_measures,
@@ -34,7 +34,7 @@ def test_measures_agree_with_networkx(predecessors: tuple[int, ...]) -> None:
 
 
 @given(graphs(7), st.integers(1, 12))
-def test_levels_are_those_of_the_measures(predecessors: tuple[int, ...], categories: tuple[str, ...]) -> None:
+def test_levels_are_those_of_the_measures(predecessors: tuple[int, ...], categories: int) -> None:
     shape = shape_of(predecessors)
     complexity = complexity_from_shape(shape, categories)
     measures = (shape.edges, shape.nodes, categories, shape.depth, shape.width)
@@ -55,7 +55,7 @@ def test_levels_are_those_of_the_measures(predecessors: tuple[int, ...], categor
         ("branch", 2, 4, 5),
     ],
 )
-def test_levels_are_those_of_table_2(dimension: str, easy: int, medium: int, hard: int) -> None:
+def test_levels_are_those_of_table_2(dimension: Dimension, easy: int, medium: int, hard: int) -> None:
     assert [by_name(dimension).level(value) for value in (easy, easy + 1, medium, hard)] == [
         "easy",
         "medium",

@@ -29,7 +29,7 @@ FUNCTIONS = [
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_shows_an_example_that_is_run(function: Callable[..., object]) -> None:
-    assert ">>>" in inspect.getdoc(function)
+    assert ">>>" in inspect.getdoc(function)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

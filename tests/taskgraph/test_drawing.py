@@ -68,7 +68,7 @@ def test_svg_escapes_text() -> None:
     ElementTree.fromstring(draw_svg(graph.model_copy(update={"nodes": (marked,)})))
 
 
-def boxes(drawn: str) -> list[tuple[int, int, int, int]]:
+def boxes(drawn: str) -> list[tuple[int, ...]]:
     return [
         tuple(int(item.get(side, "0")) for side in ("x", "y", "width", "height"))
         for item in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}rect")
@@ -105,8 +105,10 @@ def test_a_line_is_cut_to_its_width(line: str, width: int) -> None:
     assert shown == line or (shown.endswith("…") and line.startswith(shown[:-1]))
 
 
-def texts_of(item: object) -> list[str]:
-    return [(int(text.get("x")), int(text.get("y")), text.text or "") for text in item.iter(f"{SVG}text")]
+def texts_of(item: ElementTree.Element) -> list[tuple[int, int, str]]:
+    return [
+        (int(text.attrib["x"]), int(text.attrib["y"]), text.text or "") for text in item.iter(f"{SVG}text")
+    ]
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=80), min_size=4, max_size=4))
@@ -120,7 +122,8 @@ def test_text_stays_inside_its_box_whatever_it_is(instructions: list[str]) -> No
         f"{SVG}g"
     ):
         box = group.find(f"{SVG}rect")
-        left, top, width, height = (int(box.get(side)) for side in ("x", "y", "width", "height"))
+        assert box is not None
+        left, top, width, height = (int(box.attrib[side]) for side in ("x", "y", "width", "height"))
         for x, y, text in texts_of(group):
             assert left < x
             assert x + text_width(text, 11) < left + width

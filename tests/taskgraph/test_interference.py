@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from resources.instances import Resource
 from taskgraph.measures.coherency import coherency_score, maximum_coherency_of
 from taskgraph.measures.interference import clash_of, interference, orders_of, successful_table, threats_of
 from taskgraph.measures.orders import count_orders
 from taskgraph.records.graph import TaskGraph
+from taskgraph.records.subtask import BoundSubtask
 from tests.taskgraph.small_graphs import brute_orders, clipboard, file, is_order, linked, node, shaped
 
 
@@ -60,10 +62,14 @@ def copy_paste(pairs: int) -> TaskGraph:
 @st.composite
 def destructive_graphs(draw: st.DrawFn) -> TaskGraph:
     size = draw(st.integers(2, 6))
-    nodes, texts, files = [], [], []
+    nodes: list[BoundSubtask] = []
+    texts: list[Resource] = []
+    files: list[Resource] = []
     for number in range(size):
-        inputs, outputs, consumed = [], [], []
-        if texts and draw(st.booleans()):
+        inputs: list[Resource] = []
+        outputs: list[Resource] = []
+        consumed: list[Resource] = []
+        if bool(texts) and draw(st.booleans()):
             inputs.append(draw(st.sampled_from(texts)))
         if draw(st.integers(0, 2)):
             inputs.append(draw(st.sampled_from([*files, file("fixture")])))

@@ -21,7 +21,7 @@ from tests.taskgraph.small_graphs import every_graph
         MeasureRanges(hierarchy=(4, 4), branch=(3, 5)),
     ],
 )
-def test_cells_within_ranges_equal_brute_force_over_all_small_graphs(ranges: object) -> None:
+def test_cells_within_ranges_equal_brute_force_over_all_small_graphs(ranges: MeasureRanges) -> None:
     found = set()
     for size in range(1, 6):
         for predecessors in every_graph(size):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx
 import pytest
 from hypothesis import given
@@ -18,7 +20,7 @@ from tests.taskgraph.small_graphs import file, linked, node, shaped
 
 CATEGORIES = load_resource_categories()
 
-PAPER_TASK = {
+PAPER_TASK: dict[str, Any] = {
     "task_instruction": "In Excel, center the A column. Then, export the document as a PDF.",
     "dag": {
         "nodes": ["a7310aa0-b194-77e3-5c36-996391a1bc7d", "25e2a51e-c019-1a9a-0747-d16fe0e9d457d"],
@@ -48,11 +50,11 @@ KEYS = (
 )
 
 
-def nested(inside: st.SearchStrategy[object]) -> object:
+def nested(inside: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
     return st.lists(inside, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inside, max_size=3)
 
 
-def read(document: object) -> object:
+def read(document: object) -> TaskGraph:
     return read_task_graph(document, CATEGORIES, lambda application: f"category of {application}")
 
 

@@ -16,6 +16,7 @@ from taskgraph.measures.interference import successful_table, threats_of
 from taskgraph.measures.orders import OrderTable
 from taskgraph.measures.symmetry import Symmetry
 from taskgraph.records.graph import TaskGraph
+from taskgraph.records.subtask import BoundSubtask
 from tests.taskgraph.small_graphs import clipboard, file, linked, node
 
 Spoilers = Sequence[Sequence[tuple[int, int]]]
@@ -42,12 +43,12 @@ def plain_count(before: Sequence[int], spoilers: Spoilers) -> int:
     return ways(0)
 
 
-def plain_coherency(before: Sequence[int], spoilers: Spoilers, applications: tuple[int, ...]) -> int | None:
+def plain_coherency(before: Sequence[int], spoilers: Spoilers, applications: Sequence[str]) -> int | None:
     """The largest coherency score over sets done and the last application: nothing clever."""
     full = (1 << len(before)) - 1
 
     @cache
-    def best(done: int, last: int | None) -> int | None:
+    def best(done: int, last: str | None) -> int | None:
         if done == full:
             return 0
         found = []
@@ -64,7 +65,7 @@ def plain_coherency(before: Sequence[int], spoilers: Spoilers, applications: tup
 @st.composite
 def repetitive_graphs(draw: st.DrawFn) -> TaskGraph:
     """Tasks of up to 12 subtasks with many that are alike: pairs, fans and lone writers of one clipboard."""
-    nodes = []
+    nodes: list[BoundSubtask] = []
     while len(nodes) < 9:
         name = f"s{len(nodes)}"
         application = draw(st.sampled_from("ab"))
@@ -95,7 +96,7 @@ def test_orders_and_coherency_are_those_of_plain_dynamic_programming(graph: Task
 
 @settings(max_examples=60, deadline=None)
 @given(repetitive_graphs(), st.integers(0, (1 << 12) - 1))
-def test_a_canonical_set_leaves_as_many_orders_for_the_rest(graph: TaskGraph, chosen: object) -> None:
+def test_a_canonical_set_leaves_as_many_orders_for_the_rest(graph: TaskGraph, chosen: int) -> None:
     before, spoilers = successful_table(graph.predecessors, threats_of(graph)).constraints
     left = chosen & (1 << len(before)) - 1
     symmetry = Symmetry(before, spoilers)

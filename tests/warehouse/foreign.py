@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 OSWORLD = {
     "id": "e1e75309-3ddb-4d09-92ec-de869c928143",
@@ -94,7 +95,7 @@ GRAPH_DESC = {
     ],
     "links": [{"source": "Speech Recognition", "target": "Translation", "type": "text"}],
 }
-OMNIBENCH_SUBTASKS = [
+OMNIBENCH_SUBTASKS: list[dict[str, Any]] = [
     {
         "id": "25e2a51e-c019-1a9a-0747-d16fe0e9d457d",
         "instruction_template": "Open '{xlsx_path}', select the all data, and copy it.",
@@ -114,7 +115,7 @@ OMNIBENCH_SUBTASKS = [
         "output_resources": [],
     },
 ]
-OMNIBENCH_TASK = {
+OMNIBENCH_TASK: dict[str, Any] = {
     "task_instruction": "Open 'C:\\b.xlsx' in Excel, copy its data and paste it into a new mail.",
     "dag": {
         "nodes": ["25e2a51e-c019-1a9a-0747-d16fe0e9d457d", "df3fc68b"],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.labelled_audit import CASES, judged
@@ -11,7 +12,7 @@ from warehouse.importing.importing import read_import, survey_import
 from warehouse.store import Warehouse
 
 
-def checks(found: list[Finding]) -> set[str]:
+def checks(found: Iterable[Finding]) -> set[str]:
     return {item.check for item in found}
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -12,7 +14,7 @@ from warehouse.schema import TABLE_NAMED
 from warehouse.storage.bulk import write_task_columns, write_tasks
 from warehouse.store import Warehouse
 
-ROWS = next(synthetic(200))
+ROWS: list[dict[str, Any]] = next(synthetic(200))
 
 
 def table(rows: list[dict[str, object]]) -> pa.Table:
@@ -22,7 +24,7 @@ def table(rows: list[dict[str, object]]) -> pa.Table:
 def test_columns_are_stored_once_in_one_commit(warehouse: Warehouse) -> None:
     assert write_task_columns(warehouse, [table(ROWS[:150]), table(ROWS[100:])]) == 250
     assert warehouse.query("SELECT count(*) FROM tasks").scalar() == 200
-    edges = sum(len(row["edges"]) for row in ROWS)  # type: ignore[arg-type]
+    edges = sum(len(row["edges"]) for row in ROWS)
     assert warehouse.query("SELECT count(*) FROM task_edges").scalar() == edges
 
 

@@ -8,6 +8,7 @@ import json
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -53,7 +54,7 @@ ANDROID_WORLD = [
         "tags": ["x"],
     },
 ]
-ODYSSEY = {
+ODYSSEY: dict[str, Any] = {
     "episode_id": "00012",
     "device_info": {"w": 100, "h": 200},
     "task_info": {
@@ -348,7 +349,7 @@ def test_nothing_is_made_up_for_a_key_of_the_phone_or_an_absent_picture(tmp_path
         tmp_path,
         "annotations/2.json",
         {**ODYSSEY, "episode_id": "2", "steps": [{**ODYSSEY["steps"][0], "screenshot": "../../b.png"}]},
-    )  # type: ignore[index]
+    )
     picture(tmp_path, "screenshots/a.png")
 
     found = read_import("gui_odyssey", tmp_path)

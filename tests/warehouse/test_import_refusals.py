@@ -120,45 +120,41 @@ TASKBENCH_FAULTS: list[Change] = [
     (("tool_links", 0, "target"), None),
     (("tool_steps",), "no JSON"),
 ]
+OMNIBENCH_SUBTASK_FAULTS: list[Change] = [
+    (("id",), REMOVED),
+    (("id",), 4),
+    (("instruction_template",), REMOVED),
+    (("instruction_template",), "Open '{other_path}'."),
+    (("application",), REMOVED),
+    (("application",), []),
+    (("available_parameters",), REMOVED),
+    (("available_parameters",), {}),
+    (("available_parameters", 0), "x"),
+    (("available_parameters", 0, "xlsx_path"), 5),
+    (("available_parameters", 0, "xlsx_path"), REMOVED),
+    (("OS",), REMOVED),
+    (("input_resources",), "xlsx_path"),
+    (("output_resources",), REMOVED),
+    (("output_resources", 0), None),
+]
+OMNIBENCH_TASK_FAULTS: list[Change] = [
+    (("task_instruction",), REMOVED),
+    (("dag",), REMOVED),
+    (("dag",), []),
+    (("dag", "nodes"), REMOVED),
+    (("dag", "nodes", 0), "unknown"),
+    (("dag", "nodes", 0), "df3fc68b"),
+    (("dag", "edges"), []),
+    (("dag", "edges", "df3fc68b"), ["nobody"]),
+    (("dag", "edges", "df3fc68b"), ["25e2a51e-c019-1a9a-0747-d16fe0e9d457d"]),
+    (("dag", "edges", "other"), []),
+    (("successful_topo",), REMOVED),
+    (("successful_topo", 0), ["df3fc68b"]),
+    (("task_intent",), 9),
+]
 OMNIBENCH_FAULTS: list[tuple[str, Change]] = [
-    *(
-        ("subtask", change)
-        for change in (
-            (("id",), REMOVED),
-            (("id",), 4),
-            (("instruction_template",), REMOVED),
-            (("instruction_template",), "Open '{other_path}'."),
-            (("application",), REMOVED),
-            (("application",), []),
-            (("available_parameters",), REMOVED),
-            (("available_parameters",), {}),
-            (("available_parameters", 0), "x"),
-            (("available_parameters", 0, "xlsx_path"), 5),
-            (("available_parameters", 0, "xlsx_path"), REMOVED),
-            (("OS",), REMOVED),
-            (("input_resources",), "xlsx_path"),
-            (("output_resources",), REMOVED),
-            (("output_resources", 0), None),
-        )
-    ),
-    *(
-        ("task", change)
-        for change in (
-            (("task_instruction",), REMOVED),
-            (("dag",), REMOVED),
-            (("dag",), []),
-            (("dag", "nodes"), REMOVED),
-            (("dag", "nodes", 0), "unknown"),
-            (("dag", "nodes", 0), "df3fc68b"),
-            (("dag", "edges"), []),
-            (("dag", "edges", "df3fc68b"), ["nobody"]),
-            (("dag", "edges", "df3fc68b"), ["25e2a51e-c019-1a9a-0747-d16fe0e9d457d"]),
-            (("dag", "edges", "other"), []),
-            (("successful_topo",), REMOVED),
-            (("successful_topo", 0), ["df3fc68b"]),
-            (("task_intent",), 9),
-        )
-    ),
+    *(("subtask", change) for change in OMNIBENCH_SUBTASK_FAULTS),
+    *(("task", change) for change in OMNIBENCH_TASK_FAULTS),
 ]
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -147,7 +148,7 @@ def test_the_configuration_prepares_starts_and_opens_the_applications(tmp_path: 
         fixtures=(Fixture(category="csv_path", value="Documents/big.csv", content="a,b\n" * 40_000),),
     )
 
-    steps = setup([application])
+    steps: list[dict[str, Any]] = setup([application])
 
     for step in steps:
         if step["type"] == "execute" and "socket" not in str(step):

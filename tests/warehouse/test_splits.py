@@ -76,7 +76,11 @@ def test_no_set_is_starved_for_another_in_a_connected_pool() -> None:
 
 @given(st.integers(0, 500), st.integers(0, 10), st.integers(0, 10))
 def test_a_number_is_apportioned_without_rest(total: int, first: int, second: int) -> None:
-    shares = {"train": (20 - first - second) / 20, "validation": first / 20, "test": second / 20}
+    shares: dict[SplitName, float] = {
+        "train": (20 - first - second) / 20,
+        "validation": first / 20,
+        "test": second / 20,
+    }
 
     counts = apportion(total, shares)
 

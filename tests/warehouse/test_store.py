@@ -23,8 +23,10 @@ from warehouse.records import RunRecord
 from warehouse.storage.blobs import ScreenshotFolder
 from warehouse.store import Warehouse
 
+KINDS = sorted({type(item) for item in records()}, key=lambda kind: kind.__name__)
 
-@pytest.mark.parametrize("kind", sorted({type(item) for item in records()}, key=lambda kind: kind.__name__))
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_records_read_back_equal_the_ones_written(filled: Warehouse, kind: type[Record]) -> None:
     written = [item for item in records() if type(item) is kind]
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PASSWORD = "a-password-for-tests"
 USER = "loom"
@@ -72,7 +73,7 @@ def postgres(folder: Path) -> Iterator[Postgres]:
         shutil.chown(path, account)
     port = _free_port()
     place = folder / "data"
-    as_account = {"user": account} if account != getpass.getuser() else {}
+    as_account: dict[str, Any] = {"user": account} if account != getpass.getuser() else {}
 
     def call(*command: str) -> None:
         done = subprocess.run(

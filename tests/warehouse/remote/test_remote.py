@@ -40,6 +40,8 @@ from warehouse.storage.locations import parse_location
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application
 
+KINDS = sorted({type(item) for item in records()}, key=lambda kind: kind.__name__)
+
 
 def database_of(place: str) -> str:
     return place.split("?")[0].rsplit("/", 1)[1]
@@ -54,7 +56,7 @@ def intents(prefix: str, count: int = 20) -> list[Record]:
     return [Intent(intent_id=f"{prefix}-{number}", text="x", subtask_ids=()) for number in range(count)]
 
 
-@pytest.mark.parametrize("kind", sorted({type(item) for item in records()}, key=lambda kind: kind.__name__))
+@pytest.mark.parametrize("kind", KINDS)
 def test_records_read_back_equal_the_ones_written(remote: Warehouse, kind: type[Record]) -> None:
     key = TABLE_OF_RECORD[kind].key
     written = [item for item in records() if type(item) is kind]

@@ -73,9 +73,9 @@ def test_pages_are_clean_in_a_browser(browser: Browser, address: str) -> None:
         )
         page = context.new_page()
         said: list[str] = []
-        page.on("console", lambda message, said=said: said.append(message.text))
-        page.on("pageerror", lambda error, said=said: said.append(str(error)))
-        page.on("requestfailed", lambda request, said=said: said.append(request.url))
+        page.on("console", lambda message, said=said: said.append(message.text))  # type: ignore[call-overload]
+        page.on("pageerror", lambda error, said=said: said.append(str(error)))  # type: ignore[call-overload]
+        page.on("requestfailed", lambda request, said=said: said.append(request.url))  # type: ignore[call-overload]
         for path in PAGES:
             page.goto(f"{address}{path}", wait_until="networkidle")
             assert said == [], path
