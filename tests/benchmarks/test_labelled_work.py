@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from benchmarks import run as run_module
-from benchmarks.labelled_cases import FileDeed, ToFront, load_cases, read_cases
+from benchmarks.labelled_cases import Case, FileDeed, ToFront, load_cases, read_cases
 from benchmarks.labelled_outcome import Shown, not_shown
 from benchmarks.labelled_performances import Performance, Performances, key_of, most_telling_first
 from benchmarks.labelled_work import accepted_functions, described, figures_of, judge, keep_report
@@ -214,7 +215,9 @@ def test_without_a_dataset_there_is_nothing_to_measure(tmp_path: Path) -> None:
         accepted_functions(tmp_path / "warehouse")
 
 
-def test_a_benchmark_that_cannot_run_here_is_skipped_with_its_reason(monkeypatch, capsys):
+def test_a_benchmark_that_cannot_run_here_is_skipped_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def refuse(name: str, arguments: list[str], *, quick: bool) -> bool:
         raise NotMeasuredError("nothing is installed")
 
@@ -223,7 +226,7 @@ def test_a_benchmark_that_cannot_run_here_is_skipped_with_its_reason(monkeypatch
     assert capsys.readouterr().out == "labelled_work is skipped: nothing is installed\n"
 
 
-def test_the_report_is_kept_with_every_mistake(entry, tmp_path):
+def test_the_report_is_kept_with_every_mistake(entry: Write, tmp_path: Path) -> None:
     cases = read_cases(entry())
     function = function_of(cases)
     judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]})

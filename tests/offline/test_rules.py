@@ -383,7 +383,7 @@ def test_the_share_of_mistakes_is_the_rate() -> None:
     assert 520 < made < 680
 
 
-def test_marks_are_read_back():
+def test_marks_are_read_back() -> None:
     mistakes = (InjectedMistake("wrong_control", "step 2"), InjectedMistake("stops_early"))
     assert read_mark(mark(mistakes)) == mistakes
     assert read_mark("") == read_mark("req_abc") == read_mark("mistake:unheard_of") == ()

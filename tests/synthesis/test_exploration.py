@@ -34,12 +34,19 @@ def proposal(**changes: object) -> ProposedSubtask:
     return ProposedSubtask.model_validate(values)
 
 
-async def explored(sandbox, *proposals, settings=ONE_VOTE, **others):
+async def explored(
+    sandbox: EvaluationSandbox,
+    *proposals: ProposedSubtask,
+    settings: ExplorationSettings = ONE_VOTE,
+    **others: Any,
+) -> Exploration:
     models = TestModels(BARE, scripted={ModelRole.EXPLORER: [ExplorerReply(subtasks=list(proposals))]})
     return await World(models, sandbox, BARE, exploration=settings, **others).explore("simulated_notes")
 
 
-async def test_curated_subtasks_enter_the_pool_as_the_catalogue_has_them(shared_sandbox):
+async def test_curated_subtasks_enter_the_pool_as_the_catalogue_has_them(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     models = TestModels(NOTES)
     found = await World(models, shared_sandbox, NOTES).explore("simulated_notes")
     examples = {f"simulated_notes.{item.name}": item for item in NOTES["simulated_notes"].example_subtasks}
@@ -56,7 +63,9 @@ async def test_curated_subtasks_enter_the_pool_as_the_catalogue_has_them(shared_
     assert len(models.calls[ModelRole.EXPLORER]) == 1
 
 
-async def test_no_more_than_wanted_enter_and_nobody_is_asked_for_more(shared_sandbox):
+async def test_no_more_than_wanted_enter_and_nobody_is_asked_for_more(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     models = TestModels(NOTES)
     two = ONE_VOTE.model_copy(update={"subtasks_per_application": 2})
     found = await World(models, shared_sandbox, NOTES, exploration=two).explore("simulated_notes")
@@ -65,7 +74,9 @@ async def test_no_more_than_wanted_enter_and_nobody_is_asked_for_more(shared_san
     assert ModelRole.EXPLORER not in models.calls
 
 
-async def test_a_proposal_that_repeats_a_curated_subtask_is_a_duplicate(shared_sandbox):
+async def test_a_proposal_that_repeats_a_curated_subtask_is_a_duplicate(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     example = NOTES["simulated_notes"].example_subtasks[0]
     again = proposal(
         name="said_again",
@@ -84,7 +95,9 @@ async def test_a_proposal_that_repeats_a_curated_subtask_is_a_duplicate(shared_s
     assert f"says the same as simulated_notes.{example.name}" in found.rejections[0].message
 
 
-async def test_curated_subtasks_stay_where_the_explorer_gives_no_usable_answer(shared_sandbox):
+async def test_curated_subtasks_stay_where_the_explorer_gives_no_usable_answer(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
     models = TestModels(NOTES, scripted={ModelRole.EXPLORER: ["no JSON at all"]})
     found = await World(models, shared_sandbox, NOTES).explore("simulated_notes")
     assert len(found.subtasks) == len(NOTES["simulated_notes"].example_subtasks)
@@ -211,7 +224,7 @@ async def test_votes_that_never_agree_reject_the_subtask(shared_sandbox: Evaluat
     assert (found.subtasks, [item.reason for item in found.rejections]) == ((), ["declarations_disagree"])
 
 
-async def test_rubbish_for_ever_rejects_the_application(shared_sandbox):
+async def test_rubbish_for_ever_rejects_the_application(shared_sandbox: EvaluationSandbox) -> None:
     models = TestModels(BARE, scripted={ModelRole.EXPLORER: ["no JSON at all"]})
     found = await World(models, shared_sandbox, BARE).explore("simulated_notes")
     assert [(item.item_kind, item.reason) for item in found.rejections] == [
@@ -228,7 +241,7 @@ async def test_an_application_that_does_not_come_up_is_rejected_without_a_call(
 
     models = TestModels(BARE)
     settings = ExplorationSettings(look_at_application=True)
-    world = World(models, shared_sandbox, BARE, environments=Unavailable(), exploration=settings)
+    world = World(models, shared_sandbox, BARE, environments=Unavailable(), exploration=settings)  # type: ignore[arg-type]
     found = await world.explore("simulated_notes")
     assert [item.reason for item in found.rejections] == ["application_unavailable"]
     assert "port 8080" in found.rejections[0].message
@@ -251,7 +264,11 @@ async def test_an_application_is_started_again_only_where_that_can_help(
             raise error
 
     world = World(
-        TestModels(BARE), shared_sandbox, BARE, environments=Failing(), exploration=ExplorationSettings()
+        TestModels(BARE),
+        shared_sandbox,
+        BARE,
+        environments=Failing(),  # type: ignore[arg-type]
+        exploration=ExplorationSettings(),
     )
     found = await world.explore("simulated_notes")
     assert [item.reason for item in found.rejections] == ["application_unavailable"]

@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from prompts.replies import EvaluationWriterReply, SummarizerReply
 from synthesis.exploration.exploration import ExplorationSettings
 from synthesis.validation.validation import ValidationSettings, validate_task
@@ -15,7 +16,9 @@ from tests.synthesis.task_samples import TITLES, sample_tasks
 
 
 @pytest.mark.parametrize("seed", [3, 11])
-async def test_no_mistake_of_actor_or_writer_is_in_the_pool(shared_sandbox, seed):
+async def test_no_mistake_of_actor_or_writer_is_in_the_pool(
+    shared_sandbox: EvaluationSandbox, seed: int
+) -> None:
     models = TestModels(APPLICATIONS, mistakes=0.3, seed=seed)
     world = World(
         models,
