@@ -52,7 +52,8 @@ def test_each_fault_is_a_sentence_with_place_value_and_what_is_allowed(given: ob
 
 
 def test_kinds_are_named_in_the_words_of_json() -> None:
-    assert [json_kind(value) for value in (False, 0, "", (), {})] == [
+    values: list[object] = [False, 0, "", (), {}]
+    assert [json_kind(value) for value in values] == [
         "true or false",
         "a number",
         "text",
