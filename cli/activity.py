@@ -1,4 +1,4 @@
-"""Says on standard error that something long is going on, for commands that have no stages to count."""
+"""Shows on standard error that a long operation is running, for commands without stages to count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INTERVAL_SECONDS = 10.0
 
 @contextmanager
 def activity(text: str, interval_seconds: float = _INTERVAL_SECONDS) -> Iterator[None]:
-    """Show `text` and the time that has passed while the block runs: live on a terminal, now and then elsewhere."""
+    """Show `text` and the elapsed time while the block runs: live on a terminal, occasionally elsewhere."""
     started = time.monotonic()
     if sys.stderr.isatty():
         from rich.console import Console

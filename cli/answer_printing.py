@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 CELL_WIDTH = 60
-"""Longest text of a cell, in characters, when the table goes to a terminal."""
+"""Longest text of a cell, in characters, on a terminal."""
 _LEAST_WIDTH = 8
-"""Characters that a column needs on a terminal to be read."""
+"""Characters that a column needs to be readable on a terminal."""
 
 
 def print_json(value: object) -> None:
@@ -22,7 +22,7 @@ def print_json(value: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; on a terminal long cells are cut, and a table that is too wide has its rows one below another."""
+    """Print a table; on a terminal, long cells are cut, and rows of a table that is too wide are printed as lists."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""The skeleton of a catalogue entry for a new application, filled in with what its package says of itself."""
+"""The skeleton of a catalogue entry for a new application, filled in from its package's metadata."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PackageFacts:
 
 
 def pypi_facts(package: str) -> PackageFacts:
-    """What PyPI's wheel of `package` (`name` or `name==version`) says; downloads it, installs nothing.
+    """The metadata of PyPI's wheel of `package` (`name` or `name==version`); downloads it, installs nothing.
 
     Raises:
         CommandError: there is no such package, or it comes without a wheel.
@@ -76,7 +76,7 @@ def pypi_facts(package: str) -> PackageFacts:
 
 
 def npm_facts(package: str) -> PackageFacts:
-    """What npm's package `package` (`name` or `name@version`) says; downloads it, runs none of its scripts.
+    """The metadata of npm's `package` (`name` or `name@version`); downloads it, runs none of its scripts.
 
     Raises:
         CommandError: npm is missing, or there is no such package.
@@ -120,10 +120,10 @@ def skeleton(
     from_npm: bool,
     command: str = "",
 ) -> dict[str, object]:
-    """The entry as YAML content: installation, a guess at the launch, and what a person must still write.
+    """The entry as YAML content: installation, a guess at the launch, and what is left for a person to write.
 
-    The launch is `command` where one is given, else the package's web page where it has one, else its first program
-    with `--port {port}`.
+    The launch is `command` if given, else the package's web page if it has one, else its first program with
+    `--port {port}`.
 
     Raises:
         CommandError: there is nothing to start.
@@ -143,7 +143,7 @@ def skeleton(
 
 
 def write_entry(file: Path, entry: dict[str, object]) -> None:
-    """Write `entry` as `file`, which stays only if the catalogue it belongs to is valid with it.
+    """Write `entry` to `file`, which is kept only if the catalogue is valid with it.
 
     Raises:
         CatalogEntryInvalidError: the entry breaks a rule of the catalogue, such as a name with capital letters.
@@ -180,7 +180,7 @@ def _launch(facts: PackageFacts, from_npm: bool, command: str) -> dict[str, obje
 
 
 def _page_order(folder: Path) -> tuple[bool, bool, int, str]:
-    """Built pages before others, and neither examples nor documentation before either."""
+    """Sort key: built pages first, examples and documentation last."""
     parts = {part.casefold() for part in folder.parts}
     return bool(parts & _ASIDE), not parts & _BUILT, len(folder.parts), folder.as_posix()
 

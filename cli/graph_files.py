@@ -1,4 +1,4 @@
-"""Reading a task graph from a user's file, and what the catalogue knows about its applications."""
+"""Reads a task graph from a user's file and looks up its applications in the catalogue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
         subtasks: For the paper's task metadata: a file with the list of its subtasks' metadata.
 
     Raises:
-        CommandError: the file cannot be read, is no JSON, or holds no sound task graph.
+        CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
     """
     from resources.reading.catalog import load_resource_categories
 
@@ -45,9 +45,9 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
 
 
 def application_categories() -> CategoryOf:
-    """Names the category of an application, by its name or title, from the catalogue and the paper's Table 11.
+    """The category of an application, by its name or title, from the catalogue and the paper's Table 11.
 
-    An application that neither knows is a category of its own.
+    An application that is in neither forms its own category.
     """
     from resources.reading.catalog import load_applications, load_paper_applications
 
@@ -91,7 +91,7 @@ def _json_in(file: Path) -> object:
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """The object, unless a key stands twice in it: the first value would be lost without a word."""
+    """The object, unless it has a duplicate key, whose first value would silently be lost."""
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:

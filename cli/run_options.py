@@ -1,4 +1,4 @@
-"""The options that every command which starts a run has, declared once."""
+"""The options shared by all commands that start a run, declared once."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ class RunOptions:
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
 
     def load(self, *more: str, warehouse: str | None = None) -> Settings:
-        """The settings these options lead to; `more` are further assignments of the command.
+        """The settings that result from these options; `more` are further assignments of the command.
 
         Raises:
-            CommandError: options that exclude each other, or settings that are not valid.
+            CommandError: mutually exclusive options, or invalid settings.
         """
         from flows.settings import load_settings
 
@@ -108,7 +108,7 @@ class RunOptions:
 
 
 def with_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give `command`, whose first parameter takes `RunOptions`, all their options on the command line.
+    """Add all options in `RunOptions` to `command`, which takes them as its first parameter.
 
     The command's own options come first in its help.
     """

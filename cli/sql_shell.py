@@ -77,7 +77,7 @@ class Completer:
 
 
 def run_shell(warehouse: Warehouse, history: Path) -> None:
-    """Read statements until the end of input; errors are shown and the shell goes on."""
+    """Read statements until the end of input; errors are shown and the shell continues."""
     interactive = sys.stdin.isatty()
     if interactive:
         _prepare_readline(warehouse, history)

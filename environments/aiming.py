@@ -1,6 +1,6 @@
-"""What an action is aimed at: the control that it names, or the one at its point. A recorded action has both.
+"""Resolves the target of an action: the control that it names, or the one at its point. A recorded action has both.
 
-What cannot be aimed is refused with a message that an agent can act on, and nothing is done.
+An action without a valid target is refused with a message that an agent can act on, and nothing is done.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Aim:
     action: Action
     """The action, with label and point filled in where it has them."""
     target: Control | None = None
-    """The control that it acts on; None for keys without a control, waiting, and points where no control is."""
+    """The control that it acts on; None for keys without a control, waiting, and points outside all controls."""
     end: Control | None = None
     """The control that a drag ends on, where that is another one."""
 
@@ -63,7 +63,7 @@ def aim(action: Action, controls: Sequence[Control], screen_size: tuple[int, int
 
 
 def control_at(controls: Sequence[Control], point: Point) -> Control | None:
-    """The control at a point: the smallest of those that hold it, of equals the last in reading order."""
+    """The control at a point: the smallest that contains it; of several, the last in reading order."""
     hit = [control for control in controls if control.rectangle.contains(*point)]
     return min(reversed(hit), key=_area, default=None)
 
@@ -91,9 +91,9 @@ def require_control(controls: Sequence[Control], label: str) -> Control:
 
 
 def moved_or_gone(target: Control, point: Point, now: Sequence[Control]) -> str:
-    """Why `target`, seen earlier, cannot be acted on at `point` any more among the controls of this moment; else empty.
+    """Why `target`, seen earlier, can no longer be acted on at `point` among the current controls; else empty.
 
-    Numbers in its text may have changed since, as in a clock.
+    Numbers in its text may have changed in the meantime, as in a clock.
     """
     same = [control for control in now if _is_same(target, control)]
     if any(control.rectangle.contains(*point) for control in same):
@@ -156,7 +156,7 @@ def _refuse_outside(point: Point, screen_size: tuple[int, int]) -> None:
 
 
 def _refuse_other_text(text: str, target: Control, controls: Sequence[Control]) -> None:
-    """Refuse a label and a text of two different controls; a control without a text may be called anything."""
+    """Refuse a label combined with the text of another control; a control without a text may be called anything."""
     wanted = fold_label(text)
     if not wanted or not target.text:
         return

@@ -42,8 +42,8 @@ _UNIFORM = 40
 def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
     """The screenshot with a numbered box around every control, as PNG.
 
-    A number stands at the box's upper left corner, or beside it where another number is there already. Without
-    `include_text` only controls that can be used are boxed: no texts, headings, cells, pictures and disabled controls.
+    A number is drawn at the box's upper left corner, or next to it if another number is already there. Without
+    `include_text`, only usable controls are boxed: no texts, headings, cells, pictures or disabled controls.
 
     Raises:
         ValueError: the observation's picture has no bytes, because only its hash was read back.
@@ -91,9 +91,9 @@ def colour_of(control_type: str) -> str:
 def _place_of_number(
     control: Control, taken: Sequence[Rectangle], others: Sequence[Rectangle], plain: Image.Image
 ) -> Rectangle:
-    """The place for a number at its control that hides least of other numbers, of other controls and of the picture.
+    """The place for a number at its control that covers the least of other numbers, other controls and the picture.
 
-    `plain` is the picture in grey, before anything was drawn on it.
+    `plain` is the picture in greyscale, before anything was drawn on it.
     """
     width = round(_font().getlength(control.label)) + 5
     place = control.rectangle

@@ -14,7 +14,7 @@ _Key = tuple[str, str, str, str, int]
 
 
 def describe_change(before: Observation, after: Observation) -> str:
-    """What is different, most telling first.
+    """What is different, most important first.
 
     >>> from taskgraph.records.interaction import Screenshot
     >>> one = Observation(screenshot=Screenshot(sha256="1"), controls=(), window_title="Home")

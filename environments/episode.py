@@ -58,15 +58,15 @@ async def run_episode(
     on_step: StepListener | None = None,
     on_failure: Callable[[EnvironmentFailureError], None] | None = None,
 ) -> Trajectory:
-    """Let `agent` carry out `assignment` in `environment`, from a reset with `applications` (the first in front).
+    """Have `agent` carry out `assignment` in `environment`, after a reset with `applications` (the first in front).
 
-    Always returns a trajectory: what the agent does wrong is told to it, and an environment that fails ends the
-    episode as `environment_error` with the steps recorded until then. The id is made from the assignment and the
-    attempt unless it is given. Where `check_start` finds something lacking the agent is not asked at all, and the episode ends
-    as `invalid_start`. `on_failure` is told of the environment's failure, if that ends the episode.
+    Always returns a trajectory: mistakes are reported to the agent, and a failing environment ends the episode as
+    `environment_error` with the steps recorded so far. The id is derived from the assignment and the attempt unless it
+    is given. If `check_start` finds something missing, the agent is not asked at all and the episode ends as
+    `invalid_start`. `on_failure` is called with the environment's failure if that ends the episode.
 
     Raises:
-        Exception: whatever the agent raises other than AgentError, such as a budget that is spent.
+        Exception: whatever the agent raises other than AgentError, such as an exhausted budget.
     """
     steps: tuple[TrajectoryStep, ...] = ()
     initial = Evidence(step=0)
@@ -123,9 +123,9 @@ async def record_steps(
     history: Sequence[TrajectoryStep] = (),
     on_step: StepListener | None = None,
 ) -> Recording:
-    """Go on from `observation` without a reset until the agent ends it or made `step_limit` further steps.
+    """Continue from `observation` without a reset until the agent stops or has made `step_limit` more steps.
 
-    Steps are numbered on from those in `history`, which the agent is shown too.
+    Step numbers continue from those in `history`, which the agent sees as well.
     """
     steps: list[TrajectoryStep] = []
     while True:

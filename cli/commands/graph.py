@@ -70,7 +70,7 @@ def graph(
 
 
 def measures(found: TaskGraph) -> dict[str, object]:
-    """All that `taskloom graph` says of a graph, ready for JSON."""
+    """Everything that `taskloom graph` reports about a graph, ready for JSON."""
     from resources.reading.catalog import load_capabilities
     from synthesis.composition.building import describe_clash
     from taskgraph.errors import GraphTooLargeError
@@ -112,7 +112,7 @@ def measures(found: TaskGraph) -> dict[str, object]:
 
 
 def notes_on(found: TaskGraph) -> list[str]:
-    """What a reader of the measures should know about the graph they are of."""
+    """Notes on the graph that a reader of its measures should know."""
     from taskgraph.measures.inconsistencies import inconsistencies_of
 
     notes = list(inconsistencies_of(found))

@@ -1,4 +1,4 @@
-"""The members of an archive as a table, so that what was packed can be checked without unpacking it."""
+"""The members of an archive as a table, so that they can be checked without unpacking it."""
 
 from __future__ import annotations
 

@@ -34,9 +34,9 @@ class FileSnapshots:
     def take(self) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
         """All files and directories under the home, by path; blocks while changed files are read.
 
-        Hidden entries of the home itself are left out, except the folder with the states of applications; so are
-        version control stores and caches anywhere. The path of the home is written `~` in texts, because it differs
-        between environments.
+        Leaves out hidden entries of the home itself, except the folder with the applications' states, as well as
+        version control stores and caches anywhere. In texts, the path of the home is replaced by `~`, because it
+        differs between environments.
         """
         states: list[FileState] = []
         directories: list[str] = []

@@ -1,4 +1,4 @@
-"""A SQLite database as SQL text, so that the records in it can be checked like the text of a file."""
+"""A SQLite database as SQL text, so that its records can be checked like the text of a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RenderedDatabase:
     """A database as text."""
 
     text: str
-    """Per table a CREATE TABLE line with its columns and the number of its rows, then INSERT statements."""
+    """Per table, a CREATE TABLE line with its columns and row count, then INSERT statements."""
     complete: bool
     """Whether every row is in the text."""
 
@@ -34,9 +34,9 @@ class RenderedDatabase:
 def render_database(file: Path, limit: int) -> RenderedDatabase | None:
     """The tables with their newest rows, in about `limit` characters, or None if the file cannot be read.
 
-    A copy is read, log included, so the application that has it open is not disturbed. Each table gets an equal
-    share of the limit, and its newest rows come first, because what an agent added is what a check looks for. A table
-    without rows is there as well. Long values are cut and end with a hash of the whole.
+    Reads a copy, including the log, so the application that has it open is not disturbed. Each table gets an equal
+    share of the limit, newest rows first, because checks look for what an agent added. Empty tables are included. Long
+    values are cut and end with a hash of the whole.
     """
     with tempfile.TemporaryDirectory(prefix="taskloom-database-") as folder:
         copy = Path(folder, "copy.db")

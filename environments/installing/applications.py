@@ -1,4 +1,4 @@
-"""Installing applications of the catalogue, each in a place of its own, so that their dependencies cannot clash."""
+"""Installs applications of the catalogue, each in its own folder, so that their dependencies cannot clash."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class InstallationResult(Record):
 
 @dataclass(frozen=True, slots=True)
 class InstalledPlace:
-    """Where an application's files are; the values of the placeholders `install`, `venv` and `node`."""
+    """Paths of an application's files: the values of the placeholders `install`, `venv` and `node`."""
 
     install: Path
     """Folder of the application."""
@@ -75,7 +75,7 @@ def installed_place(application: Application, data_folder: Path) -> InstalledPla
 
 
 def is_installed(application: Application, data_folder: Path) -> bool:
-    """Whether `application` is completely installed by the recipe the catalogue has now, and its Python still exists."""
+    """Whether `application` is completely installed by the catalogue's current recipe and its Python still exists."""
     place = installed_place(application, data_folder)
     stamp = _read_stamp(place.install)
     if stamp is None or stamp.recipe != _recipe_hash(application):
@@ -84,7 +84,7 @@ def is_installed(application: Application, data_folder: Path) -> bool:
 
 
 def missing_for_start(application: Application, data_folder: Path) -> str:
-    """What `application` still needs before it can be started, for people to read; empty when nothing is missing."""
+    """What `application` still needs before it can start, as text for people; empty if nothing is missing."""
     if not needs_installation(application):
         return ""
     if not is_installed(application, data_folder):
@@ -112,12 +112,11 @@ def install_applications(
     at_once: int = 2,
     smallest_free_bytes: int = SMALLEST_FREE_BYTES,
 ) -> list[InstallationResult]:
-    """Install `applications` into `data_folder`, `at_once` at a time, and say what became of each.
+    """Install `applications` into `data_folder`, `at_once` at a time, and report the result of each.
 
-    Guarantees that an application that is there is skipped, that a half-finished one is made anew, that a failing
-    one does not keep the others from being installed, and that two processes never install into one folder at the
-    same time: the second calls `on_wait` and waits. Results come in the order of
-    `applications`.
+    Guarantees that installed applications are skipped, that half-finished ones are installed again, that a failure does
+    not stop the others, and that two processes never install into the same folder at once: the second calls `on_wait`
+    and waits. Results are in the order of `applications`.
 
     Raises:
         InstallationFailedError: the data folder cannot be written.
@@ -222,7 +221,7 @@ def _assemble_site(application: Application, install_folder: Path) -> None:
 
 
 def _recipe_hash(application: Application) -> str:
-    """The hash of everything that decides what is installed, the content of assets included.
+    """A hash of everything that determines what is installed, including the content of assets.
 
     Raises:
         UnknownCatalogEntryError: an asset does not exist.

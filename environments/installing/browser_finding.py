@@ -1,4 +1,4 @@
-"""The browser that runs web applications: finding one on this machine, and installing one where there is none."""
+"""Finds the browser that runs web applications, and installs one if there is none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BROWSER_PROGRAMS = (
     "google-chrome-stable",
     "chromium-browser",
 )
-"""Programs looked for, best first; the shell starts faster and needs a quarter of the memory per page."""
+"""Programs to look for, best first; the shell starts faster and needs a quarter of the memory per page."""
 DEBIAN_PACKAGE = "chromium-headless-shell"
 """The Debian package installed where root is to be had."""
 
@@ -78,13 +78,13 @@ def install_browser(
     runner: CommandRunner | None = None,
     on_progress: Callable[[str], None] = lambda message: None,
 ) -> BrowserInstallation:
-    """The browser that `find_browser` finds, installed first where there is none.
+    """The browser that `find_browser` finds; if there is none, one is installed first.
 
-    With root the Debian package is tried, then, as without root, an npm package that brings its own libraries and
+    As root, the Debian package is tried first; otherwise, or if that fails, an npm package with its own libraries and
     fonts.
 
     Raises:
-        BrowserMissingError: there is none and none could be installed; the message holds the reason of each way tried.
+        BrowserMissingError: there is none and none could be installed; the message says why each attempt failed.
     """
     try:
         return find_browser(data_folder, programs)

@@ -58,10 +58,10 @@ def unpacked_browser(data_folder: Path) -> BrowserPackage | None:
 
 
 def install_browser_package(data_folder: Path, runner: CommandRunner) -> BrowserPackage:
-    """Fetch and unpack the browser into `data_folder`; whole or not at all.
+    """Fetch and unpack the browser into `data_folder`, completely or not at all.
 
     Raises:
-        InstallationFailedError: npm fails, the package holds something else than expected, or the disk is full.
+        InstallationFailedError: npm fails, the package has unexpected contents, or the disk is full.
     """
     folder = _place(data_folder)
     folder.parent.mkdir(parents=True, exist_ok=True)

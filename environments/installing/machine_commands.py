@@ -18,8 +18,8 @@ _DISK_FULL_SIGNS = ("no space left on device", "enospc", "disk quota exceeded")
 class CommandRunner:
     """Runs programs, several at a time from several threads, and can stop them all.
 
-    Guarantees that every program it started has ended once `stop` has returned, that no program waits for input,
-    and that a full disk is reported as such.
+    Guarantees that all started programs have ended once `stop` returns, that no program waits for input, and that a
+    full disk is reported as such.
     """
 
     def __init__(self, inherited_descriptors: Sequence[int] = ()) -> None:
@@ -102,7 +102,7 @@ def _failure_message(command: Sequence[str], exit_code: int, output: str) -> str
 
 
 def administrator_prefix() -> tuple[str, ...] | None:
-    """What to put before a command that needs root: nothing for root, `sudo -n` where it asks no password, else None."""
+    """Prefix for a command that needs root: nothing as root, `sudo -n` if it needs no password, else None."""
     if os.geteuid() == 0:
         return ()
     if shutil.which("sudo") is None:

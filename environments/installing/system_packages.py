@@ -58,7 +58,7 @@ def install_packages(packages: Sequence[str], runner: CommandRunner) -> list[str
 
 
 def install_optional_tools(runner: CommandRunner) -> dict[str, str]:
-    """Install what taskloom likes to have; returns the reason for each package that is still missing.
+    """Install optional packages; returns the reason for each one that is still missing.
 
     Never fails: taskloom runs without these packages.
     """

@@ -1,7 +1,7 @@
-"""Shutting programs in with bubblewrap: their own network, and no files of the machine but those they need.
+"""Isolates programs with bubblewrap: their own network, and only the files of the machine that they need.
 
-Kernel namespaces do what variables only ask for: a program that ignores its proxy settings, or a notebook cell that an
-agent typed, reaches no other machine, sees no process of the machine, and writes nowhere but into its sandbox.
+Kernel namespaces enforce what environment variables only request: a program that ignores its proxy settings, or a
+notebook cell typed by an agent, cannot reach other machines, see the machine's processes, or write outside its sandbox.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Literal
 
 Isolation = Literal["automatic", "always", "never"]
-"""`automatic` takes bubblewrap where it works, and a run in which a model acts refuses to start where it does not."""
+"""`automatic` uses bubblewrap where it works; where it does not, a run in which a model acts refuses to start."""
 
 NAMESPACES = ("bwrap", "--unshare-all", "--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev")
-"""Where every confined program begins: namespaces of its own, no capabilities, no network but a loopback of its own."""
+"""Options for every confined program: its own namespaces, no capabilities, no network except its own loopback."""
 
 WITHOUT = "bubblewrap (bwrap) is not installed or not permitted on this machine"
 """Why nothing can be confined."""
@@ -39,8 +39,8 @@ _SYSTEM = frozenset(
 def confined_command(command: Sequence[str], writable: Path, needed: Sequence[Path]) -> list[str]:
     """`command` inside bubblewrap: the machine's files read-only, without homes and temporary files.
 
-    `writable` is the only folder whose changes last. `needed` are files and folders to be seen although they lie in the
-    caller's home or among temporary files; the interpreter that runs taskloom is among them always.
+    `writable` is the only folder in which changes last. `needed` are files and folders that must be visible although
+    they are in the caller's home or among temporary files; the interpreter that runs taskloom is always included.
     """
     program = shutil.which(command[0]) or command[0]
     hidden = [folder for folder in (*_HIDDEN, Path.home()) if _may_be_hidden(folder)]
@@ -85,6 +85,6 @@ def _may_be_hidden(folder: Path) -> bool:
 
 
 def _prefix(program: Path) -> Path:
-    """Folder of the installation that a program belongs to: the one above its `bin`, or the program itself."""
+    """Installation folder of a program: the one above its `bin`, or the program itself."""
     real = program.resolve()
     return real.parent.parent if real.parent.name in ("bin", "Scripts") else real

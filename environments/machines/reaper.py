@@ -1,9 +1,9 @@
-"""A small process that outlives its parent just long enough to stop and remove what the parent left.
+"""A small process that outlives its parent just long enough to clean up after it.
 
-Run as a script with the path of a sandbox. It waits until its standard input closes, which the operating system
-does when the parent ends in whatever way, SIGKILL included. Then it kills every process that carries the mark of
-the sandbox in its environment, and removes the sandbox and the further folders it was told of, one per line of its
-input. It needs nothing but the standard library, so it starts in a few milliseconds.
+Run as a script with the path of a sandbox. It waits until its standard input closes, which happens however the parent
+ends, including SIGKILL. Then it kills every process that carries the sandbox's mark in its environment, and removes the
+sandbox and any further folders named in its input, one per line. It needs only the standard library, so it starts in a
+few milliseconds.
 """
 
 from __future__ import annotations

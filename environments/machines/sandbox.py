@@ -5,8 +5,8 @@
     <temporary>/taskloom-xxxxxxxx/private                 caches and settings that are nobody's evidence
     <temporary>/taskloom-xxxxxxxx/logs                    what the servers print
 
-All sandboxes have paths of equal length, so that a state recorded in one works in another after its old path has
-been replaced by the new one byte for byte (see `template_state`).
+All sandbox paths have the same length, so that a state recorded in one works in another once its old path has been
+replaced by the new one byte for byte (see `template_state`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Sandbox(WatchedFolder):
     def lay_fixtures(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
         """Write the file fixtures of `applications`, except those whose paths are in `without`.
 
-        Fixtures without content are records, which the prepared states hold.
+        Fixtures without content are records, which are part of the prepared states.
         """
         left_out = {PurePosixPath(path) for path in without}
         for application in applications:
@@ -76,10 +76,10 @@ class Sandbox(WatchedFolder):
                     path.write_bytes(content_of(fixture.content, application))
 
     def process_environment(self) -> dict[str, str]:
-        """Variables for processes of the sandbox: a home of their own, the mark, and no way to a proxy of the caller.
+        """Environment variables for processes in the sandbox: their own home, the mark, and no proxy of the caller.
 
-        Programs that honour proxy variables are sent to a closed port, so that they fail at once where they try to
-        reach another machine.
+        Programs that honour proxy variables are sent to a closed port, so that attempts to reach another machine fail
+        at once.
         """
         nowhere = "http://127.0.0.1:9"
         kept = {name: os.environ[name] for name in ("PATH", "TZ", "LD_LIBRARY_PATH") if name in os.environ}

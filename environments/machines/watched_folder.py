@@ -1,4 +1,4 @@
-"""A temporary folder that is removed, with the processes that carry its mark, however its maker ends."""
+"""A temporary folder that is removed, together with the processes that carry its mark, however its creator ends."""
 
 from __future__ import annotations
 

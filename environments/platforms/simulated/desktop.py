@@ -37,7 +37,7 @@ class SimulatedSettings(Record):
     """Settings of the platform `simulated`."""
 
     pictures: bool = True
-    """Whether screenshots are drawn; without, they are known by a hash, have no bytes, and steps are much faster."""
+    """Whether to draw screenshots; otherwise they have only a hash and no bytes, and steps are much faster."""
     temporary_folder: Path | None = None
     """Where sandbox homes are made; None is the system's folder for temporary files."""
 

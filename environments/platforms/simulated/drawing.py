@@ -14,7 +14,7 @@ _FILLS = {"Button": "#dbe4f0", "Edit": "#ffffff", "ListItem": "#f4f6f8"}
 
 
 def place_of(position: int) -> Rectangle:
-    """Where the control at `position` of the reading order stands: in columns, one below the other."""
+    """The rectangle of the control at `position` in reading order: column by column, from top to bottom."""
     column, row = divmod(position, _ROWS)
     left, top = 10 + column * 420, 10 + row * _LINE
     return Rectangle(left=left, top=top, right=left + 400, bottom=top + _LINE - 6)

@@ -22,7 +22,7 @@ _NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
 
 
 class SharedDriver:
-    """A driver process, which costs as much memory as a small browser, lent to every browser until the last gives it back."""
+    """A driver process, as large as a small browser, shared by all browsers and stopped when the last one releases it."""
 
     _current: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, SharedDriver]] = WeakKeyDictionary()
     _locks: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]] = WeakKeyDictionary()
@@ -38,7 +38,7 @@ class SharedDriver:
 
     @classmethod
     async def borrow(cls) -> SharedDriver:
-        """The driver of the running loop, started if need be.
+        """The driver of the running event loop, started if necessary.
 
         Raises:
             BrowserMissingError: it does not run on this machine.
@@ -74,9 +74,9 @@ class SharedDriver:
 
 
 async def _start_driver(folder: WatchedFolder) -> Playwright:
-    """The browser driver; where its own Node lacks a system library, another Node of this machine runs it.
+    """The browser driver; if its bundled Node lacks a system library, another Node on this machine runs it.
 
-    Its temporary files lie in `folder`, so that nothing is left of them when it is killed.
+    Its temporary files are in `folder`, so that nothing is left of them if it is killed.
 
     Raises:
         BrowserMissingError: neither runs.

@@ -1,7 +1,7 @@
-"""Windows that the environment itself shows, because a headless browser shows none: file picker, questions, lists.
+"""Windows shown by the environment itself, because a headless browser shows none: file picker, questions, lists.
 
-They are drawn over a picture of the page they belong to, in a page of the environment's own, so that an agent sees
-and uses them like any other window. Their controls carry the application name `environment`.
+They are drawn over a picture of the page they belong to, in a separate page, so that an agent sees and uses them like
+any other window. Their controls carry the application name `environment`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Window:
 
 
 class EnvironmentPage:
-    """The environment's own page, and the clipboard, which every page of the browser shares with it."""
+    """The environment's own page, and the clipboard, which all pages of the browser share."""
 
     def __init__(self, tab: Tab, home: Path) -> None:
         """Show windows in `tab`, listing files under `home`."""

@@ -75,10 +75,10 @@ class Tab:
         await self._protocol.send("Page.enable")
 
     async def doing(self, work: Awaitable[_Result], limit_seconds: float | None = None) -> _Result:
-        """The result of `work` on this page, which may take as long as the settings allow unless a limit is given.
+        """The result of `work` on this page, within the given time limit or that of the settings.
 
         Raises:
-            TabAsksError: the page asked a question instead; the work goes on once it is answered.
+            TabAsksError: the page asked a question instead; the work continues once it is answered.
             EnvironmentBrokenError: the page crashed, was closed or did not answer in time.
         """
         limit = limit_seconds or self.settings.action_limit_seconds
@@ -140,12 +140,12 @@ class Tab:
         return base64.b64decode(answer["data"])
 
     async def forget_history(self) -> None:
-        """Make the page now shown the first, so that going back never leads to the blank page before it."""
+        """Make the current page the first one, so that going back never leads to the blank page before it."""
         if self._protocol is not None:
             await self.doing(self._protocol.send("Page.resetNavigationHistory"))
 
     def address(self) -> str:
-        """The page's address without scheme-less noise and without the port, which differs between resets."""
+        """The page's address in short form, without the port, which differs between resets."""
         parts = urlsplit(self.page.url)
         if parts.scheme not in ("http", "https"):
             return self.page.url

@@ -26,7 +26,7 @@ _ARRIVAL_SECONDS = 3.0
 
 
 class TabSet:
-    """Tabs of several applications, each with cookies and storage of its own, as on hosts of their own."""
+    """Tabs of several applications, each with its own cookies and storage, as if on separate hosts."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class TabSet:
         return self._front is not None and self._front is not self._tabs[self._front.application][0]
 
     async def show(self, application: str) -> None:
-        """Put the application's tab in front, opening it first if need be.
+        """Bring the application's tab to the front, opening it first if necessary.
 
         Raises:
             ApplicationStartFailedError: its page did not become ready in time.
@@ -114,10 +114,10 @@ class TabSet:
             await self._raise_front()
 
     async def show_first_page(self) -> None:
-        """Put the application's own tab in front and lead it to its first page; cookies, storage and server stay.
+        """Bring the application's own tab to the front and open its first page; cookies, storage and server stay.
 
         Raises:
-            TabAsksError: the page asks whether to leave it; it is left once that is answered with yes.
+            TabAsksError: the page asks whether to leave it; it is left once the answer is yes.
         """
         tab = self._front = self._tabs[self.front.application][0]
         await self._raise_front()
@@ -144,7 +144,7 @@ class TabSet:
             await tab.doing(asyncio.wait_for(closed.wait(), _ARRIVAL_SECONDS))
 
     async def arrived(self) -> None:
-        """Wait until pages that are being opened are there; one that becomes a download instead is not waited for long."""
+        """Wait until pages that are being opened exist; one that turns into a download is not waited for long."""
         tabs = [tab for tabs in self._tabs.values() for tab in tabs]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ARRIVAL_SECONDS):
@@ -217,9 +217,9 @@ class TabSet:
         await self.front.page.bring_to_front()
 
     async def _wait_until_ready(self, tab: Tab, application: Application) -> None:
-        """Wait for the ready text, or until the same kinds of controls are there at a few looks.
+        """Wait for the ready text, or until several looks in a row find the same kinds of controls.
 
-        A page that has controls but never rests is taken as ready after a while.
+        A page that has controls but never settles counts as ready after a while.
         """
         clock = asyncio.get_running_loop().time
         limit = application.launch.start_timeout_seconds

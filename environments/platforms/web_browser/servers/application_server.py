@@ -56,8 +56,8 @@ class ApplicationServer:
     ) -> ApplicationServer:
         """Start the application's command on a loopback port, by default a free one, and wait until the port is open.
 
-        `values` gives every placeholder but `port`. With a `confinement`, the server runs inside bubblewrap: in a network
-        of its own, which only the one port leads into, and with the machine's files read-only.
+        `values` holds every placeholder except `port`. With a `confinement`, the server runs inside bubblewrap, in its own
+        network that only this port leads into, and with the machine's files read-only.
 
         Raises:
             ApplicationUnavailableError: the command does not exist.

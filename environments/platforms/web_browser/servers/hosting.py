@@ -1,4 +1,4 @@
-"""The servers behind the applications of one environment: clean states laid, processes started and stopped."""
+"""The servers behind the applications of one environment: sets up clean states, starts and stops processes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Hosting:
         self._revived: dict[str, int] = {}
 
     async def restart(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
-        """Stop what runs, empty the home, lay the clean states and fixtures of `applications` and start them.
+        """Stop all servers, empty the home, set up the clean states and fixtures of `applications` and start them.
 
         Fixtures whose paths are in `without` are left out. File servers without a state of their own keep running.
 
@@ -88,7 +88,7 @@ class Hosting:
             raise ApplicationStartFailedError(f"{server.application.title} ended: {server.printed()}")
 
     async def keep_running(self, application: str) -> None:
-        """Start a server that ended again, on the port and the state it had, so that its pages go on.
+        """Restart a server that has ended, with the same port and state, so that its pages continue to work.
 
         Raises:
             ApplicationStartFailedError: it ended too often, or does not come up again.
@@ -126,7 +126,7 @@ class Hosting:
         )
 
     async def _start_patiently(self, application: Application) -> None:
-        """Start an application, and once more where its server ended early: a busy machine, a port that was taken."""
+        """Start an application, with one retry if its server ends early: a busy machine, a port that was taken."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + application.launch.start_timeout_seconds
         try:
@@ -158,7 +158,7 @@ class Hosting:
         self._ports[application.name] = self._static[folder].port
 
     def _confinement(self, places: Mapping[str, str]) -> Confinement | None:
-        """What servers may touch; None where they run unconfined.
+        """What servers may access; None if they run unconfined.
 
         Raises:
             ApplicationUnavailableError: the settings demand bubblewrap, and it does not work here.

@@ -41,7 +41,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class StaticServer:
-    """Serves one folder from a thread of this process until it is closed; nothing of it outlives the process."""
+    """Serves one folder from a thread of this process until it is closed; never outlives the process."""
 
     def __init__(self, folder: Path) -> None:
         """Start serving `folder` on a free port."""

@@ -1,7 +1,7 @@
 """Clean states of applications: prepared once per machine, copied at every reset.
 
-A state may hold its own absolute path, in settings as in databases. It is prepared at a path as long as any later
-one, so that the old path can be replaced in place without moving anything inside the files.
+A state may contain its own absolute path, for example in settings or databases. It is prepared at a path of the same
+length as all later ones, so that the path can be replaced in place without shifting anything inside the files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PREPARATION_LIMIT_SECONDS = 300
 
 
 def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
-    """Put values into the placeholders that `values` names; other braces stay, since file contents are full of them."""
+    """Fill in the placeholders named in `values`; other braces stay, because file contents are full of them."""
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)
     return text
@@ -37,10 +37,10 @@ def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
 def prepared_state(
     application: Application, data_folder: Path, values: Mapping[str, str], temporary_folder: Path | None
 ) -> Path:
-    """The folder that holds the prepared state of `application`, made now if it is not there yet.
+    """The folder with the prepared state of `application`, created if it does not exist yet.
 
-    Blocks. Two processes that ask at once prepare it once: the second waits for the first. `values` gives the
-    placeholders `install`, `venv` and `node`.
+    Blocks. Concurrent processes prepare it only once: the second waits for the first. `values` holds the placeholders
+    `install`, `venv` and `node`.
 
     Raises:
         ApplicationUnavailableError: a preparation command failed; the message ends with what it printed.
