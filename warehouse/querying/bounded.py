@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from warehouse.errors import QueryFailedError, QueryRefusedError
 from warehouse.store import Warehouse
 
-MOST_BYTES = 512 << 20
+MOST_BYTES = 1024 << 20
 """Memory that a statement may take beside the database itself."""
 _START_SECONDS = 60.0
 _OUT_OF_MEMORY = ("out of memory", "failed to allocate", "bad_alloc", "could not allocate", "cannot allocate")
