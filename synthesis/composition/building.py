@@ -11,7 +11,7 @@ from taskgraph.measures.canonical import canonical_key, task_id
 from taskgraph.measures.capabilities import capabilities_met
 from taskgraph.measures.coherency import maximum_coherency_of
 from taskgraph.measures.complexity import cell_of, complexity_of
-from taskgraph.measures.interference import clash_of, interference, orders_of
+from taskgraph.measures.interference import Orders, clash_of, interference, orders_of
 from taskgraph.records.graph import Dependency, TaskGraph
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.task import Intent, Interference, Task
@@ -56,9 +56,13 @@ class TaskBuilder:
             nodes=tuple(self._pool.instances[number].node for number in ordered), edges=tuple(edges)
         )
 
-    def clash(self, members: int) -> tuple[Interference, ...]:
-        """Why a closed set has no successful order; empty when it has one."""
-        return clash_of(self.graph(members)) if self._pool.may_interfere(members) else ()
+    def orders(self, graph: TaskGraph) -> Orders:
+        """The orders of `graph` that its task lists; they are kept, so asking again costs little.
+
+        Raises:
+            GraphTooLargeError: there are too many to count.
+        """
+        return orders_of(graph, cap=self._orders_listed, seed=self._seed)
 
     def identity(self, members: int) -> str:
         """The id of the task of a closed set, without building it."""
@@ -74,12 +78,6 @@ class TaskBuilder:
             canonical_key([self._pool.instances[number].node.instance_id for number in numbers], edges)
         )
 
-    def build(
-        self, members: int, intent: Intent | None, *, twin_of: str = ""
-    ) -> Task | tuple[Interference, ...]:
-        """The task of a closed set, or the clash that leaves it without a successful order."""
-        return self.task_of(self.graph(members), intent, twin_of=twin_of)
-
     def task_of(
         self, graph: TaskGraph, intent: Intent | None, *, twin_of: str = ""
     ) -> Task | tuple[Interference, ...]:
@@ -87,7 +85,7 @@ class TaskBuilder:
 
         Returns the clashing interferences instead when the graph has no successful order.
         """
-        orders = orders_of(graph, cap=self._orders_listed, seed=self._seed)
+        orders = self.orders(graph)
         if not orders.successful_count:
             return clash_of(graph)
         complexity = complexity_of(graph)

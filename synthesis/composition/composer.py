@@ -17,6 +17,8 @@ from synthesis.composition.request import CompositionAccount, CompositionRequest
 from synthesis.composition.supply import Supply
 from synthesis.composition.twins import ChainTwins
 from taskgraph.errors import GraphTooLargeError
+from taskgraph.measures.interference import clash_of
+from taskgraph.records.graph import TaskGraph
 from taskgraph.records.task import Intent, Task
 
 _MAY_BE_UNCOUNTABLE = 20
@@ -30,6 +32,8 @@ class Selection:
 
     members: int
     """Its instances, as a bitmask over the pool."""
+    graph: TaskGraph
+    """Its task graph; it has a successful order."""
     cell: Cell
     """Its cell."""
     intent: Intent | None
@@ -70,7 +74,7 @@ class Composer:
     def tasks(self, close_account: Callable[[CompositionAccount], None]) -> Iterator[Task]:
         """The tasks one by one; gives the account at the end."""
         for selection in self.selections():
-            built = self._builder.build(selection.members, selection.intent)
+            built = self._builder.task_of(selection.graph, selection.intent)
             assert isinstance(built, Task), "a selection has a successful order"
             yield built
             if self._request.twins:
@@ -81,20 +85,25 @@ class Composer:
         """The chain twin of a task that is no chain itself, where the pool has one."""
         if task.complexity.depth == task.complexity.nodes:
             return
-        chain = self._twins.twin_of(
+        found = self._twins.twin_of(
             selection.members,
             self._supply.found,
-            lambda chain: self._pool.has_waste(chain) or bool(self._builder.clash(chain)),
+            lambda chain: self._chain_twin(chain, selection.intent, task.task_id),
         )
-        built = (
-            self._builder.build(chain, selection.intent, twin_of=task.task_id) if chain is not None else None
-        )
-        if chain is not None and isinstance(built, Task) and built.task_id not in self._known:
+        if found is not None and found[1].task_id not in self._known:
+            chain, built = found
             self._supply.found.add(chain)
             self._twin_count += 1
             yield built
         else:
             self._without_twin += 1
+
+    def _chain_twin(self, chain: int, intent: Intent | None, twin_of: str) -> Task | None:
+        """The task of a chain, unless something it makes is unused or lost in its only order."""
+        if self._pool.has_waste(chain):
+            return None
+        built = self._builder.task_of(self._builder.graph(chain), intent, twin_of=twin_of)
+        return built if isinstance(built, Task) else None
 
     def selections(self) -> Iterator[Selection]:
         """The sets of which tasks are built, chosen to fill the demand."""
@@ -117,7 +126,8 @@ class Composer:
         while (picked := self._demand.pick(self._supply.filled_cells())) is not None:
             cell, room = picked
             for members, number in self._supply.taken_from(cell):
-                if self._refused(members, cell):
+                graph = self._accepted(members, cell)
+                if graph is None:
                     continue
                 self._in_vain[cell] = 0
                 intent = self._intents[number] if number >= 0 else None
@@ -130,35 +140,37 @@ class Composer:
                 self._shares.add(bound)
                 self._demand.take(cell)
                 self._per_cell[cell] += 1
-                yield Selection(members, cell, intent)
+                yield Selection(members, graph, cell, intent)
                 room -= 1
                 if not room:
                     break
 
-    def _refused(self, members: int, cell: Cell) -> bool:
-        """Whether a set is known already, too much like others, impossible in every order, or too large to be counted."""
+    def _accepted(self, members: int, cell: Cell) -> TaskGraph | None:
+        """The graph of a set; None if it is known, too much like others, has no successful order or too many to count."""
         bound = self._pool.bound_subtasks(members)
         if self._neighbours.has_near(bound):
             self._near_duplicates += 1
             self._in_vain[cell] += 1
-            return True
+            return None
         if self._shares.used_up(bound):
             self._over_share += 1
             self._in_vain[cell] += 1
-            return True
+            return None
         if self._known and self._builder.identity(members) in self._known:
-            return True
+            return None
+        graph = self._builder.graph(members)
         try:
-            clash = self._builder.clash(members)
+            clash = clash_of(graph) if self._pool.may_interfere(members) else ()
             if members.bit_count() >= _MAY_BE_UNCOUNTABLE:
-                self._builder.build(members, None)
+                self._builder.orders(graph)
         except GraphTooLargeError:
             self._uncountable += 1
-            return True
+            return None
         if clash:
             self._clashes += 1
             self._example_clash = self._example_clash or describe_clash(clash)
-        return bool(clash)
+            return None
+        return graph
 
     def account(self) -> CompositionAccount:
         """What came of the request so far."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain as joined
 from itertools import islice
 
 from synthesis.composition.compiled_pool import CompiledPool
@@ -26,8 +27,10 @@ class ChainTwins:
         self._seed = seed
         self._ways: dict[tuple[int, int], list[int]] = {}
 
-    def twin_of(self, members: int, taken: Collection[int], refused: Callable[[int], bool]) -> int | None:
-        """A chain with as many subtasks as the set `members`, from the same application categories.
+    def twin_of(
+        self, members: int, taken: Collection[int], built: Callable[[int], Task | None]
+    ) -> tuple[int, Task] | None:
+        """A chain with as many subtasks as the set `members`, from the same application categories, and its task.
 
         A chain is a closed set whose graph has depth n, so that only one order exists. Of the chains looked at, the one
         with the most equal subtasks and then with the most similar number of edges is chosen. None when no chain was
@@ -36,27 +39,23 @@ class ChainTwins:
         Args:
             members: The set.
             taken: Sets that are tasks already.
-            refused: Whether a set cannot be a task, because something is lost in its only order.
+            built: The task of a set; None if it cannot be one, because something is lost in its only order.
         """
         size = members.bit_count()
         categories = self._categories(members)
         generator = random.Random(f"twin {self._seed} {members}")
         allowed = self._allowed(categories)
         ways = self._ways_on(allowed, size)
-        best: tuple[tuple[int, int, int], int] | None = None
-        seen: set[int] = set()
-        for _ in range(_CHAINS_LOOKED_AT):
-            chain = self._grown(members & allowed, ways, generator)
-            if chain is None or chain in seen:
-                continue
-            seen.add(chain)
-            worth = self._worth(chain, members, categories)
-            if (best is None or (worth, chain) > best) and chain not in taken and not refused(chain):
-                best = (worth, chain)
-        if best is not None:
-            return best[1]
-        every = islice(self._every(ways), _CHAINS_TRIED)
-        return next((chain for chain in every if chain and chain not in taken and not refused(chain)), None)
+        grown = (self._grown(members & allowed, ways, generator) for _ in range(_CHAINS_LOOKED_AT))
+        likest = sorted(
+            {chain for chain in grown if chain is not None},
+            key=lambda chain: (self._worth(chain, members, categories), chain),
+            reverse=True,
+        )
+        for chain in joined(likest, islice(self._every(ways), _CHAINS_TRIED)):
+            if chain and chain not in taken and (task := built(chain)) is not None:
+                return chain, task
+        return None
 
     def _worth(self, chain: int, members: int, categories: Counter[int]) -> tuple[int, int, int]:
         """How like the set `members` a chain is: applications, equal subtasks, edges."""

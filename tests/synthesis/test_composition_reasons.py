@@ -11,9 +11,10 @@ from synthesis.composition.compiled_pool import compile_pool
 from synthesis.composition.composer import Composer
 from synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
 from taskgraph.errors import GraphTooLargeError
+from taskgraph.measures.interference import Orders
 from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskgraph.records.graph import TaskGraph
 from taskgraph.records.provenance import Provenance
-from taskgraph.records.task import Intent, Interference, Task
 from tests.synthesis.compositions import Pool, chain_pool, composed
 
 
@@ -137,12 +138,10 @@ def test_says_that_the_pool_has_too_few_subtasks() -> None:
 class FewOrders(TaskBuilder):
     """Cannot count the orders of large sets."""
 
-    def build(
-        self, members: int, intent: Intent | None, *, twin_of: str = ""
-    ) -> Task | tuple[Interference, ...]:
-        if members.bit_count() > 21:
+    def orders(self, graph: TaskGraph) -> Orders:
+        if len(graph.nodes) > 21:
             raise GraphTooLargeError("too many")
-        return super().build(members, intent, twin_of=twin_of)
+        return super().orders(graph)
 
 
 def test_sets_whose_orders_cannot_be_counted_are_left_out_and_counted() -> None:
