@@ -1,4 +1,5 @@
 """How agents are scored on task graphs.
 
-`graph_evaluator` follows an attempt through a graph, `metrics` scores it, `reports` sums up over tasks.
+`graph_evaluator` follows an attempt through a graph. `metrics/` holds one module per metric, which `lookup` finds; each is
+computed from an `attempt`. `scoring` scores an execution sequence, and `reports` sums up over tasks.
 """

@@ -5,12 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal, Protocol
 
-from omnieval.coherency import executed_coherency
+from pydantic import Field
+
+from omnieval.attempt import Attempt
 from omnieval.errors import EvaluationEndedError
-from omnieval.metrics import coverage_rate, logical_consistency
+from omnieval.lookup import further, measured
 from resources.record import Record
-from taskgraph.measures.coherency import maximum_coherency_of
-from taskgraph.measures.complexity import depth_by_instance
 from taskgraph.records.evaluation_function import Evaluation
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
@@ -54,6 +54,8 @@ class GraphEvaluation(Record):
     """Depth-weighted share of completed subtasks."""
     logical_consistency: float | None
     """Coherency of the completions over the largest possible; None where that is 0."""
+    further_metrics: dict[str, float] = Field(default_factory=dict)
+    """Values of other metrics by name; one that is undefined is missing."""
 
     @property
     def success(self) -> bool:
@@ -131,15 +133,16 @@ class GraphEvaluator:
         elif self._outcome == "running":
             self._outcome = "finished_early"
         completed = tuple(self._completed)
-        maximum = maximum_coherency_of(self._graph) or 0
+        values = measured(Attempt(self._graph, completed, self._steps))
         return GraphEvaluation(
             outcome=self._outcome,
             states={name: self.state_of(name) for name in self._needs},
             completed=completed,
             steps=self._steps,
             progress=dict(self._progress),
-            coverage_rate=coverage_rate(depth_by_instance(self._graph), completed) if self._needs else 1.0,
-            logical_consistency=logical_consistency(executed_coherency(self._graph, completed), maximum),
+            coverage_rate=values["coverage_rate"] or 0.0,
+            logical_consistency=values["logical_consistency"],
+            further_metrics=further(values),
         )
 
     def _sweep(self) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pydantic import Field
+
 from omnieval.graph_evaluator import GraphEvaluation
 from resources.dimensions import DIMENSIONS, LEVELS
 from resources.record import Record
@@ -26,6 +28,8 @@ class ReportRow(Record):
     """Mean logical consistency of the tasks for which it is defined; None when it is for none."""
     undefined: int
     """Tasks left out of that mean because their largest coherency score is 0."""
+    further_metrics: dict[str, float] = Field(default_factory=dict)
+    """Means of other metrics by name, each over the tasks for which it is defined."""
 
 
 def report(outcomes: Iterable[tuple[Task, GraphEvaluation]]) -> tuple[ReportRow, ...]:
@@ -60,4 +64,13 @@ def _row(name: str, evaluations: Sequence[GraphEvaluation]) -> ReportRow:
         coverage_rate=sum(evaluation.coverage_rate for evaluation in evaluations) / len(evaluations),
         logical_consistency=sum(defined) / len(defined) if defined else None,
         undefined=len(evaluations) - len(defined),
+        further_metrics=_means(evaluations),
     )
+
+
+def _means(evaluations: Sequence[GraphEvaluation]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for evaluation in evaluations:
+        for name, value in evaluation.further_metrics.items():
+            values.setdefault(name, []).append(value)
+    return {name: sum(found) / len(found) for name, found in sorted(values.items())}

@@ -86,6 +86,11 @@ def evaluate(
     if options.as_json:
         typer.echo(report.model_dump_json(indent=2))
         return
-    print_records([row.model_dump() for row in report.rows], as_json=False)
+    rows = [row.model_dump() for row in report.rows]
+    further = sorted({name for row in rows for name in row["further_metrics"]})
+    for row in rows:
+        values = row.pop("further_metrics")
+        row.update({name: values.get(name) for name in further})
+    print_records(rows, as_json=False)
     for line in report.remarks:
         typer.echo(line)

@@ -45,7 +45,7 @@ def score(
     from cli.commands.graph import notes_on
     from cli.graph_files import graph_in
     from omnieval.errors import SequenceImpossibleError
-    from omnieval.metrics import score_of
+    from omnieval.scoring import score_of
     from taskgraph.measures.coherency import maximum_coherency_of
 
     graph = graph_in(file, subtasks)
@@ -70,6 +70,8 @@ def score(
     )
     typer.echo(f"{'coverage rate':22}{found.coverage_rate:.4f}")
     typer.echo(f"{'logical consistency':22}{consistency}")
+    for name, value in found.further_metrics.items():
+        typer.echo(f"{name.replace('_', ' '):22}{value:.4f}")
     if not why:
         typer.echo(f"{'coherency score':22}{found.coherency_score} of at most {found.maximum_coherency}")
     typer.echo(f"{'completed':22}{len(sequence)} of {len(graph.nodes)} subtasks")

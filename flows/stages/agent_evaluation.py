@@ -133,6 +133,7 @@ class _AgentEvaluation:
             ungradable=tuple(sorted(watch.ungradable)),
             coverage_rate=outcome.coverage_rate,
             logical_consistency=outcome.logical_consistency,
+            further_metrics=outcome.further_metrics,
             success=outcome.success and not invalid,
             steps=outcome.steps,
             outcome="invalid" if invalid else outcome.outcome,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import Field
+
 from resources.record import Record
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.trajectory import Termination
@@ -35,6 +37,8 @@ class AgentRun(Record):
     """Depth-weighted share of completed subtasks, 0 to 1."""
     logical_consistency: float | None = None
     """Coherency score of the order of completion over the largest possible; None where that is 0."""
+    further_metrics: dict[str, float] = Field(default_factory=dict)
+    """Values of other metrics by name; one that is undefined is missing."""
     success: bool = False
     """Whether every subtask was completed."""
     steps: int = 0

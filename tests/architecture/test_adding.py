@@ -21,12 +21,12 @@ import environments.platforms
 import evaluators_api.checks
 import evaluators_api.state.formats
 import model_clients.providers
+import omnieval.metrics
 import warehouse.exports
 import warehouse.imports
 from model_clients.settings import ModelSettings, RetrySettings
-from omnieval.metrics import Score
 from resources.record import Record
-from taskgraph.records.agent_run import AgentRun
+from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
 from tests.architecture.test_dimensions import NAMED_IN
 from warehouse.schema import TABLE_NAMED
@@ -312,10 +312,37 @@ def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pyte
     assert type(make(None)).__name__ == "Agent"  # type: ignore[arg-type]
 
 
-def test_a_metric_is_in_the_score_and_kept_per_attempt() -> None:
-    kept = set(Score.model_fields) & set(AgentRun.model_fields)
-    assert {"coverage_rate", "logical_consistency", "success"} <= kept
-    assert kept <= {column.name for column in TABLE_NAMED["agent_runs"].columns}
+def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:
+    from cli.main import create_app
+    from omnieval.graph_evaluator import GraphEvaluator
+    from omnieval.reports import report
+    from omnieval.scoring import score_of
+    from synthesis.composition.composition import compose
+    from synthesis.composition.request import CompositionRequest
+    from taskgraph.records.evaluation_function import EvalResult, Evaluation
+    from tests.synthesis.compositions import chain_pool
+
+    def judge(node: BoundSubtask, since_step: int) -> Evaluation:
+        return Evaluation(outcome="result", result=EvalResult(success=True, progress=1.0))
+
+    add(
+        omnieval.metrics,
+        "novelty.py",
+        '"""How new it is."""\ndef measure(attempt):\n    return len(attempt.completed) / 4\n',
+    )
+    nodes, intents, fixtures = chain_pool("a", "b")
+    (task,) = compose(nodes, intents, CompositionRequest(count=1), fixtures=fixtures)
+    assert score_of(task.graph, [task.graph.nodes[0].instance_id]).further_metrics == {"novelty": 0.25}
+    evaluator = GraphEvaluator(task.graph, judge)
+    evaluator.after_action()
+    outcome = evaluator.finish()
+    assert outcome.further_metrics == {"novelty": 0.5}
+    assert report([(task, outcome)])[0].further_metrics == {"novelty": 0.5}
+    file = tmp_path / "graph.json"
+    file.write_text('{"nodes": ["a", "b"], "edges": [["a", "b"]]}', encoding="utf-8")
+    printed = CliRunner().invoke(create_app(), ["score", str(file), "--completed", "a"]).output
+    assert "novelty" in printed
+    assert "further_metrics" in {column.name for column in TABLE_NAMED["agent_runs"].columns}
 
 
 def test_a_retry_policy_is_read_by_the_sender_alone() -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from omnieval.attempt import Attempt
 from omnieval.errors import SequenceImpossibleError
-from omnieval.metrics import coverage_rate, logical_consistency, score_of
+from omnieval.lookup import PAPER, metric_names
+from omnieval.metrics.coverage_rate import coverage_rate
+from omnieval.metrics.logical_consistency import logical_consistency
+from omnieval.scoring import score_of
 from taskgraph.measures.interference import orders_of
 from taskgraph.records.graph import TaskGraph
 from tests.taskgraph.small_graphs import clipboard, file, graphs, is_order, linked, node, shaped
@@ -22,6 +28,19 @@ def test_deeper_subtasks_weigh_more() -> None:
     score = score_of(DIAMOND, ["s0", "s1"])
     assert score.coverage_rate == pytest.approx(3 / 8)
     assert not score.success
+
+
+@pytest.mark.parametrize("name", metric_names())
+def test_every_metric_states_its_source_and_is_1_for_a_perfect_attempt(name: str) -> None:
+    module = import_module(f"omnieval.metrics.{name}")
+    assert re.search(r"\((section|table|equation) \S+\)\.", module.__doc__ or "", re.IGNORECASE)
+    names = tuple(item.instance_id for item in DIAMOND.nodes)
+    assert module.measure(Attempt(DIAMOND, names)) == 1
+    assert 0 <= module.measure(Attempt(DIAMOND, names[:1])) < 1
+
+
+def test_metrics_of_the_paper_are_modules_too() -> None:
+    assert set(PAPER) <= set(metric_names())
 
 
 @given(graphs(6))

@@ -1,0 +1,40 @@
+"""Finds metrics by the names of their modules."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import Protocol, cast
+
+import omnieval.metrics
+from omnieval.attempt import Attempt
+
+PAPER = ("coverage_rate", "logical_consistency")
+"""Metrics of the paper; records have a field for each of them, and keep the others by name."""
+
+
+class Metric(Protocol):
+    """What a metric's module offers."""
+
+    @staticmethod
+    def measure(attempt: Attempt) -> float | None:
+        """The value for an attempt; None where it is undefined."""
+
+
+def metric_names() -> tuple[str, ...]:
+    """Names of all metrics, sorted."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(omnieval.metrics.__path__)))
+
+
+def measured(attempt: Attempt) -> dict[str, float | None]:
+    """The value of every metric for `attempt`, by name."""
+    return {name: _metric(name).measure(attempt) for name in metric_names()}
+
+
+def further(values: dict[str, float | None]) -> dict[str, float]:
+    """The defined values of metrics that are not the paper's."""
+    return {name: value for name, value in values.items() if name not in PAPER and value is not None}
+
+
+def _metric(name: str) -> Metric:
+    return cast(Metric, import_module(f"omnieval.metrics.{name}"))
