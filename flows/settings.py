@@ -25,7 +25,7 @@ from model_clients.lookup import provider_names
 from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from offline.models import MODEL, PROVIDER
 from synthesis.composition.request import CompositionRequest
-from synthesis.cross_verification.cross_verification import VerificationSettings
+from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.exploration.exploration import ExplorationSettings
 from synthesis.intents.intents import IntentSettings
 from synthesis.replay.replay import ReplaySettings

@@ -18,6 +18,7 @@ from resources.applications import Application
 from resources.dimensions import TABLE
 from resources.record import Record
 from taskgraph.records.agent_run import AgentRun
+from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.provenance import Provenance
@@ -163,6 +164,13 @@ TABLES: tuple[Table, ...] = (
         ("verification_id",),
         "One round of cross-verification, kept whether it succeeded or not.",
         VerificationRound,
+        _made(),
+    ),
+    Table(
+        "performance_effects",
+        ("trajectory_id",),
+        "What a performance of a subtask changed; the view `effects` has one row per change.",
+        PerformanceEffects,
         _made(),
     ),
     Table("intents", ("intent_id",), "A goal with the group of subtasks that serve it.", Intent, _made()),

@@ -166,7 +166,9 @@ class PoolGrowth:
 
     async def _record(self, verification: Verification) -> None:
         recorder, verified = self.run.recorder, verification.verified
-        await recorder.record(*verification.trajectories, *verification.rounds, replace=True)
+        await recorder.record(
+            *verification.trajectories, *verification.rounds, *verification.effects, replace=True
+        )
         if verification.rejection:
             await recorder.record(verification.rejection)
         accepted = verified.function.function_id if verified else None

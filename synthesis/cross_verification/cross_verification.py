@@ -12,15 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from pydantic import Field
-
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from model_clients.errors import CallFailedError
 from resources.categories import ResourceCategory
-from resources.record import Record
 from synthesis.cross_verification.agreement import routes
+from synthesis.cross_verification.performance_effects import performance_effects
 from synthesis.cross_verification.performances import Performances, Stage
 from synthesis.cross_verification.resource_evidence import contradictions
+from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
 from synthesis.examination.case_building import build_cases
@@ -29,6 +28,7 @@ from synthesis.examination.subject import is_on_screen
 from synthesis.examination.verdict import Thresholds, feedback
 from synthesis.exploration.exploration import ExplorationSettings, propose_again
 from synthesis.trajectories.setup_trajectories import SetupTrajectory
+from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.evaluation_function import (
     Evaluation,
     EvaluationFunction,
@@ -40,23 +40,6 @@ from taskgraph.records.task import Rejection
 from taskgraph.records.trajectory import Trajectory
 
 STAGE = "cross_verification"
-
-
-class VerificationSettings(Record):
-    """Settings of cross-verification."""
-
-    rounds: int = Field(default=3, ge=1)
-    """Rounds of performing and writing (N in the paper)."""
-    functions_per_round: int = Field(default=3, ge=1)
-    """Functions tried on the evidence of one round before the subtask is performed again."""
-    parameter_sets: int = Field(default=2, ge=1)
-    """Parameter sets that are performed and verified; the others are left out of the verified subtask."""
-    performances_per_instance: int = Field(default=5, ge=1)
-    """Most performances of one parameter set, over all rounds."""
-    other_subtasks: int = Field(default=6, ge=0)
-    """Performances of other subtasks that the function is held against; some may turn out to be no wrong evidence."""
-    thresholds: Thresholds = Thresholds()
-    """What the examination must show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +58,8 @@ class Verification:
     """Every performance."""
     functions: tuple[EvaluationFunction, ...]
     """Every function written."""
+    effects: tuple[PerformanceEffects, ...] = ()
+    """What every finished performance changed."""
 
 
 class _StageFailedError(Exception):
@@ -142,6 +127,12 @@ class CrossVerifier:
             await self.stage.pool.postpone(subtask.subtask_id)
             raise
         await self.stage.pool.settle(subtask.subtask_id, verified)
+        effects = await asyncio.to_thread(
+            performance_effects,
+            work.performances.recorded,
+            verified.trajectories if verified else (),
+            self.stage.provenance.model_copy(update={"stage": STAGE}),
+        )
         return Verification(
             subtask=work.subtask,
             verified=verified,
@@ -149,6 +140,7 @@ class CrossVerifier:
             rounds=tuple(work.rounds),
             trajectories=tuple(work.performances.recorded),
             functions=tuple(work.functions),
+            effects=effects,
         )
 
     async def _verify(self, work: _Work) -> VerifiedSubtask:

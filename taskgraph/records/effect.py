@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from resources.record import Record
+from taskgraph.records.provenance import Provenance
 
 Area = Literal["file", "directory", "clipboard", "window", "screen"]
 """Part of the state that an effect lies in. `window` is the window in front: application, title, address."""
@@ -66,6 +67,27 @@ class Effect(Record):
             return f"{where}: {_shown(self.before)} becomes {_shown(self.after)}"
         value = self.after if self.kind == "added" else self.before
         return f"{where}: {self.kind}" + (f" {_shown(value)}" if value else "")
+
+
+class PerformanceEffects(Record):
+    """What one performance of a subtask changed, told apart by the performances that agree with it."""
+
+    trajectory_id: str
+    """The performance."""
+    subtask_id: str
+    """The subtask."""
+    instance_id: str
+    """The subtask bound to its parameters."""
+    compared: int = 1
+    """Performances, this one included, that agree in their result and decide what is essential; with 1 nothing is known of that."""
+    essential: tuple[Effect, ...] = ()
+    """Changes that all compared performances make; empty where there is only one."""
+    incidental: tuple[Effect, ...] = ()
+    """The other changes."""
+    left_out: int = 0
+    """Further changes, beyond the most that are kept of each kind."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
 
 
 _LONGEST_SHOWN = 80

@@ -13,9 +13,10 @@ from environments.platforms.simulated.catalog_entries import simulated_applicati
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.applications import Application
 from resources.reading.catalog import load_resource_categories
-from synthesis.cross_verification.cross_verification import CrossVerifier, Verification, VerificationSettings
+from synthesis.cross_verification.cross_verification import CrossVerifier, Verification
 from synthesis.cross_verification.performances import Stage
 from synthesis.cross_verification.verification_pool import VerificationPool
+from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.exploration.exploration import Exploration, ExplorationSettings, explore_application
 from synthesis.ports import Models
 from synthesis.trajectories.trajectories import TrajectorySettings, plain_picture

@@ -2,7 +2,7 @@ import pytest
 
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from prompts.replies import ActorReply, EvaluationWriterReply
-from synthesis.cross_verification.cross_verification import VerificationSettings
+from synthesis.cross_verification.verification_settings import VerificationSettings
 from taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World

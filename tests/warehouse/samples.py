@@ -10,6 +10,7 @@ from resources.applications import (
     WorkedStep,
 )
 from resources.record import Record
+from taskgraph.records.effect import Effect, PerformanceEffects
 from taskgraph.records.evaluation_function import (
     CheckCall,
     EvalResult,
@@ -119,6 +120,51 @@ def records() -> list[Record]:
         trajectory("trajectory-2", "sheets.chart", steps=trajectory().steps[:2]),
         trajectory("trajectory-bad", steps=(*trajectory().steps[:1], misled)),
         trajectory("recording-1", "task:task-1"),
+        PerformanceEffects(
+            trajectory_id="trajectory-1",
+            subtask_id=create.subtask_id,
+            instance_id=first.instance_id,
+            compared=2,
+            essential=(
+                Effect(
+                    area="file",
+                    container="a.csv",
+                    format="delimited",
+                    kind="added",
+                    after="a,b\n1,2\n",
+                    container_template="{csv_path}",
+                    after_template="a,b\n1,2\n",
+                ),
+                Effect(
+                    area="screen", address=("Text", "Saved"), kind="added", address_template=("Text", "Saved")
+                ),
+            ),
+            incidental=(
+                Effect(
+                    area="file",
+                    container=".applications/notes/recent.json",
+                    address=("last",),
+                    kind="changed",
+                    before="x.csv",
+                    after="a.csv",
+                    container_template=".applications/notes/recent.json",
+                    address_template=("last",),
+                    before_template="x.csv",
+                    after_template="{csv_path}",
+                ),
+            ),
+            provenance=MADE,
+        ),
+        PerformanceEffects(
+            trajectory_id="trajectory-2",
+            subtask_id=chart.subtask_id,
+            instance_id=second.instance_id,
+            incidental=(
+                Effect(
+                    area="clipboard", address=("text",), kind="added", after="copied", after_template="copied"
+                ),
+            ),
+        ),
         *functions,
         VerificationRound(
             verification_id="verification-1",

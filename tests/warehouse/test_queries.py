@@ -33,6 +33,22 @@ def test_the_task_query_shows_what_each_subtask_waits_for(sampled: Warehouse) ->
     assert [row["waits_for"] for row in rows] == [[], [1]]
 
 
+def test_effects_are_asked_for_by_subtask_and_area(sampled: Warehouse) -> None:
+    query = named_query("effects")
+
+    lasting = sampled.query(query.sql, query.bind({"subtask": "notes.create"})).as_dicts()
+    everything = sampled.query(query.sql, query.bind({"area": "any"})).as_dicts()
+
+    assert [(row["necessity"], row["container"], row["after"]) for row in lasting] == [
+        ("essential", "{csv_path}", "a,b\n1,2\n"),
+        ("incidental", ".applications/notes/recent.json", "{csv_path}"),
+    ]
+    assert [(row["subtask_id"], row["necessity"]) for row in everything if row["area"] == "clipboard"] == [
+        ("sheets.chart", "not compared")
+    ]
+    assert any(row["area"] == "screen" for row in everything)
+
+
 def test_an_unknown_query_names_the_nearest() -> None:
     with pytest.raises(UnknownQueryError, match="Did you mean 'funnel'"):
         named_query("funel")

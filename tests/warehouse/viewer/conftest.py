@@ -7,6 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from resources.record import Record
+from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.task import Replay, Task
 from tests.warehouse.sample_parts import SCREENS
@@ -46,6 +47,11 @@ def hostile_records() -> list[Record]:
             )
             update["graph"] = record.graph.model_copy(update={"nodes": nodes})
             update["low_level_instructions"] = (HOSTILE, HOSTILE)
+        if isinstance(record, PerformanceEffects):
+            update["essential"] = tuple(
+                effect.model_copy(update={"container_template": HOSTILE, "after_template": HOSTILE})
+                for effect in record.essential
+            )
         if isinstance(record, Replay):
             update["success"] = False
         changed.append(record.model_copy(update=update))

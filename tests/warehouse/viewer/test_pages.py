@@ -88,7 +88,7 @@ def test_subtask_page_shows_source_kill_matrix_and_every_round(pages: TestClient
         "def evaluate_agent_task_completion",
         "no op",
         "reset state",
-        "no evidence tests check_window",
+        "makes no difference: check_window",
         "check_file_exists",
         "no file",
         'href="/trajectories/trajectory-1"',
@@ -96,6 +96,20 @@ def test_subtask_page_shows_source_kill_matrix_and_every_round(pages: TestClient
     ):
         assert part in text, part
     assert text.count("<h3>Round ") == 2
+
+
+def test_subtask_page_shows_effects_in_terms_of_the_parameters(pages: TestClient) -> None:
+    text = pages.get("/subtasks/notes.create").text
+    for part in (
+        "all 2 performances that agree",
+        "{csv_path}",
+        ".applications/notes/recent.json: last",
+        "<code>x.csv</code>",
+        "1 on the screen in every performance",
+        "1 incidental",
+    ):
+        assert part in text, part
+    assert "No two performances agree" in pages.get("/subtasks/sheets.chart").text
 
 
 def test_a_strip_marks_the_control_that_was_acted_on(pages: TestClient) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
+from taskgraph.records.effect import Effect, PerformanceEffects
+from taskgraph.records.evaluation_function import GENUINE_FAMILIES, EvaluationFunction, VerificationRound
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Rejection
 from taskgraph.records.trajectory import Trajectory
@@ -18,6 +19,7 @@ from warehouse.viewer.pages.strips import read_strip
 from warehouse.viewer.website import Site, address
 
 _PAGE_ROWS = 50
+_LASTING = frozenset({"file", "directory", "clipboard"})
 _REPLAYED = "task:"
 """What the subtask id of a replay's trajectory begins with, before the id of the task."""
 _CHOSEN = (
@@ -61,6 +63,24 @@ def _task_of(store: Warehouse, trajectory: Trajectory) -> str:
 def _in_order(name: str) -> list[tuple[int, str]]:
     """A key that sorts ids by the numbers in them: `a:2` before `a:10`."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _shown_effects(performances: Sequence[PerformanceEffects]) -> dict[str, object]:
+    """The effects of the performance that was compared with most others, lasting ones apart from those of the screen."""
+    if not performances:
+        return {"count": 0}
+    chosen = max(performances, key=lambda item: item.compared)
+    groups: dict[str, list[Effect]] = {"essential": [], "incidental": [], "screen": []}
+    for effect in chosen.essential:
+        groups["essential" if effect.area in _LASTING else "screen"].append(effect)
+    groups["incidental"] = [effect for effect in chosen.incidental if effect.area in _LASTING]
+    return {
+        "count": len(performances),
+        "compared": chosen.compared,
+        "trajectory_id": chosen.trajectory_id,
+        "left_out": chosen.left_out,
+        **groups,
+    }
 
 
 def _numbered(names: Iterable[str | None]) -> dict[str | None, int]:
@@ -119,6 +139,10 @@ def add_pages(application: FastAPI, site: Site) -> None:
             ),
             instance_numbers=_numbered(item.instance_id for item in rounds),
             rounds=rounds,
+            effects=_shown_effects(
+                list(store.read(PerformanceEffects, "subtask_id = ?", [subtask_id], order_by="trajectory_id"))
+            ),
+            genuine_families=GENUINE_FAMILIES,
             rejections=list(store.read(Rejection, "item_id = ? AND item_kind = 'subtask'", [subtask_id])),
             trajectories=store.query(_TRAJECTORIES, [subtask_id]).as_dicts(),
             tasks=store.query(_TASKS_WITH, [subtask_id]).as_dicts(),

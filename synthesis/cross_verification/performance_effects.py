@@ -1,0 +1,69 @@
+"""The effects of a subtask's performances, as they are kept beside its trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluators_api.state.effects import effects
+from evaluators_api.state.essential import Division, divide
+from synthesis.cross_verification.agreement import agreeing
+from taskgraph.records.effect import Effect, PerformanceEffects
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.trajectory import Trajectory
+
+MOST_KEPT = 300
+"""Effects kept of each kind; the first ones, and those come from the outside in."""
+_NO_PROVENANCE = Provenance()
+
+
+def performance_effects(
+    trajectories: Sequence[Trajectory],
+    agreed: Sequence[Trajectory] = (),
+    provenance: Provenance = _NO_PROVENANCE,
+) -> tuple[PerformanceEffects, ...]:
+    """What each finished performance in `trajectories` changed.
+
+    Args:
+        trajectories: all performances of one subtask.
+        agreed: those that decide what is essential; the largest group that agrees, where none are given.
+        provenance: where the records come from.
+    """
+    finished = [item for item in trajectories if item.termination == "finished" and item.steps]
+    chosen = {item.trajectory_id for item in agreed or agreeing(finished, quorum=2)}
+    together = [item for item in finished if item.trajectory_id in chosen]
+    alone = [item for item in finished if item.trajectory_id not in chosen]
+    found = {
+        item.trajectory_id: effects(item.initial_evidence, item.final_evidence, item.parameters)
+        for item in finished
+    }
+    divisions = divide([(found[item.trajectory_id], item.parameters) for item in together])
+    records = {
+        item.trajectory_id: _record(item, division, len(together), provenance)
+        for item, division in zip(together, divisions, strict=True)
+    }
+    for item in alone:
+        nothing_known = Division(essential=(), incidental=found[item.trajectory_id])
+        records[item.trajectory_id] = _record(item, nothing_known, 1, provenance)
+    return tuple(records[item.trajectory_id] for item in finished)
+
+
+def _record(
+    trajectory: Trajectory, division: Division, compared: int, provenance: Provenance
+) -> PerformanceEffects:
+    essential, incidental = division.essential, division.incidental
+    if compared == 1:
+        essential, incidental = (), (*essential, *incidental)
+    return PerformanceEffects(
+        trajectory_id=trajectory.trajectory_id,
+        subtask_id=trajectory.subtask_id,
+        instance_id=trajectory.instance_id,
+        compared=compared,
+        essential=essential[:MOST_KEPT],
+        incidental=_lasting_first(incidental)[:MOST_KEPT],
+        left_out=sum(max(0, len(items) - MOST_KEPT) for items in (essential, incidental)),
+        provenance=provenance,
+    )
+
+
+def _lasting_first(items: Sequence[Effect]) -> tuple[Effect, ...]:
+    return tuple(sorted(items, key=lambda effect: effect.area == "screen"))

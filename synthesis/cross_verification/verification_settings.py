@@ -1,0 +1,25 @@
+"""Settings of cross-verification."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from resources.record import Record
+from synthesis.examination.verdict import Thresholds
+
+
+class VerificationSettings(Record):
+    """Settings of cross-verification."""
+
+    rounds: int = Field(default=3, ge=1)
+    """Rounds of performing and writing (N in the paper)."""
+    functions_per_round: int = Field(default=3, ge=1)
+    """Functions tried on the evidence of one round before the subtask is performed again."""
+    parameter_sets: int = Field(default=2, ge=1)
+    """Parameter sets that are performed and verified; the others are left out of the verified subtask."""
+    performances_per_instance: int = Field(default=5, ge=1)
+    """Most performances of one parameter set, over all rounds."""
+    other_subtasks: int = Field(default=6, ge=0)
+    """Performances of other subtasks that the function is held against; some may turn out to be no wrong evidence."""
+    thresholds: Thresholds = Thresholds()
+    """What the examination must show."""
