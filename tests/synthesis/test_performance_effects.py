@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from resources.applications import ControlQuery
 from synthesis.cross_verification.performance_effects import MOST_KEPT, performance_effects
+from taskgraph.records.evidence import InputEvent
 from taskgraph.records.interaction import KeyboardInput
 from taskgraph.records.trajectory import Trajectory
-from tests.synthesis.recordings import ControlQuery, InputEvent, file, recording
+from tests.synthesis.recordings import file, recording
 
 
 def saved(name: str, text: str, *, attempt: int = 0, extra: str = "") -> Trajectory:
