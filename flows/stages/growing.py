@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from flows.running.together import together
-from flows.stages.known_pool import is_unchanged, load_verified
+from flows.stages.known_pool import is_unchanged, load_set_aside, load_verified
 from flows.stages.rejections import told_apart
 from flows.stages.results import Explored, Verified
 from flows.wiring import Run
@@ -21,6 +21,7 @@ from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.model_calls import ModelRole
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
+from taskgraph.records.trajectory import Trajectory
 
 EXPLORATION = "exploration"
 VERIFICATION = "verification"
@@ -38,6 +39,8 @@ class PoolGrowth:
     """Verifies them."""
     known: dict[str, VerifiedSubtask]
     """Verified by earlier runs."""
+    set_aside: dict[str, tuple[Trajectory, ...]] = field(default_factory=dict)
+    """Performances of these that were set aside for the accepted ones, by subtask."""
     verified: dict[str, VerifiedSubtask] = field(default_factory=dict)
     """Verified subtasks by id, old and new."""
     accepted: dict[str, EvaluationFunction] = field(default_factory=dict)
@@ -72,6 +75,7 @@ class PoolGrowth:
             pool,
             verifier,
             known=load_verified(run.warehouse, run.applications),
+            set_aside=load_set_aside(run.warehouse),
             accepted={item.subtask_id: item for item in run.warehouse.read(EvaluationFunction, "accepted")},
             joined=joined,
         )
@@ -145,7 +149,9 @@ class PoolGrowth:
         self.verified[name] = known
         self.settled.add(name)
         await self.pool.settle(name, known)
-        for trajectory in known.trajectories:
+        for trajectory in sorted(
+            (*self.set_aside.get(name, ()), *known.trajectories), key=lambda item: item.attempt
+        ):
             await self.pool.record(trajectory)
 
     async def _verify(self, subtask: Subtask) -> int:

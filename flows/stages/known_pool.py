@@ -6,12 +6,17 @@ from collections.abc import Mapping
 
 from resources.applications import Application
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.trajectories.settled_ends import unsettled
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.trajectory import Trajectory
 from warehouse.store import Warehouse
 
 _ACCEPTED = "trajectory_id IN (SELECT trajectory_id FROM verifications WHERE accepted)"
+_SET_ASIDE = (
+    "termination = 'finished' AND trajectory_id NOT IN (SELECT trajectory_id FROM verifications WHERE accepted)"
+    " AND subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
+)
 
 
 def load_verified(
@@ -44,6 +49,18 @@ def load_verified(
                 subtask=subtask, function=function, trajectories=tuple(wanted)
             )
     return found
+
+
+def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:
+    """Performances of verified subtasks that ended settled and were set aside for later ones, in the order of their attempts.
+
+    Other subtasks were held against the first performance of each, so they are again.
+    """
+    found: dict[str, list[Trajectory]] = {}
+    for trajectory in warehouse.read(Trajectory, _SET_ASIDE):
+        if not unsettled(trajectory):
+            found.setdefault(trajectory.subtask_id, []).append(trajectory)
+    return {name: tuple(sorted(items, key=lambda item: item.attempt)) for name, items in found.items()}
 
 
 def is_unchanged(proposed: Subtask, verified: VerifiedSubtask, parameter_sets: int) -> bool:

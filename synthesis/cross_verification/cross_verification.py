@@ -183,8 +183,8 @@ class CrossVerifier:
 
     async def _setups(self, instances: Sequence[BoundSubtask]) -> dict[str, SetupTrajectory]:
         setups = {}
-        for instance in instances:
-            setup = await self.stage.pool.setup_trajectory(instance)
+        for variant, instance in enumerate(instances):
+            setup = await self.stage.pool.setup_trajectory(instance, variant)
             if setup is None:
                 needed = ", ".join(f"{item.category} {item.value}".strip() for item in instance.inputs)
                 raise _StageFailedError(

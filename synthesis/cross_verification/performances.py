@@ -51,7 +51,7 @@ class Performances:
     stage: Stage
     """What performing needs."""
     recorded: list[Trajectory] = field(default_factory=list)
-    """Every trajectory, in the order they ended."""
+    """Every trajectory, in the order they were begun."""
     discarded: set[str] = field(default_factory=set)
     """Ids of those that count no longer."""
     attempts: Counter[str] = field(default_factory=Counter)
@@ -113,7 +113,8 @@ class Performances:
             wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
             if not wanted or self.hopeless:
                 return []
-            await asyncio.gather(*(self._perform(item, setups[item.instance_id]) for item in wanted))
+            done = await asyncio.gather(*(self._perform(item, setups[item.instance_id]) for item in wanted))
+            self.recorded += done
 
     def _doubts(self, agreed: list[Trajectory], most_attempts: int) -> bool:
         """Whether performances that agree are set aside, once, because all of them overlooked a control."""
@@ -130,7 +131,7 @@ class Performances:
         done = {item.instance_id for item in self.usable}
         return [item for item in instances if item.instance_id not in done] or instances
 
-    async def _perform(self, instance: BoundSubtask, setup: SetupTrajectory) -> None:
+    async def _perform(self, instance: BoundSubtask, setup: SetupTrajectory) -> Trajectory:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1
         stage = self.stage
@@ -146,7 +147,6 @@ class Performances:
             picture=stage.picture,
             provenance=stage.provenance,
         )
-        self.recorded.append(trajectory)
         open_now = unsettled(trajectory) if trajectory.termination == "finished" else ()
         if open_now:
             self.discard([trajectory], ask_to_settle(open_now))
@@ -156,6 +156,7 @@ class Performances:
             self.feedback.setdefault(instance.instance_id, []).append(
                 f"ended with {trajectory.termination}: {trajectory.message}"
             )
+        return trajectory
 
     def explain(self) -> str:
         """Why performances did not come to an agreement, in one sentence."""

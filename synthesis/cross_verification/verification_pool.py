@@ -8,6 +8,7 @@ so a run that was killed and started again asks the same questions as one that w
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
@@ -26,6 +27,7 @@ _PREPARED_LAST = (ResourceKind.OPEN_DOCUMENT, ResourceKind.TAB, ResourceKind.SEL
 
 Plan = tuple[tuple[BoundSubtask, Trajectory], ...]
 Obstacle = Literal["wait", "impossible", "postponed"]
+_Rank = tuple[int, int, str]
 
 
 class VerificationPool:
@@ -47,6 +49,7 @@ class VerificationPool:
         self._announced: dict[str, tuple[BoundSubtask, ...]] = {}
         self._recorded: dict[str, dict[str, Trajectory]] = {}
         self._complete = False
+        self._chains: dict[str, int] | None = None
         self._postponed: dict[str, tuple[BoundSubtask, ...]] = {}
         self._changed = asyncio.Condition()
 
@@ -63,12 +66,14 @@ class VerificationPool:
                     subtask.bind(parameters, self._categories) for parameters in subtask.available_parameters
                 )
                 self._announced[subtask.subtask_id] = self._open[subtask.subtask_id]
+            self._chains = None
             self._changed.notify_all()
 
     async def complete(self) -> None:
         """Tell that no further subtasks will be announced."""
         async with self._changed:
             self._complete = True
+            self._chains = None
             self._changed.notify_all()
 
     async def record(self, trajectory: Trajectory) -> None:
@@ -93,17 +98,18 @@ class VerificationPool:
             self._postponed[name] = self._open.pop(name, ())
             self._changed.notify_all()
 
-    async def setup_trajectory(self, instance: BoundSubtask) -> SetupTrajectory | None:
+    async def setup_trajectory(self, instance: BoundSubtask, variant: int = 0) -> SetupTrajectory | None:
         """What to perform before `instance` so that its inputs exist; None if nothing verified can provide them.
 
-        Waits while a subtask that is still open could.
+        Waits while a subtask that is still open could. Another `variant` has the producer work with other parameters,
+        where it is verified with several: a consumer that is always given the same is never shown to look at it.
 
         Raises:
             BatchPendingError: nothing can now, but something was postponed that may in a later run.
         """
         async with self._changed:
             while True:
-                plan = self._plan(instance, instance.application, (instance.subtask_id,))
+                plan = self._plan(instance, instance.application, (instance.subtask_id,), variant=variant)
                 if plan == "postponed" or (plan == "impossible" and self._complete):
                     if self._postponed:
                         first = min(self._postponed)
@@ -116,9 +122,11 @@ class VerificationPool:
                 await self._changed.wait()
 
     async def others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...]:
-        """Performances of `wanted` other subtasks, as announced, those of the same application first; fewer at the end.
+        """Performances of `wanted` other subtasks, those of the same application first; fewer at the end.
 
-        Waits only for subtasks that nothing holds up.
+        Which ones follows from what was announced and what becomes of it, never from who happens to be done by now:
+        only subtasks are asked for that need no longer chain of others before them than `subtask` itself does, and each
+        of these is waited for. Waiting in a circle is impossible, because producers have shorter chains.
         """
         async with self._changed:
             while (found := self._others(subtask, wanted)) is None:
@@ -127,21 +135,41 @@ class VerificationPool:
 
     def _others(self, subtask: Subtask, wanted: int) -> tuple[Trajectory, ...] | None:
         own = subtask.application
-        names = [name for name in {**self._announced, **self._recorded} if name != subtask.subtask_id]
-        names.sort(key=lambda name: (_application(name) != own, _application(name)))
-        held_up = [name for name in names if not self._is_simple(name)]
+        longest = self._chain_length(subtask.subtask_id)
+        lengths = {name: self._chain_length(name) for name in {**self._announced, **self._recorded}}
+        names = [
+            name
+            for name, length in lengths.items()
+            if name != subtask.subtask_id
+            and length <= longest
+            and not (self._complete and length == math.inf)
+        ]
+        names.sort(key=lambda name: (_application(name) != own, lengths[name], _application(name)))
         found: list[Trajectory] = []
-        for name in [*(name for name in names if name not in held_up), *held_up]:
+        for name in names:
             if len(found) == wanted:
                 break
-            if not self._complete and (_application(name) != own or name in held_up):
+            if not self._complete and (_application(name) != own or lengths[name]):
                 return None
+            prospect = self._prospect(name, lengths[name])
+            if prospect == "impossible":
+                continue
             sample = self._sample(name)
-            if sample is not None:
+            if sample is not None and prospect == "possible":
                 found.append(sample)
-            elif name in self._open and name not in held_up:
+            elif name in self._open:
                 return None
         return tuple(found) if len(found) == wanted or self._complete else None
+
+    def _prospect(self, name: str, level: float) -> Literal["possible", "impossible", "wait"]:
+        """Whether producers of shorter chains than `level` can prepare the subtask, as far as they are settled."""
+        plans = [
+            self._plan(instance, instance.application, (name,), below=level)
+            for instance in self._announced.get(name, ())
+        ]
+        if any(plan in ("impossible", "postponed") for plan in plans):
+            return "impossible"
+        return "wait" if "wait" in plans else "possible"
 
     def _sample(self, name: str) -> Trajectory | None:
         """The performance of the subtask's first instance; of another one only when it is settled without."""
@@ -153,10 +181,34 @@ class VerificationPool:
                 return None
         return next(iter(recorded.values()), None)
 
-    def _is_simple(self, name: str) -> bool:
-        """Whether a reset provides all that the subtask reads."""
-        instances = self._announced.get(name, ())
-        return not any(list(self._unmet(instance, instance.application)) for instance in instances)
+    def _chain_length(self, name: str) -> float:
+        """How many subtasks stand before this one, at least; 0 where a reset provides all that it reads.
+
+        Infinite where nothing announced can prepare it, and before all is announced for those that need preparing.
+        """
+        if self._chains is None:
+            self._chains = self._measured_chains()
+        return self._chains.get(name, math.inf if name in self._announced else 0)
+
+    def _measured_chains(self) -> dict[str, int]:
+        needs = {
+            name: [needed for item in instances for needed in self._unmet(item, item.application)]
+            for name, instances in self._announced.items()
+        }
+        lengths = {name: 0 for name, needed in needs.items() if not needed}
+        outputs = self._outputs(lengths)
+        for length in range(1, _DEEPEST_CHAIN + 1) if self._complete else ():
+            found = [
+                name
+                for name, needed in needs.items()
+                if name not in lengths and all(any(provides(one, item) for one in outputs) for item in needed)
+            ]
+            lengths.update(dict.fromkeys(found, length))
+            outputs |= self._outputs(found)
+        return lengths
+
+    def _outputs(self, names: Iterable[str]) -> set[Resource]:
+        return {output for name in names for item in self._announced[name] for output in item.outputs}
 
     def _unmet(self, instance: BoundSubtask, application: str) -> Iterator[Resource]:
         available = self._fixtures.get(application, frozenset()) | self._fixtures.get(
@@ -166,61 +218,84 @@ class VerificationPool:
             if not any(provides(fixture, needed) for fixture in available):
                 yield needed
 
-    def _plan(self, instance: BoundSubtask, application: str, path: tuple[str, ...]) -> Plan | Obstacle:
-        """What to perform before `instance`; `path` holds the subtasks that already wait for each other."""
+    def _plan(
+        self,
+        instance: BoundSubtask,
+        application: str,
+        path: tuple[str, ...],
+        *,
+        variant: int = 0,
+        below: float = math.inf,
+    ) -> Plan | Obstacle:
+        """What to perform before `instance`; `path` holds the subtasks that already wait for each other.
+
+        Only subtasks with shorter chains than `below` are performed.
+        """
         plan: list[tuple[BoundSubtask, Trajectory]] = []
         unmet = sorted(self._unmet(instance, application), key=lambda item: item.kind in _PREPARED_LAST)
         for needed in unmet:
             if any(provides(output, needed) for done, _ in plan for output in done.outputs):
                 continue
-            provider = self._provider(instance, needed, path)
+            provider = self._provider(instance, needed, path, variant, below)
             if isinstance(provider, str):
                 return provider
             plan += [item for item in provider if item not in plan]
         return tuple(plan)
 
-    def _provider(self, instance: BoundSubtask, needed: Resource, path: tuple[str, ...]) -> Plan | Obstacle:
-        answer: Literal["wait", "impossible"] = "impossible" if self._complete else "wait"
+    def _provider(
+        self, instance: BoundSubtask, needed: Resource, path: tuple[str, ...], variant: int, below: float
+    ) -> Plan | Obstacle:
         if len(path) > _DEEPEST_CHAIN:
             return "impossible"
         plans: list[Plan] = []
+        obstacles: set[Obstacle] = set()
         for verified in self._verified.values():
-            if verified.subtask.subtask_id in path:
+            name = verified.subtask.subtask_id
+            if name in path or not self._is_below(name, below):
                 continue
             for producer in verified.instances(self._categories):
                 trajectory = verified.trajectory(producer.instance_id)
                 if trajectory is None or not any(provides(output, needed) for output in producer.outputs):
                     continue
-                before = self._plan(producer, instance.application, (*path, producer.subtask_id))
-                if not isinstance(before, str):
+                before = self._plan(
+                    producer, instance.application, (*path, name), variant=variant, below=below
+                )
+                if isinstance(before, str):
+                    obstacles.add(before)
+                else:
                     plans.append((*before, (producer, trajectory)))
         if plans:
-            best = min(plans, key=lambda plan: _rank(plan, instance.application))
-            if self._better_may_come(self._open, best, instance, needed, path):
+            rank = min(_rank(plan, instance.application) for plan in plans)
+            if self._better_may_come(self._open, rank, instance, needed, path):
                 return "wait"
-            return (
-                "postponed" if self._better_may_come(self._postponed, best, instance, needed, path) else best
-            )
+            if self._better_may_come(self._postponed, rank, instance, needed, path):
+                return "postponed"
+            best = [plan for plan in plans if _rank(plan, instance.application) == rank]
+            return best[variant % len(best)]
         for name, producers in self._open.items():
-            if name in path:
+            if name in path or not self._is_below(name, below):
                 continue
             for producer in producers:
                 if any(provides(output, needed) for output in producer.outputs) and (
-                    self._plan(producer, instance.application, (*path, name)) != "impossible"
+                    self._plan(producer, instance.application, (*path, name), below=below) != "impossible"
                 ):
                     return "wait"
-        return answer
+        if "wait" in obstacles or not self._complete:
+            return "wait"
+        return "postponed" if "postponed" in obstacles else "impossible"
+
+    def _is_below(self, name: str, limit: float) -> bool:
+        return limit == math.inf or self._chain_length(name) < limit
 
     def _better_may_come(
         self,
         coming: Mapping[str, tuple[BoundSubtask, ...]],
-        best: Plan,
+        rank: _Rank,
         instance: BoundSubtask,
         needed: Resource,
         path: tuple[str, ...],
     ) -> bool:
-        """Whether a subtask of those `coming`, which itself waits for nothing, would be preferred to `best`."""
-        rank = _rank(best, instance.application)
+        """Whether a subtask of those `coming`, which itself waits for nothing, would be preferred to one of `rank`."""
         if not self._complete and rank[:2] != (1, 0):
             return True
         return any(
@@ -233,7 +308,7 @@ class VerificationPool:
         )
 
 
-def _rank(plan: Plan, own: str) -> tuple[int, int, str]:
+def _rank(plan: Plan, own: str) -> _Rank:
     """Smaller is better: few subtasks, few of them of other applications than `own`, then by name."""
     return len(plan), sum(item.application != own for item, _ in plan), plan[-1][0].subtask_id
 

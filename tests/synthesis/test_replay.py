@@ -42,9 +42,6 @@ def replayer(world: World, verified: dict[str, VerifiedSubtask], **settings: int
     )
 
 
-@pytest.mark.xfail(
-    reason="known fault: what a consumer of the clipboard must hold is not always taken from the clipboard it was given"
-)
 async def test_a_composed_task_works_in_each_order_tried(pool: Verified) -> None:
     world, verified = pool
     task = next(item for item in composed(verified) if item.successful_order_count > 1)

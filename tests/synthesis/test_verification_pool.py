@@ -40,6 +40,16 @@ def first(subtask: Subtask) -> BoundSubtask:
     return subtask.bind(subtask.available_parameters[0], CATEGORIES)
 
 
+def subtask(name: str, *, inputs: str = "", outputs: str = "") -> Subtask:
+    """A subtask of the categories given; a fixture is all that it reads besides."""
+    declared = {
+        "subtask_id": name,
+        "inputs": [{"category": inputs}] if inputs else [],
+        "outputs": [{"category": outputs}] if outputs else [],
+    }
+    return Subtask.model_validate({**COPY.model_dump(), **declared})
+
+
 async def announced(*subtasks: Subtask, settled: Sequence[Subtask] = ()) -> VerificationPool:
     """A pool to which all subtasks are announced, and of which those `settled` are verified already."""
     filled = pool()
@@ -93,22 +103,8 @@ async def test_nobody_is_told_no_before_all_is_announced() -> None:
 
 async def test_subtasks_that_could_only_prepare_each_other_do_not_wait_for_ever() -> None:
     slot = next(name for name, item in CATEGORIES.items() if item.kind is ResourceKind.OPEN_DOCUMENT)
-    one = COPY.model_copy(update={"subtask_id": "simulated_notes.one"})
-    one = Subtask.model_validate(
-        {
-            **one.model_dump(),
-            "inputs": [{"category": "text_in_clipboard"}],
-            "outputs": [{"category": slot}],
-        }
-    )
-    two = Subtask.model_validate(
-        {
-            **one.model_dump(),
-            "subtask_id": "simulated_notes.two",
-            "inputs": [{"category": slot}],
-            "outputs": [{"category": "text_in_clipboard"}],
-        }
-    )
+    one = subtask("simulated_notes.one", inputs="text_in_clipboard", outputs=slot)
+    two = subtask("simulated_notes.two", inputs=slot, outputs="text_in_clipboard")
     stuck = await announced(one, two)
     assert await asyncio.gather(stuck.setup_trajectory(first(one)), stuck.setup_trajectory(first(two))) == [  # type: ignore[comparison-overlap]
         None,
@@ -190,3 +186,54 @@ async def test_other_performances_are_those_announced_first_whoever_was_recorded
     assert not task.done()
     await ready.record(earlier)
     assert [item.subtask_id for item in await task] == [others[0].subtask_id]
+
+
+async def test_a_producer_with_several_parameter_sets_gives_each_instance_another_content() -> None:
+    ready = await announced(COPY, PASTE, settled=[COPY])
+    given = []
+    for variant in (0, 1, 2, 3):
+        setup = await ready.setup_trajectory(first(PASTE), variant)
+        assert setup is not None
+        given.append(setup.performed[0][0].parameters["text_path"])
+    assert len(set(given)) == len(COPY.available_parameters) == 3
+    assert given[3] == given[0]
+
+
+async def test_others_are_the_same_whether_or_not_a_longer_chain_is_done_already() -> None:
+    chosen = []
+    for done in ((), (PASTE,)):
+        ready = await announced(WRITE, COPY, PASTE, settled=done)
+        for item in (COPY, *done):
+            await ready.record(recording(item.subtask_id, item.available_parameters[0], []))
+        await ready.settle(COPY.subtask_id, verified(COPY))
+        chosen.append([item.subtask_id for item in await ready.others(WRITE, 6)])
+    assert chosen == [[COPY.subtask_id]] * 2
+
+
+async def test_a_subtask_that_needs_preparing_is_held_against_others_that_do() -> None:
+    ready = await announced(COPY, PASTE, SEND, settled=[COPY])
+    await ready.record(recording(COPY.subtask_id, COPY.available_parameters[0], []))
+    task = asyncio.create_task(ready.others(PASTE, 6))
+    await asyncio.sleep(0)
+    assert not task.done()
+    await ready.record(recording(SEND.subtask_id, SEND.available_parameters[0], []))
+    assert [item.subtask_id for item in await task] == [COPY.subtask_id, SEND.subtask_id]
+
+
+async def test_nobody_is_waited_for_whose_producers_were_rejected() -> None:
+    ready = await announced(COPY, PASTE, SEND)
+    task = asyncio.create_task(ready.others(PASTE, 6))
+    await ready.settle(COPY.subtask_id, None)
+    assert await task == ()
+
+
+async def test_what_waits_for_a_rejected_subtask_to_be_tried_again_is_not_refused() -> None:
+    """An earlier run verified a chain of two; in this run a better first link is open again."""
+    slot = next(name for name, item in CATEGORIES.items() if item.kind is ResourceKind.OPEN_DOCUMENT)
+    opening = [subtask(f"simulated_notes.{name}", outputs=slot) for name in ("open_a", "open_b")]
+    copying = subtask("simulated_notes.copy", inputs=slot, outputs="text_in_clipboard")
+    pasting = subtask("simulated_notes.paste", inputs="text_in_clipboard")
+    waiting = await announced(*opening, copying, pasting, settled=[opening[1], copying])
+    task = await asked(waiting, pasting)
+    await waiting.settle(opening[0].subtask_id, None)
+    assert performers(await task) == [opening[1].subtask_id, copying.subtask_id]
