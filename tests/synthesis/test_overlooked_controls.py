@@ -59,12 +59,12 @@ class Scripted(Performances):
     def follow(self, script: dict[str, list[tuple[str, ...]]]) -> None:
         self.stage = cast(Any, script)
 
-    async def _perform(self, instance: BoundSubtask, setup: SetupTrajectory) -> None:
+    async def _perform(self, instance: BoundSubtask, setup: SetupTrajectory) -> Trajectory:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1
         name = instance.parameters["text"]
         script = cast(dict[str, list[tuple[str, ...]]], self.stage)
-        self.recorded.append(performed(name, *script[name][attempt], attempt=attempt))
+        return performed(name, *script[name][attempt], attempt=attempt)
 
 
 def instance(name: str) -> BoundSubtask:
