@@ -306,6 +306,48 @@ def test_a_picture_outside_the_folder_is_never_read(target: Warehouse, tmp_path:
     assert "leaves the folder" in refusal(target, "omnibench", tmp_path / "in").reason
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ((("subtask_id",), "nobody"), "subtask_id: names 'nobody', which is not there"),
+        ((("instruction",), 5), "instruction: must be text, not a number"),
+        ((("observations",), []), "observations: are 0, but there are 1 actions"),
+        ((("actions",), {}), "actions: must be a list, not an object"),
+        ((("actions", 0, "function"), "fly"), "actions[0].function: "),
+        ((("actions", 0, "args"), None), "actions[0].args: must be an object, not null"),
+        ((("actions", 0, "args", "seconds"), "long"), "actions[0].args.seconds: "),
+        ((("actions", 0, "rect"), [1, 2, 3]), "actions[0].rect: must be left, top, right, bottom"),
+        ((("actions", 0, "rect"), [1, 2, 3, 1e999]), "actions[0].rect[3]: "),
+    ],
+    ids=str,
+)
+def test_a_malformed_trajectory_of_the_paper_is_refused_with_its_place(
+    target: Warehouse, tmp_path: Path, change: Change, message: str
+) -> None:
+    foreign.omnibench(tmp_path)
+    record = {
+        "instruction": "x",
+        "observations": ["a.png"],
+        "actions": [{"function": "wait", "args": {"seconds": 1}}],
+        "subtask_id": "df3fc68b",
+    }
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    text = json.dumps(changed(record, change)).replace("Infinity", "1e999")
+    foreign.write(tmp_path, "trajectories/t.json", text)
+
+    assert f"trajectories/t.json: {message}" in str(refusal(target, "omnibench", tmp_path))
+
+
+def test_all_faults_of_a_paper_task_are_listed(target: Warehouse, tmp_path: Path) -> None:
+    foreign.omnibench(tmp_path)
+    task = {**foreign.OMNIBENCH_TASK, "task_intent": 9, "dag": {"nodes": "x", "edges": []}}
+    foreign.write(tmp_path, "tasks/12.json", task)
+
+    error = refusal(target, "omnibench", tmp_path)
+
+    assert [fault.field for fault in error.faults] == ["dag.nodes", "dag.edges", "task_intent"]
+
+
 def test_an_import_says_where_it_stopped_and_why(target: Warehouse, tmp_path: Path) -> None:
     foreign.write(tmp_path, "chrome/a.json", {**foreign.OSWORLD, "proxy": "yes"})
 

@@ -5,87 +5,124 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AfterValidator, FiniteFloat, JsonValue, TypeAdapter, ValidationError
 
 from resources.applications import ControlQuery
 from resources.record import Record
+from taskgraph.reading.faults import reason_of
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.interaction import Action, Screenshot
 from taskgraph.records.subtask import Subtask, instance_id
 from taskgraph.records.task import Replay, Task
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.import_fields import Fields
 from warehouse.importing.imported_tasks import IMPORTED
+from warehouse.importing.items import ForeignModel, Item, Text
 
 _ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 _RENAMED = {"wheel_dist": "wheel_distance"}
 
 
-def read_trajectory(
-    fields: Fields, root: Path, subtasks: Mapping[str, Subtask], default_id: str
-) -> Trajectory:
+def _four_corners(corners: list[float]) -> list[float]:
+    if len(corners) != 4 or corners[0] > corners[2] or corners[1] > corners[3]:
+        raise ValueError("must be left, top, right, bottom")
+    return corners
+
+
+class PaperAction(ForeignModel):
+    """An action of C.2."""
+
+    function: Text
+    """Its operation."""
+    args: dict[str, JsonValue]
+    """Its arguments."""
+    description: str | None = None
+    """What it does."""
+    thought: str | None = None
+    """Why."""
+    control_text: str | None = None
+    """Text of the control it aims at."""
+    rect: Annotated[list[FiniteFloat], AfterValidator(_four_corners)] | None = None
+    """Place of that control: left, top, right, bottom."""
+
+
+class _Steps(ForeignModel):
+    observations: list[str]
+    actions: list[PaperAction]
+
+
+class _SubtaskTrajectory(_Steps):
+    trajectory_id: str | None = None
+    subtask_id: Text
+    instruction: Text
+
+
+class _TaskTrajectory(_Steps):
+    trajectory_id: Text
+    task_id: Text
+    topological_order: list[str]
+    instruction: str
+
+
+def read_trajectory(item: Item, root: Path, subtasks: Mapping[str, Subtask], default_id: str) -> Trajectory:
     """A subtask's trajectory (C.2).
 
     Raises:
         ImportRefusedError: a field, a picture or the subtask is missing or wrong.
     """
-    subtask_id = fields.text("subtask_id")
-    if subtask_id not in subtasks:
-        raise fields.refused("subtask_id", f"names {subtask_id!r}, which is not there")
-    instruction = fields.text("instruction")
-    sets = subtasks[subtask_id].available_parameters or ({},)
+    found = item.parsed(_SubtaskTrajectory)
+    if found.subtask_id not in subtasks:
+        raise item.refused("subtask_id", f"names {found.subtask_id!r}, which is not there")
+    sets = subtasks[found.subtask_id].available_parameters or ({},)
     parameters = next(
-        (item for item in sets if all(value in instruction for value in item.values())), sets[0]
+        (values for values in sets if all(value in found.instruction for value in values.values())), sets[0]
     )
     return Trajectory(
-        trajectory_id=fields.optional_text("trajectory_id", default_id) or default_id,
-        subtask_id=subtask_id,
-        instance_id=instance_id(subtask_id, parameters),
+        trajectory_id=found.trajectory_id or default_id,
+        subtask_id=found.subtask_id,
+        instance_id=instance_id(found.subtask_id, parameters),
         parameters=parameters,
-        instruction=instruction,
+        instruction=found.instruction,
         platform="imported",
         initial_evidence=Evidence(step=0),
-        steps=_steps(fields, root),
+        steps=_steps(found, item, root),
         termination="finished",
         provenance=IMPORTED,
     )
 
 
 def read_task_trajectory(
-    fields: Fields, root: Path, tasks: Mapping[str, Task], names: Callable[[Task], dict[str, str]]
+    item: Item, root: Path, tasks: Mapping[str, Task], names: Callable[[Task], dict[str, str]]
 ) -> list[Record]:
     """A task's trajectory (C.5): the replay and its recording.
 
     Raises:
         ImportRefusedError: a field, a picture or the task is missing or wrong.
     """
-    task_id = fields.text("task_id")
-    task = tasks.get(task_id)
+    found = item.parsed(_TaskTrajectory)
+    task = tasks.get(found.task_id)
     if task is None:
-        raise fields.refused("task_id", f"names {task_id!r}, which is not there")
+        raise item.refused("task_id", f"names {found.task_id!r}, which is not there")
     instances = names(task)
-    order = fields.texts("topological_order")
-    if sorted(order) != sorted(instances):
-        raise fields.refused("topological_order", "is no order of the task's nodes")
-    replay_id = fields.text("trajectory_id")
+    if sorted(found.topological_order) != sorted(instances):
+        raise item.refused("topological_order", "is no order of the task's nodes")
     recording = Trajectory(
-        trajectory_id=f"{replay_id}:recording",
-        subtask_id=f"task:{task_id}",
-        instance_id=f"task:{task_id}",
+        trajectory_id=f"{found.trajectory_id}:recording",
+        subtask_id=f"task:{found.task_id}",
+        instance_id=f"task:{found.task_id}",
         parameters={},
-        instruction=fields.text("instruction", empty=True),
+        instruction=found.instruction,
         platform="imported",
         initial_evidence=Evidence(step=0),
-        steps=_steps(fields, root),
+        steps=_steps(found, item, root),
         termination="finished",
         provenance=IMPORTED,
     )
     replay = Replay(
-        replay_id=replay_id,
-        task_id=task_id,
-        order=tuple(instances[name] for name in order),
+        replay_id=found.trajectory_id,
+        task_id=found.task_id,
+        order=tuple(instances[name] for name in found.topological_order),
         success=True,
         trajectory_id=recording.trajectory_id,
         provenance=IMPORTED,
@@ -93,70 +130,61 @@ def read_task_trajectory(
     return [recording, replay]
 
 
-def _steps(fields: Fields, root: Path) -> tuple[TrajectoryStep, ...]:
-    observations = fields.texts("observations")
-    actions = list(fields.each("actions"))
-    if len(observations) != len(actions):
-        raise fields.refused("observations", f"are {len(observations)}, but there are {len(actions)} actions")
-    steps = []
-    for number, (name, action) in enumerate(zip(observations, actions, strict=True), start=1):
-        rectangle = _rectangle(action)
-        text = action.optional_text("control_text")
-        steps.append(
-            TrajectoryStep(
-                step=number,
-                observation_screenshot=_picture(fields, root, name, number - 1),
-                description=action.optional_text("description"),
-                thought=action.optional_text("thought"),
-                action=read_action(action),
-                target=ControlQuery(text=text) if text else None,
-                target_rectangle=rectangle,
-                evidence=Evidence(step=number),
-            )
+def _steps(found: _Steps, item: Item, root: Path) -> tuple[TrajectoryStep, ...]:
+    pictures, actions = len(found.observations), len(found.actions)
+    if pictures != actions:
+        raise item.refused("observations", f"are {pictures}, but there are {actions} actions")
+    return tuple(
+        TrajectoryStep(
+            step=position + 1,
+            observation_screenshot=_picture(item, root, name, position),
+            description=action.description or "",
+            thought=action.thought or "",
+            action=read_action(action, item, f"actions[{position}]."),
+            target=ControlQuery(text=action.control_text) if action.control_text else None,
+            target_rectangle=_rectangle(action),
+            evidence=Evidence(step=position + 1),
         )
-    return tuple(steps)
+        for position, (name, action) in enumerate(zip(found.observations, found.actions, strict=True))
+    )
 
 
-def read_action(fields: Fields) -> Action:
-    """An action of C.2.
+def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
+    """The action of ours that `action` is; `place` says where it stands in `item`, for messages.
 
     Raises:
         ImportRefusedError: an unknown function, or arguments that it does not take.
     """
-    arguments = fields.fields("args").values
-    values: dict[str, object] = {_RENAMED.get(name, name): value for name, value in arguments.items()}
-    values["operation"] = fields.text("function")
-    if values["operation"] in ("click_input", "drag_input"):
+    values: dict[str, object] = {_RENAMED.get(name, name): value for name, value in action.args.items()}
+    values["operation"] = action.function
+    if action.function in ("click_input", "drag_input"):
         values["control_label"] = ""
     try:
         return _ACTION.validate_python(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][1:])
-        raise fields.refused(f"args.{place}" if place else "function", first["msg"]) from None
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"][1:])
+        raise item.refused(
+            f"{place}args.{field}" if field else f"{place}function", reason_of(first)
+        ) from None
 
 
-def _rectangle(fields: Fields) -> tuple[int, int, int, int] | None:
-    if fields.values.get("rect") is None:
+def _rectangle(action: PaperAction) -> tuple[int, int, int, int] | None:
+    if action.rect is None:
         return None
-    corners = fields.items("rect")
-    numbers = [int(item) for item in corners if isinstance(item, (int, float)) and not isinstance(item, bool)]
-    if len(corners) != 4 or len(numbers) != 4 or numbers[0] > numbers[2] or numbers[1] > numbers[3]:
-        raise fields.refused("rect", "must be left, top, right, bottom")
-    return (numbers[0], numbers[1], numbers[2], numbers[3])
+    left, top, right, bottom = (int(corner) for corner in action.rect)
+    return (left, top, right, bottom)
 
 
-def _picture(fields: Fields, root: Path, name: str, position: int) -> Screenshot:
+def _picture(item: Item, root: Path, name: str, position: int) -> Screenshot:
     """The picture of an observation, which must lie inside the imported folder."""
     target = (root / name).resolve()
-    refused: ImportRefusedError | None = None
+    place = f"observations[{position}]"
     if not target.is_relative_to(root.resolve()):
-        refused = fields.refused(f"observations[{position}]", f"leaves the folder: {name!r}")
-    elif not target.is_file():
-        refused = fields.refused(f"observations[{position}]", f"the picture {name!r} is not there")
-    if refused is not None:
-        raise refused
+        raise item.refused(place, f"leaves the folder: {name!r}")
+    if not target.is_file():
+        raise item.refused(place, f"the picture {name!r} is not there")
     png = target.read_bytes()
     if not png.startswith(b"\x89PNG\r\n"):
-        raise fields.refused(f"observations[{position}]", f"{name!r} is no PNG")
+        raise item.refused(place, f"{name!r} is no PNG")
     return Screenshot(sha256=hashlib.sha256(png).hexdigest(), png=png)

@@ -22,10 +22,9 @@ from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from warehouse.errors import Fault, ImportRefusedError, RowInvalidError
-from warehouse.importing.import_fields import Fields
 from warehouse.importing.imported_tasks import IMPORTED
-from warehouse.importing.imported_trajectories import read_action
-from warehouse.importing.items import BrokenItem, Kind
+from warehouse.importing.imported_trajectories import PaperAction, read_action
+from warehouse.importing.items import BrokenItem, Item, Kind
 from warehouse.schema import TABLE_OF_RECORD
 from warehouse.storage.field_codecs import Shared
 from warehouse.storage.rows import decode_record
@@ -89,9 +88,7 @@ def _trajectory(rows: list[dict[str, Any]], shown: str) -> Record | BrokenItem:
     first = rows[0]
     name = str(first.get("trajectory_id") or "")
     try:
-        steps = tuple(
-            _step(row, Fields(_action_of(row, shown), shown, f"{name}#{row.get('step')}")) for row in rows
-        )
+        steps = tuple(_step(row, Item(shown, _action_of(row), f"{name}#{row.get('step')}")) for row in rows)
         return Trajectory(
             trajectory_id=name,
             subtask_id=first["subtask_id"],
@@ -111,18 +108,18 @@ def _trajectory(rows: list[dict[str, Any]], shown: str) -> Record | BrokenItem:
         return BrokenItem(name or shown, "trajectory", shown, (fault,), "format_broken", None)
 
 
-def _action_of(row: dict[str, Any], shown: str) -> dict[str, Any]:
+def _action_of(row: dict[str, Any]) -> dict[str, Any]:
     return {"function": row["function"], "args": json.loads(row["arguments"])}
 
 
-def _step(row: dict[str, Any], action: Fields) -> TrajectoryStep:
+def _step(row: dict[str, Any], item: Item) -> TrajectoryStep:
     rectangle = row.get("rectangle")
     return TrajectoryStep(
         step=row["step"],
         observation_screenshot=Screenshot.of(row["screenshot"]["bytes"] or b""),
         description=row.get("description") or "",
         thought=row.get("thought") or "",
-        action=read_action(action),
+        action=read_action(item.parsed(PaperAction), item),
         target=ControlQuery(text=row["control_text"]) if row.get("control_text") else None,
         target_rectangle=tuple(rectangle) if rectangle else None,
         evidence=Evidence(step=row["step"]),

@@ -15,13 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
 from resources.applications import ResourceDeclaration
 from resources.instances import Resource
 from resources.record import Record
 from taskgraph.errors import ParameterInvalidError
-from taskgraph.reading.faults import json_kind
 from taskgraph.records.evaluation_function import ENTRY_POINT, EvaluationFunction
 from taskgraph.records.graph import Dependency
 from taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
@@ -30,13 +27,46 @@ from warehouse.errors import ImportRefusedError
 from warehouse.exporting.application_aliases import canonical_application
 from warehouse.exporting.file_names import id_of_name
 from warehouse.exporting.paper_format import EVALUATION_HEADER, node_names, subtask_fields, task_fields
-from warehouse.importing.import_fields import Fields, read_lines
 from warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
 from warehouse.importing.imported_trajectories import read_task_trajectory, read_trajectory
-from warehouse.importing.items import BrokenItem, Item, checked, file_items, line_items
+from warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    file_items,
+    line_items,
+)
 from warehouse.importing.json_reading import read_text
 
 R = TypeVar("R", bound=Record)
+
+
+class _Named(ForeignModel):
+    id: Text
+
+
+class _Subtask(_Named):
+    instruction_template: Text
+    application: Text
+    available_parameters: list[dict[str, str]]
+    OS: Text
+    input_resources: list[str]
+    output_resources: list[str]
+
+
+class _Graph(ForeignModel):
+    nodes: list[str]
+    edges: dict[str, list[str]]
+
+
+class _Task(ForeignModel):
+    task_instruction: str
+    dag: _Graph
+    task_intent: str
+    successful_topo: list[list[Identifier]]
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:
@@ -53,31 +83,28 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     tasks: dict[str, Task] = {}
 
     def subtask(item: Item) -> Iterator[Record]:
-        fields = _fields(item)
-        read = _subtask(fields)
+        read = _subtask(item)
         whole = templates.get(read.subtask_id)
-        if whole is not None and subtask_fields(whole) != dict(fields.values):
-            raise fields.refused("", "says otherwise than templates.jsonl")
-        if read.subtask_id not in subtasks:
-            subtasks[read.subtask_id] = whole or read
-        yield subtasks[read.subtask_id]
+        if whole is not None and subtask_fields(whole) != item.value:
+            raise item.refused("", "says otherwise than templates.jsonl")
+        yield subtasks.setdefault(read.subtask_id, whole or read)
 
     def task(item: Item) -> Iterator[Record]:
-        fields = _fields(item)
         task_id = _name(item)
+        found = item.parsed(_Task)
         whole = bindings.get(task_id)
-        if whole is not None and task_fields(whole) != dict(fields.values):
-            raise fields.refused("", "says otherwise than bindings.jsonl")
-        tasks[task_id] = whole or _task(task_id, fields, subtasks)
+        if whole is not None and task_fields(whole) != item.value:
+            raise item.refused("", "says otherwise than bindings.jsonl")
+        tasks[task_id] = whole or _task(task_id, item, found, subtasks)
         yield tasks[task_id]
 
     def trajectory(item: Item) -> Iterator[Record]:
-        yield read_trajectory(_fields(item), path, subtasks, f"trajectory-{_name(item)}")
+        yield read_trajectory(item, path, subtasks, f"trajectory-{_name(item)}")
 
     def task_trajectory(item: Item) -> Iterator[Record]:
-        yield from read_task_trajectory(_fields(item), path, tasks, _by_name)
+        yield from read_task_trajectory(item, path, tasks, _by_name)
 
-    yield from checked(_items(path, "subtasks"), subtask, lambda item: _fields(item).text("id"), "subtask")
+    yield from checked(_items(path, "subtasks"), subtask, lambda item: item.parsed(_Named).id, "subtask")
     yield from checked(_items(path, "trajectories"), trajectory, _name, "trajectory")
     yield from _functions(path, subtasks)
     yield from checked(_items(path, "tasks"), task, _name)
@@ -97,37 +124,27 @@ def _name(item: Item) -> str:
     return item.place.strip("[]") if item.place else id_of_name(Path(item.file).stem)
 
 
-def _fields(item: Item) -> Fields:
-    if not isinstance(item.value, dict):
-        raise item.refused("", f"must be an object, not {json_kind(item.value)}")
-    return Fields(item.value, item.file, item.place)
-
-
-def _subtask(fields: Fields) -> Subtask:
-    template = fields.text("instruction_template")
-    sets: list[dict[str, str]] = []
-    for item in fields.each("available_parameters"):
-        values: dict[str, str] = {}
-        for name, value in item.values.items():
-            if not isinstance(value, str):
-                raise item.refused(name, f"must be text, not {json_kind(value)}")
-            values[name] = value
-        missing = [name for name in placeholders(template) if name not in values]
+def _subtask(item: Item) -> Subtask:
+    found = item.parsed(_Subtask)
+    names = placeholders(found.instruction_template)
+    for position, values in enumerate(found.available_parameters):
+        missing = [name for name in names if name not in values]
         if missing:
-            raise item.refused(missing[0], "is missing, but instruction_template needs it")
-        sets.append(values)
-    application, category = canonical_application(fields.text("application"))
-    names = set(placeholders(template))
+            raise item.refused(
+                f"available_parameters[{position}].{missing[0]}",
+                "is missing, but instruction_template needs it",
+            )
+    application, category = canonical_application(found.application)
     return Subtask(
-        subtask_id=fields.text("id"),
-        application=fields.text("application"),
+        subtask_id=found.id,
+        application=found.application,
         application_category=category,
-        operating_system=fields.text("OS"),
+        operating_system=found.OS,
         platform=f"imported:{application}",
-        instruction_template=template,
-        available_parameters=tuple(sets),
-        inputs=_declared(fields.texts("input_resources"), names),
-        outputs=_declared(fields.texts("output_resources"), names),
+        instruction_template=found.instruction_template,
+        available_parameters=tuple(found.available_parameters),
+        inputs=_declared(found.input_resources, set(names)),
+        outputs=_declared(found.output_resources, set(names)),
         origin="imported",
         provenance=IMPORTED,
     )
@@ -173,25 +190,22 @@ def _function(file: Path, shown: str, subtasks: dict[str, Subtask]) -> Evaluatio
     )
 
 
-def _task(task_id: str, fields: Fields, subtasks: dict[str, Subtask]) -> Task:
-    instruction = fields.text("task_instruction", empty=True)
-    dag = fields.fields("dag")
-    names = dag.texts("nodes")
+def _task(task_id: str, item: Item, found: _Task, subtasks: dict[str, Subtask]) -> Task:
+    names = found.dag.nodes
     if len(set(names)) != len(names):
-        raise dag.refused("nodes", "name a subtask twice")
+        raise item.refused("dag.nodes", "name a subtask twice")
     nodes: dict[str, BoundSubtask] = {}
     for position, name in enumerate(names):
         if name not in subtasks:
-            raise dag.refused(f"nodes[{position}]", f"names the subtask {name!r}, which is not there")
-        nodes[name] = _bound(subtasks[name], instruction)
+            raise item.refused(f"dag.nodes[{position}]", f"names the subtask {name!r}, which is not there")
+        nodes[name] = _bound(subtasks[name], found.task_instruction)
     edges: list[Dependency] = []
-    adjacency = dag.fields("edges")
-    for name in adjacency.values:
+    for name, consumers in found.dag.edges.items():
         if name not in nodes:
-            raise adjacency.refused(name, "is no node")
-        for consumer in adjacency.texts(name):
+            raise item.refused(f"dag.edges.{name}", "is no node")
+        for consumer in consumers:
             if consumer not in nodes:
-                raise adjacency.refused(name, f"names {consumer!r}, which is no node")
+                raise item.refused(f"dag.edges.{name}", f"names {consumer!r}, which is no node")
             edges.append(
                 Dependency(
                     producer=nodes[name].instance_id,
@@ -199,23 +213,18 @@ def _task(task_id: str, fields: Fields, subtasks: dict[str, Subtask]) -> Task:
                     resource=_flowing(nodes[name], nodes[consumer]),
                 )
             )
-    for position, order in enumerate(fields.items("successful_topo")):
-        if not isinstance(order, list) or sorted(map(str, order)) != sorted(names):
-            raise fields.refused(f"successful_topo[{position}]", "is no order of the nodes")
+    for position, order in enumerate(found.successful_topo):
+        if sorted(order) != sorted(names):
+            raise item.refused(f"successful_topo[{position}]", "is no order of the nodes")
     task = build_task(
         task_id,
         list(nodes.values()),
         edges,
-        instruction,
-        lambda reason: dag.refused("edges", reason),
-        intent=fields.text("task_intent", empty=True),
+        found.task_instruction,
+        lambda reason: item.refused("dag.edges", reason),
+        intent=found.task_intent,
     )
-    instances = {name: node.instance_id for name, node in nodes.items()}
-    listed = tuple(
-        tuple(instances[str(name)] for name in order)
-        for order in fields.items("successful_topo")
-        if isinstance(order, list)
-    )
+    listed = tuple(tuple(nodes[name].instance_id for name in order) for order in found.successful_topo)
     return task.model_copy(update={"successful_orders": listed, "successful_order_count": len(listed)})
 
 
@@ -263,12 +272,9 @@ def _by_name(task: Task) -> dict[str, str]:
 
 def _sidecar(root: Path, name: str, record: type[R], key: Callable[[R], str]) -> dict[str, R]:
     found: dict[str, R] = {}
-    if (root / name).is_file():
-        for _, fields in read_lines(root / name, name):
-            try:
-                item = record.model_validate(dict(fields.values))
-            except ValidationError as error:
-                first = error.errors()[0]
-                raise fields.refused(".".join(str(part) for part in first["loc"]), first["msg"]) from None
-            found[key(item)] = item
+    for item in line_items(root / name, name) if (root / name).is_file() else ():
+        if isinstance(item, BrokenItem):
+            raise ImportRefusedError.listing(item.faults)
+        read = item.parsed(record)
+        found[key(read)] = read
     return found
