@@ -27,15 +27,15 @@ from benchmarks.labelled_performances import (
     perform_missing,
 )
 from benchmarks.run import Figure, NotMeasuredError
-from evaluators_api.acceptance_rates import (
+from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskgraph.measures.acceptance_rates import (
     AcceptanceReport,
-    JudgedOutcome,
     acceptance_report,
     as_markdown,
     rate,
 )
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from taskgraph.records.evaluation_function import Evaluation, EvaluationFunction
+from taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
 from taskgraph.records.subtask import Subtask
 from warehouse.errors import WarehouseError
 from warehouse.store import Warehouse
@@ -129,6 +129,7 @@ def judge(
                 said = verdict(sandbox, function, case, performance)
                 judgement.outcomes.append(
                     JudgedOutcome(
+                        outcome_id=outcome_id(case.case_id, function.function_id),
                         case_id=case.case_id,
                         subtask_id=case.subtask_id,
                         application=case.application.name,
@@ -198,6 +199,7 @@ def keep_report(judgement: Judgement, report: AcceptanceReport, place: Path = RE
     """Write rates and mistakes as JSON beside the other results."""
     content = {
         "rates": report.model_dump(mode="json"),
+        "outcomes": [item.model_dump(mode="json", exclude={"provenance"}) for item in judgement.outcomes],
         "mistakes": [item.model_dump(mode="json") for item in judgement.mistakes],
         "not_counted": judgement.invalid,
         "without_function": judgement.without_function,

@@ -21,6 +21,7 @@ from taskgraph.records.agent_run import AgentRun
 from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
 from taskgraph.records.graph import TaskGraph
+from taskgraph.records.judged_outcome import JudgedOutcome
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
@@ -158,6 +159,13 @@ TABLES: tuple[Table, ...] = (
         "Generated code that judges one subtask, with its kill matrix (App. C.3).",
         EvaluationFunction,
         _made(quality=(FunctionQuality, {})),
+    ),
+    Table(
+        "judged_outcomes",
+        ("outcome_id",),
+        "What an evaluation function said of one labelled outcome; error rates count those of accepted functions.",
+        JudgedOutcome,
+        _made(),
     ),
     Table(
         "verifications",

@@ -12,7 +12,9 @@ from flows.summaries.model_call_rows import model_call_rows
 from flows.wiring import Run
 from resources.errors import ExitCode
 from resources.record import Record
+from taskgraph.measures.acceptance_rates import AcceptanceReport
 from taskgraph.records.task import Rejection
+from warehouse.error_rates import error_rates
 
 
 class FunnelRow(Record):
@@ -59,6 +61,8 @@ class RunSummary(Record):
     """Price of the calls."""
     cached_share: float = 0.0
     """Share of their input tokens that the provider's cache held, 0 to 1."""
+    error_rates: AcceptanceReport | None = None
+    """How often the accepted functions judge labelled outcomes rightly; None where no outcome of theirs is labelled."""
     mistakes: tuple[MistakeFate, ...] = ()
     """What became of mistakes that the offline provider made on purpose."""
 
@@ -88,6 +92,7 @@ class RunSummary(Record):
             f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger,"
             f" ${self.cost_usd:.2f}, {self.cached_share:.0%} of the input cached by the provider"
         )
+        lines += ["", "Error rates of the evaluation functions", *self._error_rates()]
         if self.mistakes:
             lines += ["", "Mistakes made on purpose"]
             lines += [f"  {fate.describe()}" for fate in self.mistakes]
@@ -105,6 +110,18 @@ class RunSummary(Record):
             lines.append(f"  export TASKLOOM_DATA={shlex.quote(self.data)}")
         lines += [f"  {command}" for command in self._next_commands()]
         return "\n".join(lines)
+
+    def _error_rates(self) -> list[str]:
+        if self.error_rates is None:
+            return [
+                "  not known: no labelled outcome was judged with them (taskloom import labelled_outcomes)"
+            ]
+        rates = self.error_rates.overall
+        return [
+            f"  right work accepted  {rates.true_positive}",
+            f"  wrong work rejected  {rates.true_negative}",
+            "  by application: taskloom sql error_rates --param by=application",
+        ]
 
     def _next_commands(self) -> list[str]:
         if self.exit_code:
@@ -161,6 +178,7 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         ledger_replies=counters.from_ledger,
         cost_usd=counters.cost_usd,
         cached_share=counters.cached_share,
+        error_rates=await asyncio.to_thread(error_rates, run.warehouse),
         mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
     )
 

@@ -14,10 +14,10 @@ from benchmarks.labelled_outcome import Shown, not_shown
 from benchmarks.labelled_performances import Performance, Performances, key_of, most_telling_first
 from benchmarks.labelled_work import accepted_functions, described, figures_of, judge, keep_report
 from benchmarks.run import NotMeasuredError
-from evaluators_api.acceptance_rates import AcceptanceReport, acceptance_report
 from resources.applications import WorkedStep
 from resources.errors import CatalogEntryInvalidError
 from resources.reading.catalog import load_applications
+from taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.evidence import ClipboardState, Evidence, FileState
 from warehouse.store import Warehouse

@@ -3,6 +3,8 @@
 import pytest
 
 from flows.summaries.summary import FunnelRow, RunSummary
+from taskgraph.measures.acceptance_rates import acceptance_report
+from taskgraph.records.judged_outcome import JudgedOutcome
 
 
 def summary(flow: str = "build_dataset", **reached: int) -> RunSummary:
@@ -25,6 +27,23 @@ def test_a_run_without_results_leads_to_the_reasons_and_not_to_an_export() -> No
     assert "taskloom sql rejections" in text
     assert "export" not in text and "report" not in text
     assert "zotero: application_unavailable: port 8080 never opened" in text
+
+
+def test_error_rates_are_told_or_said_to_be_unknown() -> None:
+    verdict = JudgedOutcome(
+        outcome_id="1",
+        case_id="empty",
+        subtask_id="a.b",
+        application="a",
+        kind="empty",
+        right=False,
+        accepted=False,
+        function_id="f",
+    )
+    known = summary().model_copy(update={"error_rates": acceptance_report([verdict])})
+
+    assert "not known: no labelled outcome" in summary().describe()
+    assert "wrong work rejected  100.0 % (20.7 to 100.0 %, 1 of 1)" in known.describe()
 
 
 @pytest.mark.parametrize(

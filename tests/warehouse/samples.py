@@ -24,6 +24,7 @@ from taskgraph.records.graph import Dependency, TaskGraph
 from taskgraph.records.interaction import (
     ClickInput,
 )
+from taskgraph.records.judged_outcome import JudgedOutcome
 from taskgraph.records.task import Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
 from tests.warehouse.sample_parts import MADE, SOURCE, complexity, file_resource, node, subtask, trajectory
 from warehouse.records import ModelCallRecord, RunRecord
@@ -166,6 +167,23 @@ def records() -> list[Record]:
             ),
         ),
         *functions,
+        *(
+            JudgedOutcome(
+                outcome_id=f"{case}@notes.create:f",
+                case_id=case,
+                subtask_id=create.subtask_id,
+                application="notes",
+                kind=kind,
+                right=right,
+                accepted=accepted,
+                function_id="notes.create:f",
+            )
+            for case, kind, right, accepted in (
+                ("create: by keyboard", "another route", True, True),
+                ("create: empty", "wrong content", False, False),
+                ("create: elsewhere", "wrong place", False, True),
+            )
+        ),
         VerificationRound(
             verification_id="verification-1",
             subtask_id=create.subtask_id,

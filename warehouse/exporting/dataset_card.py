@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from resources.dimensions import DIMENSIONS, LEVELS, TABLE
+from taskgraph.measures.acceptance_rates import as_markdown
 from taskgraph.records.task import Task
+from warehouse.error_rates import UNKNOWN, error_rates
 from warehouse.exporting.exporting import ExportOptions, ExportSource
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.names import SPLITS
+from warehouse.store import Warehouse
 
 STEPS: Final = "trajectory_steps"
 """The configuration whose rows are single steps."""
@@ -106,6 +109,7 @@ def _text(
             *_front_matter(options, files, len(tasks)),
             *_about(source, tasks, applications),
             *_contents(files, rows),
+            *trust_lines(source.warehouse),
             *_complexity(levels),
             *_funnel(source),
             *_licences(source, options, applications),
@@ -213,6 +217,22 @@ def _contents(
         lines += [f"| `{name}` | {meaning.replace('|', '/')} |" for name, meaning in columns.items()]
         lines.append("")
     return lines
+
+
+def trust_lines(warehouse: Warehouse) -> list[str]:
+    """The section on error rates of the evaluation functions, which says so where they are not known."""
+    rates = error_rates(warehouse)
+    lines = ["## Error rates of the evaluation functions", ""]
+    if rates is None:
+        return [*lines, UNKNOWN, ""]
+    return [
+        *lines,
+        f"{rates.functions} accepted functions of {rates.subtasks} subtasks judged work that was really performed and whose right"
+        " or wrong is known from outside. Shares with 95 % confidence intervals:",
+        "",
+        as_markdown(rates),
+        "",
+    ]
 
 
 def _complexity(levels: Sequence[tuple[str, int]]) -> list[str]:

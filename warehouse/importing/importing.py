@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resources.record import Record
+from taskgraph.records.judged_outcome import JudgedOutcome
 from taskgraph.records.task import Rejection, Task
 from warehouse.errors import ImportRefusedError
 from warehouse.importing.items import BrokenItem
@@ -114,9 +115,12 @@ def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Recor
     Raises:
         WarehouseUnavailableError: the warehouse cannot be written; nothing was stored.
     """
-    warehouse.write(records)
+    verdicts = [item for item in records if isinstance(item, JudgedOutcome)]
+    if verdicts:
+        warehouse.write(verdicts, replace=True)
+    warehouse.write([item for item in records if not isinstance(item, JudgedOutcome)])
     counts = Counter(TABLE_OF_RECORD[type(item)].name for item in records)
-    if not any(isinstance(item, Task) for item in records):
+    if not any(isinstance(item, (Task, JudgedOutcome)) for item in records):
         counts["tasks"] = 0
     return ImportSummary(
         format=format_name,

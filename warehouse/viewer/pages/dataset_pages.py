@@ -6,6 +6,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
 from resources.dimensions import DIMENSIONS
+from warehouse.error_rates import UNKNOWN, error_rates
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
 from warehouse.viewer.pages.agent_attempts import agent_figures
@@ -80,6 +81,8 @@ def _overview(site: Site) -> HTMLResponse:
         funnel=funnel,
         rejections=rejections,
         quality=function_figures(store),
+        rates=error_rates(store),
+        rates_unknown=UNKNOWN,
         totals=store.query(_DATASET).as_dicts()[0],
         cells=sum(1 for count in read_cells(store).values() if count),
         agents=agent_figures(store),

@@ -95,6 +95,7 @@ def function_figures(warehouse: Warehouse) -> dict[str, str]:
     """How well the accepted evaluation functions tell right from wrong, in words and numbers."""
     row = warehouse.query(
         "SELECT count(*) AS functions, sum(negatives) AS negatives, sum(negatives_killed) AS killed,"
+        " sum(variants) AS variants, sum(variants_accepted) AS accepted, count(*) FILTER (routes > 1) AS routed,"
         " avg(mutation_score) AS mutation, avg(route_dependence) AS route FROM evaluation_quality"
     ).as_dicts()[0]
     if not row["functions"]:
@@ -103,6 +104,9 @@ def function_figures(warehouse: Warehouse) -> dict[str, str]:
         "accepted evaluation functions": str(row["functions"]),
         "pieces of wrong evidence judged": str(row["negatives"] or 0),
         "of it rejected": str(row["killed"] or 0),
+        "pieces of right work done otherwise": str(row["variants"] or 0),
+        "of it accepted": str(row["accepted"] or 0),
+        "held against a second route": str(row["routed"] or 0),
         "mean mutation score": _percent(row["mutation"]),
         "mean share of checks on clicks and typing": _percent(row["route"]),
     }

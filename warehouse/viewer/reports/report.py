@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from warehouse.error_rates import UNKNOWN
 from warehouse.errors import WarehouseUnavailableError
 from warehouse.store import Warehouse
 from warehouse.viewer.package_files import asset, page_templates
@@ -22,7 +23,11 @@ def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0)
     page = (
         page_templates()
         .get_template("report.html.jinja")
-        .render(report=read_report(store, sample=sample, seed=seed), style=asset("style.css"))
+        .render(
+            report=read_report(store, sample=sample, seed=seed),
+            style=asset("style.css"),
+            rates_unknown=UNKNOWN,
+        )
     )
     aside = out.with_name(f".{out.name}.{os.getpid()}")
     try:

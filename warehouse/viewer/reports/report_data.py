@@ -11,8 +11,10 @@ from PIL import Image, ImageDraw
 from pydantic import JsonValue
 
 from taskgraph.drawing.svg import draw_svg
+from taskgraph.measures.acceptance_rates import AcceptanceReport
 from taskgraph.records.task import Replay, Task
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.error_rates import error_rates
 from warehouse.errors import ScreenshotMissingError
 from warehouse.exporting.action_words import in_words
 from warehouse.records import DatasetVersion, RunRecord
@@ -83,6 +85,8 @@ class ReportData:
     """Tasks per application."""
     quality: dict[str, str]
     """Figures on evaluation functions."""
+    rates: AcceptanceReport | None
+    """How often they judge labelled outcomes rightly; None where no outcome is labelled."""
     agents: tuple[dict[str, JsonValue], ...]
     """Figures per agent and run."""
     runs: tuple[RunRecord, ...]
@@ -105,6 +109,7 @@ def read_report(warehouse: Warehouse, *, sample: int = 8, seed: int = 0) -> Repo
         scenarios=scenario_chart(warehouse),
         applications=application_chart(warehouse),
         quality=function_figures(warehouse),
+        rates=error_rates(warehouse),
         agents=tuple(agent_figures(warehouse)),
         runs=tuple(warehouse.read(RunRecord, order_by="started_at")),
         tasks=tuple(_view(warehouse, task) for task in _sample(warehouse, sample, seed)),

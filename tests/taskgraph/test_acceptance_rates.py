@@ -6,17 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators_api.acceptance_rates import (
-    JudgedOutcome,
+from taskgraph.measures.acceptance_rates import (
     acceptance_report,
     as_markdown,
     rate,
     wilson_interval,
 )
+from taskgraph.records.judged_outcome import JudgedOutcome
 
 
 def outcome(*, right: bool, accepted: bool, application: str = "notes", kind: str = "k") -> JudgedOutcome:
     return JudgedOutcome(
+        outcome_id=f"{application}.{kind}.{right}.{accepted}",
         case_id=f"{application}.{kind}.{right}.{accepted}",
         subtask_id=f"{application}.make",
         application=application,

@@ -12,35 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pydantic import Field
 
 from resources.record import Record
+from taskgraph.records.judged_outcome import JudgedOutcome
 
 _Z = 1.959963984540054
 """Standard normal quantile for a confidence of 95 %."""
-
-
-class JudgedOutcome(Record):
-    """What a function said of one labelled outcome."""
-
-    case_id: str
-    """The outcome."""
-    subtask_id: str
-    """The subtask."""
-    application: str
-    """Its application."""
-    kind: str
-    """Kind of outcome, such as `wrong content` or `another route`."""
-    right: bool
-    """Whether the outcome is right."""
-    accepted: bool
-    """Whether the function said success."""
-    function_id: str
-    """The function."""
-    message: str = ""
-    """What it said."""
-
-    @property
-    def mistaken(self) -> bool:
-        """Whether the function was wrong."""
-        return self.right is not self.accepted
 
 
 class Rate(Record):

@@ -1,0 +1,75 @@
+"""Labelled outcomes: what evaluation functions said of work whose right or wrong is known from outside.
+
+A JSON file with a list `outcomes`, as `python -m benchmarks.labelled_work --report` writes it, or JSON Lines with one outcome
+each. An outcome has `case_id`, `subtask_id`, `function_id`, `kind` (such as `wrong content` or `another route`), `right` (whether
+the work is right), `accepted` (whether the function said success) and, if known, `application` and `message`. Error rates count
+the outcomes of functions that the dataset has accepted. Importing a function's verdict on a case again replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from resources.record import Record
+from taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
+from warehouse.errors import ImportRefusedError
+from warehouse.importing.imported_tasks import IMPORTED
+from warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
+from warehouse.importing.json_reading import json_files, read_json
+
+
+class _Outcome(ForeignModel):
+    case_id: Text
+    subtask_id: Text
+    function_id: Text
+    kind: Text
+    right: bool
+    accepted: bool
+    application: str = ""
+    message: str = ""
+
+
+def read(path: Path) -> Iterator[Record | BrokenItem]:
+    """The outcomes of a file, or of all JSON files of a folder.
+
+    Raises:
+        ImportRefusedError: nothing is there, or a file is no list of outcomes.
+    """
+    yield from checked(_items(path), _records, _name, kind="evaluation_function")
+
+
+def _items(path: Path) -> Iterator[Item | BrokenItem]:
+    for file in json_files(path):
+        if file.suffix == ".jsonl":
+            yield from line_items(file, file.name)
+            continue
+        whole = read_json(file, file.name)
+        outcomes: JsonValue = whole.get("outcomes") if isinstance(whole, dict) else whole
+        if not isinstance(outcomes, list):
+            raise ImportRefusedError(file.name, "outcomes", "must be a list of outcomes")
+        for number, outcome in enumerate(outcomes):
+            yield Item(file.name, outcome, f"outcomes[{number}]")
+
+
+def _name(item: Item) -> str:
+    found = item.parsed(_Outcome)
+    return outcome_id(found.case_id, found.function_id)
+
+
+def _records(item: Item) -> Iterator[Record]:
+    found = item.parsed(_Outcome)
+    yield JudgedOutcome(
+        outcome_id=outcome_id(found.case_id, found.function_id),
+        case_id=found.case_id,
+        subtask_id=found.subtask_id,
+        application=found.application or found.subtask_id.partition(".")[0],
+        kind=found.kind,
+        right=found.right,
+        accepted=found.accepted,
+        function_id=found.function_id,
+        message=found.message,
+        provenance=IMPORTED,
+    )
