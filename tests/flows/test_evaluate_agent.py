@@ -61,9 +61,6 @@ def attempts(data: Path, run_id: str) -> list[AgentRun]:
         return list(warehouse.read(AgentRun, "run_id = ?", [run_id]))
 
 
-@pytest.mark.xfail(
-    reason="known fault: some functions hold alone and not inside a task, such as those of consumers of the clipboard"
-)
 def test_recorded_work_completes_every_subtask_in_an_order_of_the_graph(data: Path) -> None:
     report = evaluate(data, "recorded")
     assert report.attempts == 3
