@@ -27,8 +27,10 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
     Raises:
         CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
     """
+    from flows.settings import load_settings
     from resources.reading.catalog import load_resource_categories
 
+    catalog = load_settings().catalog
     document = _json_in(file)
     if isinstance(document, list):
         if len(document) != 1:
@@ -39,15 +41,15 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
             raise CommandError(f"{file}: --subtasks goes with a JSON object, the paper's task metadata.")
         document = {**document, "subtasks": _json_in(subtasks)}
     try:
-        return read_task_graph(document, load_resource_categories(), application_categories())
+        return read_task_graph(document, load_resource_categories(catalog), application_categories(catalog))
     except TaskGraphError as error:
         raise CommandError(f"{file}: {error}") from None
 
 
-def application_categories() -> CategoryOf:
+def application_categories(catalog: Path | None = None) -> CategoryOf:
     """The category of an application, by its name or title, from the catalogue and the paper's Table 11.
 
-    An application that is in neither forms its own category.
+    `catalog` is the user's catalogue folder. An application that is in neither forms its own category.
     """
     from resources.reading.catalog import load_applications, load_paper_applications
 
@@ -57,7 +59,7 @@ def application_categories() -> CategoryOf:
 
     @cache
     def own() -> dict[str, str]:
-        applications = load_applications().items()
+        applications = load_applications(catalog).items()
         names = {name.casefold(): application.category for name, application in applications}
         return names | {application.title.casefold(): application.category for _, application in applications}
 

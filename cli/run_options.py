@@ -18,6 +18,11 @@ from flows.errors import CommandError
 if TYPE_CHECKING:
     from flows.settings import Settings
 
+CatalogOption = Annotated[
+    Path | None, typer.Option(help="Folder with further applications, beside the built-in ones.")
+]
+"""The user's catalogue folder."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
@@ -33,6 +38,7 @@ class RunOptions:
         ),
     ] = None
     data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None
+    catalog: CatalogOption = None
     applications: Annotated[
         str, typer.Option(help="Applications to use, separated by commas; all installed ones by default.")
     ] = ""
@@ -101,6 +107,7 @@ class RunOptions:
             self.settings,
             assignments=given,
             data=self.data,
+            catalog=self.catalog,
             seed=self.seed,
             offline_mistakes=self.offline_mistakes,
             warehouse=warehouse,

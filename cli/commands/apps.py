@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.run_options import CatalogOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from taskgraph.records.interaction import Observation
 
 DataOption = Annotated[Path | None, typer.Option(help="Folder the applications are installed in.")]
-CatalogOption = Annotated[
-    Path | None, typer.Option(help="Folder with further applications, beside the built-in ones.")
-]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -174,7 +172,7 @@ def new(
             f"{category!r} is not an application category; known: {', '.join(load_application_categories())}."
         )
     file = catalog / "applications" / f"{name}.yaml"
-    if file.exists() or name in load_applications():
+    if file.exists() or name in load_applications(catalog if catalog.is_dir() else None):
         raise CommandError(f"there is already an application named {name!r}; take another name.")
     facts = npm_facts(from_npm) if from_npm else pypi_facts(from_pypi)
     entry = skeleton(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.run_options import CatalogOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
 
@@ -26,9 +27,7 @@ def install(
     ] = "",
     browser_only: Annotated[bool, typer.Option("--browser-only", help="Install only the browser.")] = False,
     data: Annotated[Path | None, typer.Option(help="Folder everything is installed into.")] = None,
-    catalog: Annotated[
-        Path | None, typer.Option(help="Folder with further applications, beside the built-in ones.")
-    ] = None,
+    catalog: CatalogOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Install what environments need: a browser, and each application in a place of its own.

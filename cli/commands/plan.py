@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.run_options import CatalogOption
 from flows.errors import CommandError
 from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE
 from resources.errors import ExitCode
 
 if TYPE_CHECKING:
+    from flows.settings import Settings
     from synthesis.composition.request import CompositionAccount, Quota
     from taskgraph.measures.per_dimension import MeasureRanges
     from taskgraph.records.subtask import Subtask
@@ -66,6 +68,7 @@ def plan(
         ),
     ] = None,
     warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    catalog: CatalogOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print how many tasks of wanted levels the pool can supply, the bottleneck, and what to explore next.
@@ -82,6 +85,7 @@ def plan(
         quotas_of_capabilities,
         wish_of,
     )
+    from flows.settings import load_settings
 
     if sum([want is not None, bool(capability), cells is not None]) > 1:
         raise CommandError("give one of --want, --capability and --cells.")
@@ -94,7 +98,8 @@ def plan(
         quotas = quotas_of_capabilities(capability, preset, count)
     elif cells is not None:
         quotas = quotas_from_table(cells)
-    subtasks, intents, name = _pool(pool, warehouse)
+    settings = load_settings(warehouse=warehouse, catalog=catalog)
+    subtasks, intents, name = _pool(pool, settings)
     if not subtasks:
         raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
     account = plan_composition(
@@ -107,6 +112,7 @@ def plan(
         near_duplicates=near_duplicates,
         seed=seed,
         ranges=ranges,
+        catalog=settings.catalog,
         unify=unify,
     )
     typer.echo(
@@ -118,18 +124,17 @@ def plan(
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
-def _pool(file: Path | None, warehouse: str | None) -> tuple[list[Subtask], list[Intent], str]:
+def _pool(file: Path | None, settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
     """Subtasks and intents that a run would compose from, and what to call the subtasks."""
     if file is not None:
         from flows.planning.composition_planning import subtasks_in
 
         return subtasks_in(file), [], "subtasks"
-    from flows.settings import load_settings
     from taskgraph.records.subtask import Subtask
     from taskgraph.records.task import Intent
     from warehouse.store import Warehouse
 
-    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+    with Warehouse(settings.warehouse_location, read_only=True) as opened:
         verified = list(opened.read(Subtask, _VERIFIED))
         subtasks = verified or list(opened.read(Subtask))
         present = {subtask.subtask_id for subtask in subtasks}

@@ -177,19 +177,20 @@ def plan_composition(
     near_duplicates: bool = False,
     seed: int,
     ranges: MeasureRanges | None = None,
+    catalog: Path | None = None,
     unify: bool = False,
 ) -> CompositionAccount:
     """Compose without keeping the tasks: the account says what the pool can supply and what it lacks.
 
-    With `unify`, parameters also take values that other subtasks write or need (`bind_pool`).
+    `catalog` is the user's catalogue folder. With `unify`, parameters also take values that other subtasks write or need (`bind_pool`).
 
     Raises:
         CommandError: a subtask cannot be bound.
     """
     from resources.reading.catalog import load_applications, load_resource_categories
 
-    categories = load_resource_categories()
-    known = load_applications()
+    categories = load_resource_categories(catalog)
+    known = load_applications(catalog)
     used = {subtask.application for subtask in subtasks}
     fixtures = fixtures_at_reset((known[name] for name in sorted(used & known.keys())), categories)
     pool, problems = bind_pool(subtasks, categories, unify=unify, fixtures=fixtures)
