@@ -42,7 +42,7 @@ def pool(tmp_path: Path) -> Path:
             application_category="Office",
             instruction_template=f"{name} {{name}}.",
             available_parameters=({"name": "rent"},),
-            **sides,  # type: ignore[arg-type]
+            **sides,
         )
 
     file = tmp_path / "pool.jsonl"
