@@ -6,6 +6,7 @@ EvaluatorsApiError
 ├── CheckMisusedError        a check got an argument it cannot take (not text, too long); recorded as a refusal
 ├── CheckOverdueError        a check ran out of the time that an evaluation's checks have; recorded as timed out
 ├── StateUnreadableError     a text is not of the format that it was read as; the state's reader then reads it as lines
+├── SheetInvalidError        a judging sheet or a folder to judge cannot be read
 └── SandboxUnavailableError  the sandbox cannot start here (its program is missing, isolation was demanded and is not to be had)
 
 What goes wrong *inside* an evaluation is never one of these: it is an `Evaluation` with an outcome.
@@ -42,3 +43,7 @@ class SandboxUnavailableError(EvaluatorsApiError):
 
 class StateUnreadableError(EvaluatorsApiError):
     """A text is not of the format it was read as. It never leaves the reading of state, which falls back to lines."""
+
+
+class SheetInvalidError(EvaluatorsApiError):
+    """A judging sheet, or a folder that should be judged, cannot be read; the message says which and why."""

@@ -29,6 +29,8 @@ class FileSnapshots:
 
     home: Path
     """The sandbox home."""
+    left_out: frozenset[str] = frozenset()
+    """Entries of the home itself that are no evidence, such as a folder of installed programs."""
     _known: dict[str, tuple[tuple[_Stamp, ...], FileState]] = field(default_factory=dict)
 
     def take(self) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
@@ -46,9 +48,7 @@ class FileSnapshots:
             folder = pending.pop()
             for entry in _entries(self.home / folder):
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                if entry.name in _LEFT_OUT or (
-                    not folder and entry.name[0] == "." and entry.name != APPLICATIONS_FOLDER
-                ):
+                if entry.name in _LEFT_OUT or (not folder and self._is_apart(entry.name)):
                     continue
                 try:
                     if entry.is_dir(follow_symlinks=False):
@@ -61,6 +61,9 @@ class FileSnapshots:
                     continue
         self._known = seen
         return tuple(sorted(states, key=lambda state: state.path)), tuple(sorted(directories))
+
+    def _is_apart(self, name: str) -> bool:
+        return name in self.left_out or (name[0] == "." and name != APPLICATIONS_FOLDER)
 
     def _state(self, path: str, entry: os.DirEntry[str]) -> tuple[tuple[_Stamp, ...], FileState]:
         stamps = tuple(_stamps(Path(entry.path)))

@@ -1,0 +1,51 @@
+"""`taskloom judge`: the state of a home folder against the evaluation functions of an exported task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resources.errors import ExitCode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("judge")(judge)
+
+
+def judge(
+    sheet: Annotated[
+        Path, typer.Argument(help="Judging sheet of a task, as the exports harbor and cua_gym write it.")
+    ],
+    start: Annotated[Path, typer.Option(help="Copy of the home folder as it was before the work.")],
+    home: Annotated[Path, typer.Option(help="The home folder after the work.")],
+    reward: Annotated[
+        Path | None, typer.Option(help="Write the reward and the coverage to this JSON file, too.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Judge the files in a home folder: the grader of tasks that were exported to other programs.
+
+    Only files count; the functions run in the sandbox. Ends with exit code 1 unless every subtask succeeded.
+
+    Examples:
+      taskloom judge tests/sheet.json --start /var/lib/taskloom/start --home /home/user --reward /logs/verifier/reward.json
+    """
+    import json
+
+    from evaluators_api.judging_folders import judge_home, read_sheet
+
+    found = judge_home(read_sheet(sheet), start, home)
+    if reward is not None:
+        reward.parent.mkdir(parents=True, exist_ok=True)
+        reward.write_text(json.dumps({"reward": found.reward, "coverage": found.coverage}) + "\n", "utf-8")
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+    else:
+        for item in found.subtasks:
+            typer.echo(f"{'done' if item.success else 'not done'}: {item.instance_id}: {item.message}")
+        typer.echo(f"reward: {found.reward}")
+    if found.reward < 1:
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)

@@ -1,0 +1,79 @@
+"""Judges a task by a home folder as it was at the start and as it is now: what exported tasks are graded with elsewhere.
+
+Only files are looked at. Functions run in the same sandbox as everywhere; nothing in the folders is executed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from pydantic import ValidationError
+
+from environments.evidence.file_snapshot import FileSnapshots
+from evaluators_api.errors import SheetInvalidError
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.judging_sheet import HomeJudgement, JudgedOutcome, JudgedSubtask, JudgingSheet
+
+INSTALLED: Final = frozenset({"applications"})
+"""Folder of the home in which machine images have the applications; no evidence."""
+
+
+def read_sheet(path: Path) -> JudgingSheet:
+    """The sheet in a file.
+
+    Raises:
+        SheetInvalidError: it cannot be read, or is no sheet.
+    """
+    try:
+        return JudgingSheet.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SheetInvalidError(f"Cannot read the judging sheet {path}: {error}.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole"
+        raise SheetInvalidError(f"{path} is no judging sheet: {place}: {first['msg']}.") from None
+
+
+def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
+    """What the functions of the sheet say of `home`, which was as `start` before the work.
+
+    Raises:
+        SheetInvalidError: one of the folders does not exist.
+        SandboxUnavailableError: the sandbox cannot start here.
+    """
+    for folder in (start, home):
+        if not folder.is_dir():
+            raise SheetInvalidError(f"There is no folder {folder} to judge.")
+    before, after = _evidence(start, 0), _evidence(home, 1)
+    with EvaluationSandbox() as sandbox:
+        found = tuple(_outcome(sandbox, subtask, before, after) for subtask in sheet.subtasks)
+    done = sum(item.success for item in found)
+    return HomeJudgement(
+        task_id=sheet.task_id,
+        reward=float(done == len(found)),
+        coverage=done / len(found),
+        subtasks=found,
+    )
+
+
+def _outcome(
+    sandbox: EvaluationSandbox, subtask: JudgedSubtask, before: Evidence, after: Evidence
+) -> JudgedOutcome:
+    answer = sandbox.evaluate(subtask.source, subtask.parameters, after, _start_of(subtask, before, after))
+    message = answer.result.message if answer.result is not None else f"{answer.outcome}: {answer.message}"
+    return JudgedOutcome(instance_id=subtask.instance_id, success=answer.passed, message=message)
+
+
+def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evidence:
+    """The start of one subtask: that of the task, with what earlier subtasks made."""
+    there = {file.path for file in before.files}
+    made = [file for file in after.files if file.path in subtask.made_before and file.path not in there]
+    files = tuple(sorted((*before.files, *made), key=lambda file: file.path))
+    return before.model_copy(update={"files": files})
+
+
+def _evidence(home: Path, step: int) -> Evidence:
+    files, directories = FileSnapshots(home.absolute(), INSTALLED).take()
+    return Evidence(step=step, files=files, directories=directories)

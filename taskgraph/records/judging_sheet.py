@@ -1,0 +1,63 @@
+"""What a program elsewhere needs to judge a task by the files in a home folder, before and after the work."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from resources.record import Record
+
+
+class JudgedSubtask(Record):
+    """One subtask of the task, with the evaluation function that judges it."""
+
+    instance_id: str
+    """The subtask bound to its parameters."""
+    instruction: str = ""
+    """What it asks for."""
+    source: str
+    """Evaluation function."""
+    parameters: dict[str, str] = Field(default_factory=dict)
+    """What the function is called with."""
+    made_before: tuple[str, ...] = ()
+    """Files that earlier subtasks of the task make: at the start of this one they are there already."""
+    left_out: tuple[str, ...] = ()
+    """Checks taken out of the function: of screen and clipboard, and of what other subtasks of the task change."""
+
+
+class JudgingSheet(Record):
+    """How a task is judged by what its home folder holds at the end."""
+
+    task_id: str
+    """The task."""
+    instruction: str
+    """What it asks for."""
+    subtasks: tuple[JudgedSubtask, ...] = Field(min_length=1)
+    """Subtasks that are judged, producers before consumers."""
+    through_others: tuple[str, ...] = ()
+    """Subtasks that leave no file behind: they are judged through those that use what they make."""
+    edges: tuple[tuple[str, str], ...] = ()
+    """Producer and consumer of every dependency."""
+
+
+class JudgedOutcome(Record):
+    """What the judge says of one subtask."""
+
+    instance_id: str
+    """The subtask."""
+    success: bool
+    """Whether its function said success."""
+    message: str = ""
+    """What the function said, or why it could not answer."""
+
+
+class HomeJudgement(Record):
+    """What the judge says of a task."""
+
+    task_id: str
+    """The task."""
+    reward: float
+    """1 when every judged subtask succeeded, 0 otherwise."""
+    coverage: float
+    """Share of the judged subtasks that succeeded."""
+    subtasks: tuple[JudgedOutcome, ...]
+    """Every subtask, in the order of the sheet."""

@@ -1,0 +1,293 @@
+"""Exports that are judged elsewhere by the files in a home folder: Harbor, CUA-Gym, rows for reinforcement learning."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from evaluators_api.checks.registry import checks
+from evaluators_api.judging_folders import judge_home, read_sheet
+from resources.applications import Application, Fixture, Launch, Preparation
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.judging_sheet import JudgingSheet
+from taskgraph.records.task import Task
+from tests.warehouse.sample_parts import SOURCE, file_resource
+from tests.warehouse.samples import records
+from warehouse.errors import ExportRefusedError
+from warehouse.exporting.exporting import ExportSource, export
+from warehouse.exporting.judging_sheets import OF_FILES, OF_THE_MOMENT, UnjudgeableError, sheet_of
+from warehouse.exporting.start_scripts import START_COPY, start_script
+from warehouse.store import Warehouse
+
+GUARDED = SOURCE.replace(
+    '        (check_file_exists(csv_path), "there is no file"),\n',
+    '        (check_file_exists(csv_path), "there is no file"),\n'
+    '        (check_other_files_unchanged([csv_path]), "something else changed"),\n',
+)
+
+
+def written(warehouse: Warehouse, source: str) -> None:
+    """Give every function of the sample another source."""
+    warehouse.write(
+        [
+            item.model_copy(update={"source": source})
+            for item in records()
+            if isinstance(item, EvaluationFunction)
+        ],
+        replace=True,
+    )
+
+
+def sheet(warehouse: Warehouse) -> JudgingSheet:
+    (task,) = warehouse.read(Task, "task_id = 'task-1'")
+    return sheet_of(task, ExportSource(warehouse, ("task-1",)))
+
+
+def homes(folder: Path) -> tuple[Path, Path]:
+    """A home at the start and the same after right work."""
+    start, home = folder / "start", folder / "home"
+    for place in (start, home):
+        (place / "Documents").mkdir(parents=True)
+        (place / "Documents/start.csv").write_text("x")
+    (home / "a.csv").write_text("a,b\n1,2\n")
+    return start, home
+
+
+def test_the_checks_that_read_only_files_are_those_of_the_registry() -> None:
+    assert {name for name, item in checks().items() if item.reads == "files"} == OF_FILES
+    momentary = {name for name, item in checks().items() if item.reads in ("screen", "clipboard")}
+    assert {name for name in momentary if checks()[name].returns == "bool"} == OF_THE_MOMENT
+
+
+def test_harbor_packages_have_what_harbor_looks_for(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "harbor", tmp_path / "out")
+
+    (place,) = (path for path in (tmp_path / "out").iterdir() if path.is_dir())
+    configuration = tomllib.loads((place / "task.toml").read_text())
+    assert configuration["task"]["name"] == f"taskloom/{place.name}"
+    assert configuration["metadata"]["task_id"] == "task-1"
+    assert configuration["metadata"]["dependency_level"] == "easy"
+    assert (
+        place / "instruction.md"
+    ).read_text().strip() == "In notes, create 'a.csv', then in sheets, chart 'a.csv'."
+    assert "taskloom install --only notes,sheets" in (place / "environment/Dockerfile").read_text()
+    ast.parse((place / "environment/start.py").read_text())
+    assert (place / "tests/test.sh").stat().st_mode & 0o111
+    assert read_sheet(place / "tests/sheet.json") == sheet(sampled)
+
+
+def test_a_home_folder_is_judged_by_the_functions_of_the_sheet(sampled: Warehouse, tmp_path: Path) -> None:
+    start, home = homes(tmp_path)
+
+    assert judge_home(sheet(sampled), start, home).reward == 1
+    untouched = judge_home(sheet(sampled), start, start)
+    assert (untouched.reward, untouched.coverage) == (0, 0)
+    assert "there is no file" in untouched.subtasks[0].message
+    (home / "a.csv").write_text("c\n")
+    assert judge_home(sheet(sampled), start, home).reward == 0
+
+
+def test_the_judge_command_writes_the_reward_file_of_harbor(sampled: Warehouse, tmp_path: Path) -> None:
+    start, home = homes(tmp_path)
+    export(sampled, "harbor", tmp_path / "out")
+    arguments = [
+        *(sys.executable, "-m", "cli.main", "judge", str(tmp_path / "out/task-1/tests/sheet.json")),
+        *("--start", str(start), "--reward", str(tmp_path / "logs/reward.json"), "--home"),
+    ]
+
+    right = subprocess.run([*arguments, str(home)], capture_output=True, text=True, check=False)
+    assert (right.returncode, json.loads((tmp_path / "logs/reward.json").read_text())) == (
+        0,
+        {"reward": 1.0, "coverage": 1.0},
+    )
+    wrong = subprocess.run([*arguments, str(start)], capture_output=True, text=True, check=False)
+    assert (wrong.returncode, json.loads((tmp_path / "logs/reward.json").read_text())["reward"]) == (1, 0.0)
+    nowhere = subprocess.run([*arguments, str(tmp_path / "no")], capture_output=True, text=True, check=False)
+    assert nowhere.returncode == 2 and "There is no folder" in nowhere.stderr
+
+
+def test_checks_that_all_else_is_unchanged_are_left_out_where_other_subtasks_change_it(
+    filled: Warehouse, tmp_path: Path
+) -> None:
+    written(filled, GUARDED)
+    start, home = homes(tmp_path)
+    (home / "b.csv").write_text("made by the other subtask")
+
+    found = sheet(filled)
+
+    assert [item.left_out for item in found.subtasks] == [("check_other_files_unchanged",)] * 2
+    assert found.subtasks[1].made_before == ("a.csv",)
+    assert judge_home(found, start, home).reward == 1
+    (task,) = filled.read(Task, "task_id = 'task-1'")
+    alone = task.model_copy(
+        update={"graph": task.graph.model_copy(update={"nodes": task.graph.nodes[:1], "edges": ()})}
+    )
+    kept = sheet_of(alone, ExportSource(filled, ("task-1",)))
+    assert kept.subtasks[0].source == GUARDED
+    assert "something else changed" in judge_home(kept, start, home).subtasks[0].message
+    assert judge_home(kept, start, home).reward == 0
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("check_mouse_clicks('Save')", "asks check_mouse_clicks, which is about more than files"),
+        ("check_copied('clipboard', csv_path)", "compares with the clipboard"),
+        ("get_file_text(csv_path.upper(), at_start=True) == ''", "a state between the subtasks"),
+        ("check_other_files_unchanged([csv_path])", "no file shows whether"),
+        ("check_window('a') or check_file_exists(csv_path)", "mixes files with what the screen shows"),
+        ("get_clipboard_text() == 'a'", "asks get_clipboard_text"),
+        ("1 == 1", "no file shows whether"),
+    ],
+)
+def test_what_cannot_be_judged_by_files_at_the_end_is_refused(
+    filled: Warehouse, condition: str, reason: str
+) -> None:
+    written(
+        filled,
+        f"def evaluate_agent_task_completion(csv_path):\n    return EvalResult({condition}, '', 1.0)\n",
+    )
+
+    with pytest.raises(UnjudgeableError, match=reason):
+        sheet(filled)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    rows = [(check_file_exists(csv_path), 'no'), (check_window('W'), 'not in front'), (not check_window('V'), 'x')]\n"
+        "    wrong = [text for holds, text in rows if not holds]\n"
+        "    return EvalResult(not wrong, str(wrong), 1.0)\n",
+        "    if check_text_exists('Error') or not check_window('W') or not check_file_exists(csv_path):\n"
+        "        return EvalResult(False, 'no', 0.0)\n"
+        "    return EvalResult(True, '', 1.0)\n",
+        "    return EvalResult(check_window('W') and check_file_exists(csv_path), '', 1.0)\n",
+        "    return check_file_exists(csv_path) and not check_text_exists('Error')\n",
+    ],
+)
+def test_conditions_of_the_screen_are_taken_out_and_those_of_files_decide(
+    filled: Warehouse, tmp_path: Path, body: str
+) -> None:
+    written(filled, f"def evaluate_agent_task_completion(csv_path):\n{body}")
+    start, home = homes(tmp_path)
+
+    found = sheet(filled)
+
+    assert {"check_window", "check_text_exists"} & set(found.subtasks[0].left_out)
+    assert judge_home(found, start, home).reward == 1
+    assert judge_home(found, start, start).reward == 0
+
+
+def test_a_subtask_without_a_file_is_judged_through_those_that_use_what_it_makes(filled: Warehouse) -> None:
+    screen = "def evaluate_agent_task_completion(csv_path):\n    return check_clipboard_text('x')\n"
+    filled.write(
+        [
+            item.model_copy(update={"source": screen})
+            for item in records()
+            if isinstance(item, EvaluationFunction) and item.subtask_id == "notes.create"
+        ],
+        replace=True,
+    )
+
+    found = sheet(filled)
+
+    assert [item.partition(":")[0] for item in found.through_others] == ["notes.create"]
+    assert [item.instance_id.partition(":")[0] for item in found.subtasks] == ["sheets.chart"]
+
+
+def test_a_task_whose_subtasks_undo_each_other_cannot_be_judged_at_the_end(filled: Warehouse) -> None:
+    (task,) = filled.read(Task, "task_id = 'task-1'")
+    first, second = task.graph.nodes
+    moving = second.model_copy(update={"consumed": (file_resource("a.csv"),)})
+    undoing = task.model_copy(update={"graph": task.graph.model_copy(update={"nodes": (first, moving)})})
+
+    with pytest.raises(UnjudgeableError, match=r"volatile: sheets\.chart changes"):
+        sheet_of(undoing, ExportSource(filled, ("task-1",)))
+
+
+def test_cua_gym_bundles_agree_with_their_table(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "cua_gym", tmp_path / "out")
+
+    (row,) = pyarrow.parquet.read_table(tmp_path / "out/data/tasks.parquet").to_pylist()
+    with (
+        pa.input_stream(str(tmp_path / "out" / row["archive_path"]), compression="zstd") as stream,
+        tarfile.open(fileobj=io.BytesIO(stream.read())) as archive,
+    ):
+        bundle = {
+            member.name: member_file.read().decode()
+            for member in archive
+            if (member_file := archive.extractfile(member)) is not None
+        }
+    task = json.loads(bundle[row["task_json_member"]])
+    assert set(bundle) == {row["task_json_member"], row["reward_member"], *row["setup_file_members"]}
+    assert all(name.startswith(f"{row['archive_member']}/") for name in bundle)
+    assert [task[name] for name in ("id", "instruction", "app_type")] == [
+        row[name] for name in ("id", "instruction", "app_type")
+    ]
+    assert len(task["config"]) == row["num_setup_steps"]
+    assert task["config"][0]["parameters"]["files"] == [
+        {"url": "./initial_setup.py", "path": "/home/user/initial_setup.py"}
+    ]
+    assert task["evaluator"] == {"type": "python", "url": "./reward.py"}
+    start, home = homes(tmp_path)
+    for place, reward in ((home, "REWARD: 1.0\n"), (start, "REWARD: 0.0\n")):
+        text = bundle[row["reward_member"]].replace(START_COPY, str(start)).replace("/home/user", str(place))
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+        assert done.stdout == reward
+
+
+def test_rows_for_reinforcement_learning_carry_the_sheet(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "verifiers", tmp_path / "out")
+
+    (line,) = (tmp_path / "out/train.jsonl").read_text().splitlines()
+    row = json.loads(line)
+    assert [message["role"] for message in row["prompt"]] == ["system", "user"]
+    assert JudgingSheet.model_validate(json.loads(row["info"])["sheet"]) == sheet(sampled)
+
+
+@pytest.mark.parametrize("name", ["harbor", "cua_gym", "verifiers"])
+def test_an_export_without_a_task_that_can_be_judged_says_why(
+    filled: Warehouse, tmp_path: Path, name: str
+) -> None:
+    written(filled, "def evaluate_agent_task_completion(csv_path):\n    return check_window('x')\n")
+
+    with pytest.raises(ExportRefusedError, match="no file shows whether"):
+        export(filled, name, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_start_script_prepares_the_home_and_keeps_a_copy(tmp_path: Path) -> None:
+    application = Application(
+        name="shop",
+        title="Shop",
+        category="Office",
+        version="1",
+        licence="MIT",
+        description="",
+        manual="",
+        preparation=Preparation(files={"settings.ini": "home={home}"}),
+        launch=Launch(serve="{install}"),
+        fixtures=(Fixture(category="csv_path", value="Documents/a.csv", content="a,b\n"),),
+    )
+    home = tmp_path / "home"
+    (home / "applications/shop").mkdir(parents=True)
+    text = start_script([application]).replace("/home/user", str(home)).replace("/var/lib", str(tmp_path))
+    text = text.replace('if step["type"] == "launch"', 'if step["type"] == "launch" and False')
+    text = text.replace("range(600)", "range(1)")
+
+    subprocess.run([sys.executable, "-c", text], check=True)
+
+    copy = tmp_path / "taskloom/start"
+    assert (copy / "Documents/a.csv").read_text() == (home / "Documents/a.csv").read_text() == "a,b\n"
+    assert not (copy / "applications").exists() and (home / "applications").is_dir()
+    assert (tmp_path / "taskloom/ready").exists()

@@ -1,0 +1,212 @@
+"""Which tasks can be judged by files alone, once, at the end of the work; and the sheets with which they are.
+
+Of a function, what cannot be asked then is taken out: checks of the screen and of the clipboard, which later work changes,
+and in a task of several subtasks the checks that everything else is unchanged. A subtask of which nothing is left is judged
+through those that use what it makes. The sheet names all of this; a task whose end products no check of files proves is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import networkx
+
+from resources.categories import ResourceKind
+from taskgraph.records.judging_sheet import JudgedSubtask, JudgingSheet
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Task
+from warehouse.exporting.exporting import ExportSource
+from warehouse.exporting.taking_apart import WithoutChecks
+
+GUARDS: Final = frozenset(
+    {"check_other_records_unchanged", "check_other_files_unchanged", "check_nothing_lost"}
+)
+"""Checks that everything beside a subtask's own work is as before."""
+COPIES: Final = frozenset({"check_copied", "check_records_copied"})
+"""Checks that compare with what a source held at the start."""
+OF_FILES: Final = frozenset(
+    {
+        "check_any_file_contains",
+        "check_directory_exists",
+        "check_field",
+        "check_file_changed",
+        "check_file_contains",
+        "check_file_count",
+        "check_file_exists",
+        "check_file_missing",
+        "check_file_text",
+        "check_record",
+        "check_record_count",
+        "get_field",
+        "get_file_text",
+        *GUARDS,
+        *COPIES,
+    }
+)
+"""Checks that read nothing but files."""
+OF_THE_MOMENT: Final = frozenset(
+    {
+        "check_clipboard_text",
+        "check_control_checked",
+        "check_control_value",
+        "check_text_exists",
+        "check_text_exists_via_control",
+        "check_text_exists_via_ocr",
+        "check_text_under_cursor",
+        "check_window",
+        "clipboard_contains_file",
+        "clipboard_contains_image",
+        "clipboard_contains_text",
+    }
+)
+"""Checks of what the screen shows or the clipboard holds."""
+_APPLICATION_STATE: Final = ".applications/"
+
+
+class UnjudgeableError(Exception):
+    """The task cannot be judged by files at the end; the message is the reason."""
+
+
+def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
+    """How a task is judged.
+
+    Raises:
+        UnjudgeableError: with the reason, for the list of refused tasks.
+    """
+    if task.simulated:
+        raise UnjudgeableError("it runs on simulated applications")
+    graph = task.graph.to_networkx()
+    several = len(task.graph.nodes) > 1
+    nodes = {node.instance_id: node for node in task.graph.nodes}
+    judged: list[JudgedSubtask] = []
+    through: list[str] = []
+    for name in networkx.lexicographical_topological_sort(graph):
+        node = nodes[name]
+        function = source.functions.get(node.subtask_id)
+        if function is None:
+            raise UnjudgeableError(f"{node.subtask_id} has no evaluation function")
+        earlier = [nodes[other] for other in networkx.ancestors(graph, name)]
+        _refuse_what_is_undone(node, [item for item in task.graph.nodes if item not in earlier])
+        text, left_out = rewritten(function.source, node, earlier, several)
+        if not text:
+            if not graph.out_degree(name):
+                raise UnjudgeableError(f"no file shows whether {node.subtask_id} is done")
+            through.append(name)
+            continue
+        made = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE}
+        judged.append(
+            JudgedSubtask(
+                instance_id=name,
+                instruction=node.instruction,
+                source=text,
+                parameters=dict(node.parameters),
+                made_before=tuple(sorted(made)),
+                left_out=left_out,
+            )
+        )
+    return JudgingSheet(
+        task_id=task.task_id,
+        instruction=task.instruction,
+        subtasks=tuple(judged),
+        through_others=tuple(through),
+        edges=tuple(task.graph.pairs),
+    )
+
+
+def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> None:
+    """Refuse a task in which a subtask that may come later changes what `node` leaves behind."""
+    for other in others:
+        if other.instance_id == node.instance_id:
+            continue
+        changed = set(other.consumed) & set(node.outputs) or set(other.outputs) & {
+            *node.outputs,
+            *node.consumed,
+        }
+        if changed:
+            raise UnjudgeableError(
+                f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and the task is"
+                " judged only at the end"
+            )
+
+
+def rewritten(
+    source: str, node: BoundSubtask, earlier: list[BoundSubtask], several: bool
+) -> tuple[str, tuple[str, ...]]:
+    """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing is left.
+
+    Raises:
+        UnjudgeableError: it judges the route, or compares with a state that is not kept, or its logic cannot be taken apart.
+    """
+    try:
+        module = ast.parse(source)
+    except SyntaxError:
+        raise UnjudgeableError(f"the evaluation function of {node.subtask_id} is no Python") from None
+    gone = OF_THE_MOMENT | GUARDS if several else OF_THE_MOMENT
+    calls = list(_checks_in(module))
+    for name, call in calls:
+        if name not in OF_FILES | OF_THE_MOMENT:
+            raise UnjudgeableError(
+                f"the evaluation function of {node.subtask_id} asks {name}, which is about more than files"
+            )
+        if name not in gone:
+            _refuse_what_is_not_kept(name, call, node, earlier)
+    if not any(name not in GUARDS | OF_THE_MOMENT for name, _ in calls):
+        return "", ()
+    taken = tuple(sorted({name for name, _ in calls} & gone))
+    if not taken:
+        return source, ()
+    changed = ast.fix_missing_locations(WithoutChecks(gone).visit(module))
+    if any(name in gone for name, _ in _checks_in(changed)):
+        raise UnjudgeableError(
+            f"the evaluation function of {node.subtask_id} mixes files with what the screen shows"
+        )
+    return ast.unparse(changed) + "\n", taken
+
+
+def _refuse_what_is_not_kept(
+    name: str, call: ast.Call, node: BoundSubtask, earlier: list[BoundSubtask]
+) -> None:
+    """Refuse comparisons with a state that is neither the start of the task nor a file that an earlier subtask made."""
+    values = [_text(item, node.parameters) for item in (*call.args, *(word.value for word in call.keywords))]
+    if name in COPIES and "clipboard" in values:
+        raise UnjudgeableError(f"the evaluation function of {node.subtask_id} compares with the clipboard")
+    at_start = any(word.arg == "at_start" for word in call.keywords) or name == "check_file_changed"
+    if not earlier or not (name in COPIES or at_start):
+        return
+    source = next(
+        (_text(word.value, node.parameters) for word in call.keywords if word.arg == "source"), None
+    )
+    path = source if source is not None else (values[0] if values else None)
+    shared = node.application in {item.application for item in earlier}
+    if path is None or (path.startswith(_APPLICATION_STATE) and shared):
+        raise UnjudgeableError(
+            f"the evaluation function of {node.subtask_id} compares with a state between the subtasks"
+        )
+
+
+def _checks_in(module: ast.Module) -> Iterator[tuple[str, ast.Call]]:
+    for item in ast.walk(module):
+        if isinstance(item, ast.Call) and isinstance(item.func, ast.Name):
+            name = item.func.id
+            if name.startswith(("check_", "get_", "clipboard_")):
+                yield name, item
+
+
+def _text(node: ast.expr, parameters: Mapping[str, str]) -> str | None:
+    """The text of an argument; None where it is computed."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Name):
+        return parameters.get(node.id)
+    if isinstance(node, ast.JoinedStr):
+        parts = [
+            _text(part.value if isinstance(part, ast.FormattedValue) else part, parameters)
+            for part in node.values
+        ]
+        return None if None in parts else "".join(part for part in parts if part is not None)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _text(node.left, parameters), _text(node.right, parameters)
+        return None if left is None or right is None else left + right
+    return None

@@ -1,0 +1,116 @@
+"""ATIF, the Agent Trajectory Interchange Format: `<set>/<recording>/trajectory.json`, its pictures beside it.
+
+The first step is the user's: the instruction and the first screen. Every further one is the agent's: its thought, the
+action as a tool call with points on the screen, and the screen that came of it as the observation.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from taskgraph.records.interaction import Screenshot
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.exporting.dialogues import recordings
+from warehouse.exporting.exported_actions import image_size, points_of, scaled
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from warehouse.exporting.file_names import safe_name
+from warehouse.exporting.pictures import write_picture
+
+RECORDINGS = True
+"""Whether the format is made of recordings."""
+SCHEMA: Final = "ATIF-v1.7"
+"""Version of the format."""
+_PLACES: Final = frozenset({"control_label", "end_label", "point", "points", "position", "path", "operation"})
+
+
+def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
+    """Write a folder for every recording."""
+    counts: Counter[str] = Counter()
+    for trajectory, instruction, split in recordings(source, options):
+        place = folder / split / safe_name(trajectory.trajectory_id)
+        write_json(place / "trajectory.json", _document(trajectory, instruction, place, options))
+        counts[split] += 1
+    return ExportOutcome(counts=dict(sorted(counts.items())))
+
+
+def _document(
+    trajectory: Trajectory, instruction: str, place: Path, options: ExportOptions
+) -> dict[str, object]:
+    model = trajectory.provenance.model
+    steps: list[dict[str, object]] = [
+        {
+            "step_id": 1,
+            "source": "user",
+            "message": [
+                {"type": "text", "text": instruction},
+                *_pictures(trajectory.steps[0].observation_screenshot if trajectory.steps else None, place),
+            ],
+        }
+    ]
+    for position, step in enumerate(trajectory.steps):
+        later = trajectory.steps[position + 1 :]
+        seen = later[0].observation_screenshot if later else step.evidence.screenshot
+        steps.append(_step(step, seen, place, options))
+    return {
+        "schema_version": SCHEMA,
+        "session_id": trajectory.trajectory_id,
+        "trajectory_id": trajectory.trajectory_id,
+        "agent": {
+            "name": "taskloom",
+            "version": version("taskloom"),
+            **({"model_name": model} if model else {}),
+        },
+        "steps": steps,
+        "final_metrics": {"total_steps": len(steps)},
+        "extra": {
+            "subtask_id": trajectory.subtask_id,
+            "platform": trajectory.platform,
+            "simulated": trajectory.simulated,
+            "termination": trajectory.termination,
+            "coordinates": options.coordinates,
+        },
+    }
+
+
+def _step(
+    step: TrajectoryStep, seen: Screenshot | None, place: Path, options: ExportOptions
+) -> dict[str, object]:
+    name = f"call-{step.step}"
+    content = [
+        *([{"type": "text", "text": step.change}] if step.change else []),
+        *_pictures(seen, place),
+    ]
+    return {
+        "step_id": step.step + 1,
+        "source": "agent",
+        "message": step.description,
+        **({"reasoning_content": step.thought} if step.thought else {}),
+        "tool_calls": [
+            {
+                "tool_call_id": name,
+                "function_name": step.action.operation,
+                "arguments": _arguments(step, options),
+            }
+        ],
+        "observation": {"results": [{"source_call_id": name, "content": content or ""}]},
+        **({"extra": {"control": step.target.text}} if step.target and step.target.text else {}),
+    }
+
+
+def _arguments(step: TrajectoryStep, options: ExportOptions) -> dict[str, object]:
+    size = image_size(step.observation_screenshot.png)
+    points = [scaled(point, size, options.coordinates) for point in points_of(step)]
+    own = {name: value for name, value in step.action.model_dump(mode="json").items() if name not in _PLACES}
+    if len(points) == 1:
+        return {"point": points[0], **own}
+    return {"path": points, **own} if points else own
+
+
+def _pictures(screenshot: Screenshot | None, place: Path) -> list[dict[str, object]]:
+    if screenshot is None or not screenshot.png:
+        return []
+    path = write_picture(place, screenshot)
+    return [{"type": "image", "source": {"media_type": "image/png", "path": path}}]

@@ -1,0 +1,184 @@
+"""CUA-Gym's dataset: `data/tasks.parquet` and `artifacts/cua_gym_tasks_v1.tar.zst` with three files per task.
+
+`<id>/task.json` says how the machine is set up, `<id>/initial_setup.py` does it, and `<id>/reward.py` prints
+`REWARD: 1.0` or `REWARD: 0.0`. The machine image needs taskloom, which judges, and the applications under
+`/home/user/applications`. Where sets were asked for, there is a table for each, `data/tasks_<set>.parquet`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import uuid
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from taskgraph.records.judging_sheet import JudgingSheet
+from taskgraph.records.task import Task
+from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
+from warehouse.exporting.judging_sheets import UnjudgeableError, sheet_of
+from warehouse.exporting.start_scripts import START_COPY, start_script
+
+ARCHIVE: Final = "artifacts/cua_gym_tasks_v1.tar.zst"
+"""The archive with all bundles, where the dataset has it."""
+_NAMESPACE: Final = uuid.UUID("c2c6f3a0-55b1-5b0e-8f0c-5a9f4d0f3e77")
+_SETUP: Final = "initial_setup.py"
+_TARGET: Final = f"/home/user/{_SETUP}"
+_SCHEMA: Final = pa.schema(
+    [
+        *((name, pa.string()) for name in ("id", "instruction", "app_type", "app_family", "platform")),
+        *((name, pa.string()) for name in ("difficulty", "setup_kind")),
+        *((name, pa.int64()) for name in ("num_setup_steps", "num_setup_files")),
+        ("setup_files", pa.list_(pa.string())),
+        ("has_ground_truth", pa.bool_()),
+        *((name, pa.string()) for name in ("archive_path", "archive_member", "task_json_member")),
+        ("reward_member", pa.string()),
+        ("setup_file_members", pa.list_(pa.string())),
+    ]
+)
+_REWARD: Final = '''\
+"""Reward of the task {task_id}: taskloom's judge, asked about the home folder at the start and now."""
+
+import json
+import pathlib
+import sys
+
+SHEET = json.loads({sheet!r})
+
+
+def compute_reward():
+    from evaluators_api.judging_folders import judge_home
+    from taskgraph.records.judging_sheet import JudgingSheet
+
+    found = judge_home(
+        JudgingSheet.model_validate(SHEET), pathlib.Path("{start}"), pathlib.Path("/home/user")
+    )
+    for item in found.subtasks:
+        print("done" if item.success else "not done", item.instance_id, item.message, file=sys.stderr)
+    print("REWARD: {{:.1f}}".format(found.reward))
+
+
+if __name__ == "__main__":
+    compute_reward()
+'''
+
+
+def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
+    """Write the table and the archive."""
+    refused: list[Refused] = []
+    rows: dict[str, list[dict[str, object]]] = {}
+    (folder / "artifacts").mkdir()
+    with (
+        pa.output_stream(str(folder / ARCHIVE), compression="zstd") as compressed,
+        tarfile.open(fileobj=compressed, mode="w|", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for task in source.tasks():
+            try:
+                files = _files(task, sheet_of(task, source), source)
+            except UnjudgeableError as error:
+                refused.append(Refused(item_id=task.task_id, reason=str(error)))
+                continue
+            row = _row(task)
+            rows.setdefault(source.split_of(task.task_id) if source.splits else "", []).append(row)
+            for name, text in files.items():
+                _add(archive, f"{row['id']}/{name}", text)
+    counts = Counter({"tasks": sum(len(found) for found in rows.values())})
+    (folder / "data").mkdir()
+    for name, found in rows.items():
+        table = pa.Table.from_pylist(found, schema=_SCHEMA)
+        suffix = f"_{name}" if name else ""
+        pyarrow.parquet.write_table(table, folder / "data" / f"tasks{suffix}.parquet", compression="zstd")
+    everything = [row for found in rows.values() for row in found]
+    write_json(folder / "stats.json", _statistics(everything))
+    write_json(folder / "url_variables.json", {"variables": {}})
+    return ExportOutcome(
+        counts=dict(counts) if everything else {},
+        refused=tuple(refused),
+        notes=(
+            "The machine image needs taskloom for reward.py, and each application under /home/user/applications.",
+        ),
+    )
+
+
+def _files(task: Task, sheet: JudgingSheet, source: ExportSource) -> dict[str, str]:
+    names = _applications(task)
+    for name in names:
+        if name not in source.applications:
+            raise UnjudgeableError(f"the application {name} is not stored")
+    task_id = _id(task)
+    own = {
+        "id": task_id,
+        "instruction": task.instruction,
+        "app_type": _app_type(task),
+        "config": [
+            {"type": "download", "parameters": {"files": [{"url": f"./{_SETUP}", "path": _TARGET}]}},
+            {"type": "execute", "parameters": {"command": f"python3 {_TARGET}"}},
+        ],
+        "evaluator": {"type": "python", "url": "./reward.py"},
+        "source": f"taskloom:{task.task_id}",
+        "difficulty": task.complexity.dependency_level,
+        "related_apps": names,
+    }
+    return {
+        "task.json": json.dumps(own, ensure_ascii=False, indent=2) + "\n",
+        "reward.py": _REWARD.format(task_id=task_id, sheet=sheet.model_dump_json(), start=START_COPY),
+        _SETUP: start_script([source.applications[name] for name in names]),
+    }
+
+
+def _row(task: Task) -> dict[str, object]:
+    task_id = _id(task)
+    several = len(_applications(task)) > 1
+    return {
+        "id": task_id,
+        "instruction": task.instruction,
+        "app_type": _app_type(task),
+        "app_family": "multi_apps" if several else "other",
+        "platform": "cross_app" if several else "desktop",
+        "difficulty": task.complexity.dependency_level,
+        "setup_kind": "py",
+        "num_setup_steps": 2,
+        "num_setup_files": 1,
+        "setup_files": [_SETUP],
+        "has_ground_truth": False,
+        "archive_path": ARCHIVE,
+        "archive_member": task_id,
+        "task_json_member": f"{task_id}/task.json",
+        "reward_member": f"{task_id}/reward.py",
+        "setup_file_members": [f"{task_id}/{_SETUP}"],
+    }
+
+
+def _statistics(rows: list[dict[str, object]]) -> dict[str, object]:
+    kinds = Counter(str(row["app_type"]) for row in rows)
+    return {
+        "tasks": len(rows),
+        "files": 3 * len(rows),
+        "app_types": dict(sorted(kinds.items())),
+        "platforms": dict(sorted(Counter(str(row["platform"]) for row in rows).items())),
+    }
+
+
+def _applications(task: Task) -> list[str]:
+    return sorted({node.application for node in task.graph.nodes})
+
+
+def _app_type(task: Task) -> str:
+    names = _applications(task)
+    return names[0] if len(names) == 1 else "multi_apps"
+
+
+def _id(task: Task) -> str:
+    return str(uuid.uuid5(_NAMESPACE, task.task_id))
+
+
+def _add(archive: tarfile.TarFile, name: str, text: str) -> None:
+    data = text.encode()
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(data), 0o644
+    archive.addfile(member, io.BytesIO(data))
