@@ -40,7 +40,7 @@ def test_every_picture_of_a_document_lies_beside_it(sampled: Warehouse, tmp_path
 
     for path in (tmp_path / "out").rglob("trajectory.json"):
         document = atif.Trajectory.model_validate_json(path.read_text())
-        contents = [step.message for step in document.steps]
+        contents: list[object] = [step.message for step in document.steps]
         contents += [
             result.content
             for step in document.steps
