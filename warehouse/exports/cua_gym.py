@@ -18,6 +18,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet
 
+from resources.dimensions import DIMENSIONS, LEVELS
 from taskgraph.records.judging_sheet import JudgingSheet
 from taskgraph.records.task import Task
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
@@ -121,7 +122,7 @@ def _files(task: Task, sheet: JudgingSheet, source: ExportSource) -> dict[str, s
         ],
         "evaluator": {"type": "python", "url": "./reward.py"},
         "source": f"taskloom:{task.task_id}",
-        "difficulty": task.complexity.dependency_level,
+        "difficulty": _difficulty(task),
         "related_apps": names,
     }
     return {
@@ -140,7 +141,7 @@ def _row(task: Task) -> dict[str, object]:
         "app_type": _app_type(task),
         "app_family": "multi_apps" if several else "other",
         "platform": "cross_app" if several else "desktop",
-        "difficulty": task.complexity.dependency_level,
+        "difficulty": _difficulty(task),
         "setup_kind": "py",
         "num_setup_steps": 2,
         "num_setup_files": 1,
@@ -171,6 +172,11 @@ def _applications(task: Task) -> list[str]:
 def _app_type(task: Task) -> str:
     names = _applications(task)
     return names[0] if len(names) == 1 else "multi_apps"
+
+
+def _difficulty(task: Task) -> str:
+    """The highest of its levels."""
+    return max((getattr(task.complexity, f"{name}_level") for name in DIMENSIONS), key=LEVELS.index)
 
 
 def _id(task: Task) -> str:
