@@ -176,7 +176,8 @@ def _app_type(task: Task) -> str:
 
 def _difficulty(task: Task) -> str:
     """The highest of its levels."""
-    return max((getattr(task.complexity, f"{name}_level") for name in DIMENSIONS), key=LEVELS.index)
+    levels = [str(getattr(task.complexity, f"{name}_level")) for name in DIMENSIONS]
+    return max(levels, key=[str(level) for level in LEVELS].index)
 
 
 def _id(task: Task) -> str:
