@@ -1,113 +1,57 @@
-"""Summarizer by rule: one sentence per subtask that says which results it needs and which it gives."""
+"""Summarizer by rule: tells a task graph as a person would ask for it, in one of three voices."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+import hashlib
+from collections.abc import Iterable, Sequence
 from random import Random
 
 from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
-from offline.resource_phrases import (
-    ALONE,
-    GIVES,
-    NEEDS,
-    THEN,
-    embedded,
-    enumerate_phrases,
-    names,
-    phrase,
-    quoted,
-)
-from prompts.inputs import NumberedSubtask, ResourceLink, SummarizerInput
+from offline.telling.clauses import Graph
+from offline.telling.phrasebook import Phrasebook
+from offline.telling.plans import goal_of, tell, tell_in_order
+from offline.telling.sentences import Voice
+from prompts.inputs import ResourceLink, SummarizerInput
 from prompts.replies import SummarizerReply
+
+_VOICES: tuple[Voice, ...] = ("terse", "polite", "context", "context")
 
 
 def summarize(
-    view: SummarizerInput, attempt: int, mistakes: MistakeSource
+    view: SummarizerInput, attempt: int, mistakes: MistakeSource, book: Phrasebook
 ) -> tuple[SummarizerReply, tuple[InjectedMistake, ...]]:
-    """The instruction: the goal where its words are all covered, then the subtasks in order."""
+    """The goal, as far as none is given, and the instruction."""
     told = "\n".join(subtask.instruction for subtask in view.subtasks)
+    order = [subtask.number for subtask in view.subtasks]
+    graph = Graph({subtask.number: book.teller(subtask) for subtask in view.subtasks}, view.links)
+    goal = view.goal or goal_of(graph, book)
     drawn = mistakes.draw(("dependency_lost", "dependency_reversed"), "summarizer", told, attempt)
-    mistake: MistakeKind | None = None
-    order, links = [subtask.number for subtask in view.subtasks], list(view.links)
     if drawn:
-        spoiled = _spoil(order, links, *drawn)
+        spoiled = _spoil(order, view.links, *drawn)
         if spoiled is not None:
-            order, links = spoiled
-            mistake = drawn[0]
-    instruction = _text(view, order, links)
-    made = (InjectedMistake(mistake),) if mistake else ()
-    return SummarizerReply(instruction=instruction), made
-
-
-def _text(view: SummarizerInput, order: Sequence[int], links: Sequence[ResourceLink]) -> str:
-    """Sentences in `order`; a result is named once, where the words of the subtask do not name it already."""
-    subtasks = {subtask.number: subtask for subtask in view.subtasks}
-    makers = {(link.category, link.value): subtasks[link.producer].application for link in links}
-    needs, gives = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
-    following = {number for before, number in pairwise(order) if _producers(number, links) == {before}}
-    for link in links:
-        name = phrase(link.category, link.kind, link.value, makers[link.category, link.value])
-        _add(needs[link.consumer], name)
-        if link.consumer not in following and not _is_named(link, name, subtasks, order):
-            _add(gives[link.producer], name)
-    sentences = [f"{view.goal}."] if view.goal and _is_covered(view.goal, view.subtasks) else []
-    previous = ""
-    for position, number in enumerate(order):
-        subtask = subtasks[number]
-        place = f"{'still ' if subtask.application == previous else ''}in {subtask.application}"
-        if number in following:
-            lead = f"{THEN[position % len(THEN)]}, {place}, "
-        elif needs[number]:
-            wanted = enumerate_phrases(needs[number])
-            where = "" if wanted.endswith(f" in {subtask.application}") else f"in {subtask.application}, "
-            lead = f"{NEEDS[position % len(NEEDS)]} {wanted}, {where}"
-        elif position:
-            lead = f"{ALONE[position % len(ALONE)]}, {place.replace('still', 'also')}, "
-        else:
-            lead = f"In {subtask.application}, "
-        tail = f"; {GIVES} {enumerate_phrases(gives[number])}" if gives[number] else ""
-        sentences.append(f"{lead}{embedded(subtask.instruction, subtask.application)}{tail}.")
-        previous = subtask.application
-    return " ".join(sentences)
-
-
-def _producers(number: int, links: Iterable[ResourceLink]) -> set[int]:
-    return {link.producer for link in links if link.consumer == number}
-
-
-def _is_named(
-    link: ResourceLink, name: str, subtasks: Mapping[int, NumberedSubtask], order: Sequence[int]
-) -> bool:
-    """Whether, before its consumer, the words of the producer and of no other subtask say what `name` says."""
-    value, earlier = quoted(name), order[: order.index(link.consumer)]
-    return [link.producer] == [number for number in earlier if names(subtasks[number].instruction, value)]
-
-
-def _is_covered(goal: str, subtasks: Iterable[NumberedSubtask]) -> bool:
-    """Whether every name in the goal that looks like a value is one of the subtasks'."""
-    known = " ".join(f"{subtask.application} {subtask.instruction}" for subtask in subtasks)
-    return all(word.strip(".,;:'“”") in known for word in goal.split() if not word.strip(".,;:").isalpha())
-
-
-def _add(names: list[str], name: str) -> None:
-    if name not in names:
-        names.append(name)
+            spoiled_order, links, producer = spoiled
+            afterwards = frozenset({producer} if drawn[0] == "dependency_reversed" else ())
+            text = tell_in_order(Graph(graph.tellers, links), book, spoiled_order, afterwards=afterwards)
+            return SummarizerReply(goal=goal, instruction=text), (InjectedMistake(drawn[0]),)
+    random = Random(hashlib.sha256(f"{told}\0{attempt}".encode()).digest())
+    voice = random.choice(_VOICES)
+    text = tell(graph, book, order, voice, random, embeds=random.random() < 0.8)
+    return SummarizerReply(goal=goal, instruction=text), ()
 
 
 def _spoil(
-    order: list[int], links: list[ResourceLink], kind: MistakeKind, random: Random
-) -> tuple[list[int], list[ResourceLink]] | None:
-    """Order and links with one dependency lost or turned round, or None where that would change nothing."""
+    order: list[int], links: Sequence[ResourceLink], kind: MistakeKind, random: Random
+) -> tuple[list[int], list[ResourceLink], int] | None:
+    """Order and links with one dependency left out and its ends told the wrong way round, and the one told too late.
+
+    None where that would change nothing.
+    """
     pairs = sorted({(link.producer, link.consumer) for link in links})
     random.shuffle(pairs)
     for producer, consumer in pairs:
         others = [link for link in links if (link.producer, link.consumer) != (producer, consumer)]
         if _reaches(producer, consumer, others):
             continue
-        if kind == "dependency_lost":
-            return order, others
         turned = [
             link.model_copy(update={"producer": consumer, "consumer": producer})
             for link in links
@@ -115,7 +59,7 @@ def _spoil(
         ]
         new_order = _sorted(order, [*others, *turned])
         if new_order is not None:
-            return new_order, [*others, *turned]
+            return new_order, others, producer
     return None
 
 

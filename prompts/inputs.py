@@ -263,6 +263,10 @@ class NumberedSubtask(Record):
     """Name that people use for its application."""
     instruction: str
     """Its instantiated instruction."""
+    subtask_id: str = ""
+    """Its id, by which the catalogue knows it."""
+    parameters: dict[str, str] = Field(default_factory=dict)
+    """Its values."""
 
 
 class ResourceLink(Record):
@@ -285,8 +289,8 @@ class SummarizerInput(PromptInput[SummarizerReply]):
 
     role: ClassVar[ModelRole] = ModelRole.SUMMARIZER
 
-    goal: str
-    """The intent."""
+    goal: str = ""
+    """The intent; empty where the goal is to be written too."""
     subtasks: tuple[NumberedSubtask, ...]
     """Nodes in an order in which they can be done."""
     links: tuple[ResourceLink, ...]

@@ -159,6 +159,8 @@ class SummarizerReply(Record):
 
     instruction: str
     """One instruction for the whole task."""
+    goal: str = ""
+    """The goal in one sentence without a full stop, where none was given."""
 
 
 class DependencyPair(Record):
@@ -175,3 +177,7 @@ class DependencyJudgeReply(Record):
 
     dependencies: list[DependencyPair]
     """The direct dependencies."""
+    not_asked_for: list[int] = Field(default_factory=list)
+    """Numbers of the subtasks that the instruction does not ask for, or not with the same values."""
+    not_listed: list[str] = Field(default_factory=list)
+    """What the instruction asks for and no subtask does, in the instruction's words."""

@@ -147,6 +147,23 @@ class SubtaskTemplate(SubtaskWording):
     """Parameters that may take any new value, such as the name of a file to create (*free* in method terms)."""
 
 
+class SubtaskPhrases(Record):
+    """How people speak of a subtask.
+
+    `{parameter}` stands for a value, or, where it is a resource that is read, for the words for that resource;
+    `{category}` for what a slot without a parameter holds; `{parameter_name}`, `{parameter_stem}` and `{parameter_folder}`
+    for parts of a path. What stands in square brackets names the application and may be left out. Behind `|` stands what
+    differs between requests that can be told in one: "export the table" `|` "as CSV", "export the table" `|` "as JSON".
+    """
+
+    request: str = ""
+    """What one asks for, beginning with a bare verb: "attach {csv_path} to {page_title}[ in Trac]"."""
+    wish: str = ""
+    """What one wants to have, such as goes on after "I need": "{csv_path} attached to {page_title}[ in Trac]"."""
+    product: str = ""
+    """The words for what it makes: "the CSV export of {table_name}"; empty where others read nothing of it."""
+
+
 class ExampleSubtask(SubtaskTemplate):
     """A curated subtask: at least two parameter sets, and a worked example."""
 
@@ -156,11 +173,13 @@ class ExampleSubtask(SubtaskTemplate):
     """At least two sets of values; all have the same names."""
     worked_example: tuple[WorkedStep, ...] = Field(min_length=1)
     """Steps that do it."""
+    phrases: SubtaskPhrases = SubtaskPhrases()
+    """How people speak of it; without them it is told in the words of its instruction."""
 
     @property
     def template(self) -> SubtaskTemplate:
         """The subtask without its worked example, as models are shown it."""
-        return SubtaskTemplate.model_validate(self.model_dump(exclude={"worked_example"}))
+        return SubtaskTemplate.model_validate(self.model_dump(exclude={"worked_example", "phrases"}))
 
 
 class Application(Record):

@@ -52,6 +52,10 @@ class ResourceCategory(Record):
     """How resources of the category exist."""
     description: str
     """One sentence for people and models."""
+    named: str = ""
+    """How a resource of it is spoken of at first, `{value}` standing for its value: "the wiki page {value}"."""
+    again: str = ""
+    """How it is spoken of afterwards: "the page"."""
 
     @property
     def scope(self) -> ResourceScope:

@@ -79,6 +79,8 @@ def numbered(nodes: Sequence[BoundSubtask], titles: Mapping[str, str]) -> tuple[
             number=number,
             application=titles.get(node.application, node.application),
             instruction=node.instruction,
+            subtask_id=node.subtask_id,
+            parameters=node.parameters,
         )
         for number, node in enumerate(nodes, 1)
     )

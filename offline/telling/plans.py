@@ -1,0 +1,91 @@
+"""What is told in which order, and what goes into one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from offline.telling.clauses import Clauses, Graph, Mood
+from offline.telling.phrasebook import Phrasebook
+from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of
+
+_MOST_WISHES = 2
+"""Most results that are wished for before it is said how they come about."""
+
+
+def goal_of(graph: Graph, book: Phrasebook) -> str:
+    """The goal in one sentence, without a full stop: what is asked for in the end, and nothing on the way there."""
+    clauses = Clauses(graph, book, embeds=True)
+    texts = _told(graph.sinks(), "request", clauses, [])
+    text = enumerated([text for text, _ in texts]) if len(texts) < 3 else "; ".join(text for text, _ in texts)
+    return text[:1].upper() + text[1:].rstrip(" ,")
+
+
+def tell(
+    graph: Graph, book: Phrasebook, order: Sequence[int], voice: Voice, random: Random, *, embeds: bool
+) -> str:
+    """The instruction, told in `order` as far as the voice does not begin with what is wanted."""
+    clauses = Clauses(graph, book, embeds=embeds)
+    sentences: list[Sentence] = []
+    sinks = [number for number in order if number in graph.sinks()]
+    if voice == "context" and len(sinks) <= _MOST_WISHES and all(
+        graph.tellers[number].phrases.wish for number in sinks
+    ):
+        told = _told(sinks, "wish", clauses, [])
+        sentences.append(Sentence([text for text, _ in told], wish=True))
+    _add_steps(sentences, graph, clauses, order)
+    return instruction_of(sentences, voice, random)
+
+
+def tell_in_order(graph: Graph, book: Phrasebook, order: Sequence[int], *, afterwards: frozenset[int]) -> str:
+    """The instruction in exactly this order, one sentence each, "after that" where it is asked for."""
+    clauses = Clauses(graph, book, embeds=False)
+    sentences = [
+        Sentence([clauses.tell(number, pronouns=False)], afterwards=number in afterwards) for number in order
+    ]
+    return instruction_of(sentences, "terse", Random(0))
+
+
+def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order: Sequence[int]) -> None:
+    """What remains to be told, in `order`; what needs the clause before goes into its sentence."""
+    last: set[int] = set()
+    for text, numbers in _told(_not_embedded(graph, clauses, order), "request", clauses, order):
+        needed = {
+            link.producer for link in graph.links if link.consumer in numbers and link.producer not in numbers
+        }
+        follows = bool(needed & last)
+        current = sentences[-1] if sentences else None
+        if current is not None and not current.wish and follows and current.takes(text):
+            current.clauses.append(text)
+            last |= numbers
+        else:
+            sentences.append(Sentence([text], follows=follows))
+            last = set(numbers)
+
+
+def _not_embedded(graph: Graph, clauses: Clauses, order: Sequence[int]) -> list[int]:
+    """The subtasks that get a clause of their own: what is copied is told with what it is copied for."""
+    embedded = set()
+    if clauses.embeds:
+        for link in graph.links:
+            if clauses.book.is_means(link.category) and graph.tellers[link.producer].phrases.product:
+                embedded.add(link.producer)
+    return [number for number in order if number not in embedded]
+
+
+def _told(
+    numbers: Sequence[int], mood: Mood, clauses: Clauses, order: Sequence[int]
+) -> list[tuple[str, set[int]]]:
+    """Clauses with the subtasks that they tell; requests that begin alike are told in one."""
+    found: list[tuple[str, set[int]]] = []
+    left = [number for number in numbers if number not in clauses.told]
+    while left:
+        number = left.pop(0)
+        before = set(clauses.told)
+        text = clauses.tell(number, mood)
+        head = clauses.head(number, mood)
+        alike = [other for other in left if head and clauses.head(other, mood) == head]
+        tails = [clauses.tell(other, mood, after_boundary=True) for other in alike]
+        left = [other for other in left if other not in alike]
+        found.append((enumerated([text, *tails]), clauses.told - before))
+    return found

@@ -1,0 +1,93 @@
+"""Clauses put together into sentences, and sentences into an instruction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal
+
+Voice = Literal["terse", "polite", "context"]
+
+_INSIDE = re.compile(r"“[^”]*”|`[^`]*`")
+_ENDS = (".”", "!”", "?”")
+_FOLLOWING = ("Then ", "After that, ", "Afterwards, ", "")
+_APART = ("Also ", "In addition, ", "Besides, ", "")
+_WISHES = ("I need", "I'd like to have", "We need", "I want")
+_MEANS = ("For that, ", "To get there, ", "To do so, ", "")
+_PLEAS = (("Please ", "."), ("Could you ", "?"), ("Can you ", "?"), ("Would you please ", "?"))
+_THANKS = ("", " Thanks!", "", " Thank you.")
+_LONG = 34
+
+
+@dataclass(slots=True)
+class Sentence:
+    """Clauses that go into one sentence."""
+
+    clauses: list[str]
+    """The clauses."""
+    wish: bool = False
+    """Whether they say what is wanted, not what to do."""
+    follows: bool = False
+    """Whether the first needs what the sentence before gives."""
+    afterwards: bool = False
+    """Whether it is to be said that this comes afterwards."""
+
+    def takes(self, clause: str) -> bool:
+        """Whether another clause still fits."""
+        return len(self.clauses) < 3 and len(" ".join([*self.clauses, clause]).split()) <= _LONG
+
+
+def enumerated(items: Sequence[str]) -> str:
+    """Items in a row.
+
+    >>> enumerated(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def joined(clauses: Sequence[str]) -> str:
+    """Clauses of one sentence; where one of them has an "and" of its own, "then" tells where it ends.
+
+    >>> joined(["write a note", "export it"]), joined(["open it and copy it", "paste it"])
+    ('write a note and export it', 'open it and copy it, then paste it')
+    """
+    outside = [_INSIDE.sub("", clause) for clause in clauses]
+    if len(clauses) > 1 and any(" and " in clause or ", " in clause for clause in outside):
+        return f"{', '.join(clauses[:-1])}, then {clauses[-1]}"
+    return enumerated(clauses)
+
+
+def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) -> str:
+    """The instruction: every connective at most once."""
+    following, apart = _shuffled(_FOLLOWING, random), _shuffled(_APART, random)
+    texts: list[str] = []
+    plea = random.choice(_PLEAS) if voice == "polite" else ("", ".")
+    for position, sentence in enumerate(sentences):
+        words = enumerated(sentence.clauses) if sentence.wish else joined(sentence.clauses)
+        if sentence.wish:
+            texts.append(_ended(f"{random.choice(_WISHES)} {words}", "."))
+        elif position == 0:
+            texts.append(_ended(plea[0] + words, plea[1]))
+        elif sentences[position - 1].wish:
+            texts.append(_ended(random.choice(_MEANS) + words, "."))
+        elif sentence.afterwards:
+            texts.append(_ended(f"After that, {words}", "."))
+        else:
+            opening = following if sentence.follows else apart
+            texts.append(_ended((opening.pop() if opening else "") + words, "."))
+    return " ".join(texts) + (random.choice(_THANKS) if voice == "polite" else "")
+
+
+def _ended(words: str, end: str) -> str:
+    text = words[0].upper() + words[1:]
+    text = text.rstrip(" ,")
+    return text if end == "." and text.endswith(_ENDS) else text + end
+
+
+def _shuffled(items: Sequence[str], random: Random) -> list[str]:
+    return random.sample(items, len(items))
