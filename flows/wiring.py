@@ -31,7 +31,7 @@ from offline.rules import OfflineRules
 from resources.applications import Application
 from resources.categories import ResourceCategory
 from resources.errors import ExitCode, UnknownCatalogEntryError
-from resources.reading.catalog import load_applications, load_goal_wordings, load_resource_categories
+from resources.reading.catalog import load_applications, load_resource_categories
 from synthesis.ports import Models
 from taskgraph.records.model_calls import ModelRole
 from warehouse.records import RunRecord
@@ -253,7 +253,9 @@ def offline_rules(settings: Settings) -> OfflineRules:
         CatalogError: a catalogue folder is missing or holds mistakes.
     """
     return OfflineRules(
-        _catalogue(settings), load_goal_wordings(), MistakeSource(settings.offline_mistakes, settings.seed)
+        _catalogue(settings),
+        load_resource_categories(),
+        MistakeSource(settings.offline_mistakes, settings.seed),
     )
 
 

@@ -1,123 +1,173 @@
-"""Intent extractor by rule: groups of subtasks between which resources flow, each summed up by a wording of the catalogue."""
+"""Intent extractor by rule: end products of the pool, asked for in the catalogue's phrases, with what they need."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 
-from offline.resource_flow import Flow, flow_graph
-from offline.resource_phrases import spoken
-from prompts.inputs import IntentExtractorInput, ScenarioInView, SubtaskInPool
-from prompts.replies import IntentExtractorReply, ProposedIntent
-from resources.goals import GoalWording
+from offline.telling.clauses import Graph
+from offline.telling.phrasebook import Phrasebook
+from offline.telling.plans import goal_of
+from prompts.inputs import (
+    InstanceInPool,
+    IntentExtractorInput,
+    NumberedSubtask,
+    ResourceInView,
+    ScenarioInView,
+    SubtaskInPool,
+)
+from prompts.replies import IntentExtractorReply, NamedValue, ProposedEndProduct, ProposedIntent
 
-_BREADTHS = (2, 1, 3, 2, 12)
-"""Most application categories of a group, in turn: goals range from one sort of work to all of it."""
+_EVERYWHERE = ("file", "clipboard")
+_BY_VALUE = ("file", "record")
+_DEPTHS = (3, 2, 5, 4)
+"""How far back from the end products a group reaches, in turn."""
+_PAIRS_IN_TURN = 3
+"""Every so manieth intent has two end products."""
 
-_PATIENCE = 12
-"""Groups grown per intent wanted before it is admitted that there are no more."""
+_Key = tuple[str, str, str]
 
 
-def extract(
-    view: IntentExtractorInput, attempt: int, wordings: Sequence[GoalWording]
-) -> IntentExtractorReply:
-    """Connected groups of many sizes, every linked subtask in some of them, as many as are wanted."""
-    pool = {subtask.subtask_id: subtask for subtask in view.subtasks}
-    neighbours = flow_graph(view.subtasks)
-    random = Random(f"intents {attempt} {len(pool)} {len(view.known_goals)}")
-    seeds = sorted(pool, key=lambda name: (-len(neighbours[name]), name))
-    goals = set(view.known_goals)
-    groups: set[frozenset[str]] = set()
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A subtask of the pool with one of its parameter sets."""
+
+    subtask: SubtaskInPool
+    instance: InstanceInPool
+
+
+def extract(view: IntentExtractorInput, attempt: int, book: Phrasebook) -> IntentExtractorReply:
+    """Goals with one end product or with two of one source, as many as are wanted."""
+    pool = [_Bound(subtask, instance) for subtask in view.subtasks for instance in subtask.instances]
+    makers: dict[_Key, list[_Bound]] = defaultdict(list)
+    for bound in pool:
+        for resource in bound.instance.outputs:
+            for key in _keys(bound.subtask, resource):
+                makers[key].append(bound)
+    goals = {goal.casefold() for goal in view.known_goals}
     intents: list[ProposedIntent] = []
-    sizes = range(view.smallest_group, view.largest_group + 1)
-    first = len(view.known_goals)
-    for turn in range(first, first + _PATIENCE * view.wanted):
-        if len(intents) >= view.wanted or not seeds:
+    for turn, products in enumerate(
+        _wanted(pool, makers, Random(f"intents {attempt} {len(view.known_goals)}"))
+    ):
+        if len(intents) >= view.wanted:
             break
-        seed = seeds[turn % len(seeds)]
-        size = sizes[(turn * 5 + turn // len(seeds)) % len(sizes)]
-        breadth = _BREADTHS[(turn + turn // len(seeds)) % len(_BREADTHS)]
-        group = _grow(seed, size, view.smallest_group, breadth, neighbours, pool, random)
-        if len(group) < view.smallest_group or frozenset(group) in groups:
+        group = _group(products, makers, view.largest_group, _DEPTHS[turn % len(_DEPTHS)])
+        goal = _goal(products, book)
+        if len(group) < view.smallest_group or not goal or goal.casefold() in goals:
             continue
-        groups.add(frozenset(group))
-        goal = _goal([pool[name] for name in group], neighbours, wordings, goals)
-        goals.add(goal)
-        scenario = _scenario({pool[name].application_category for name in group}, view.scenarios)
-        intents.append(ProposedIntent(goal=goal, subtask_ids=group, scenario=scenario))
+        goals.add(goal.casefold())
+        intents.append(
+            ProposedIntent(
+                goal=goal,
+                subtask_ids=group,
+                end_products=[
+                    ProposedEndProduct(
+                        subtask_id=bound.subtask.subtask_id,
+                        parameters=[
+                            NamedValue(name=name, value=value)
+                            for name, value in sorted(bound.instance.parameters.items())
+                        ],
+                    )
+                    for bound in products
+                ],
+                scenario=_scenario(
+                    {bound.subtask.application_category for bound in products}, view.scenarios
+                ),
+            )
+        )
     return IntentExtractorReply(intents=intents)
 
 
-def _grow(
-    seed: str,
-    size: int,
-    smallest: int,
-    breadth: int,
-    neighbours: Mapping[str, Mapping[str, Flow]],
-    pool: Mapping[str, SubtaskInPool],
-    random: Random,
-) -> list[str]:
-    """A group around `seed`, connected as far as resources flow; other applications are somewhat preferred.
+def _wanted(
+    pool: Sequence[_Bound], makers: Mapping[_Key, Sequence[_Bound]], random: Random
+) -> Iterator[tuple[_Bound, ...]]:
+    """End products worth wanting: what is made of something that another subtask makes; alone, or two of one source.
 
-    Its applications belong to at most `breadth` categories. Where too little flows, subtasks of the same applications
-    fill it up to the smallest size.
+    What is pasted or drawn depends on what was copied or opened before, so these goals are told from the finished graph.
     """
-    group = [seed]
-    while len(group) < size:
-        applications = {pool[name].application for name in group}
-        categories = {pool[name].application_category for name in group}
-        border = sorted(
-            other
-            for other in {other for name in group for other in neighbours[name]} - set(group)
-            if len(categories | {pool[other].application_category}) <= breadth
-        )
-        if not border:
-            if len(group) >= smallest or not neighbours[seed]:
-                break
-            border = sorted(
-                name for name in pool if name not in group and pool[name].application in applications
+    made = [
+        bound
+        for bound in pool
+        if any(_sources(bound, makers)) and all(item.kind in _BY_VALUE for item in bound.instance.inputs)
+    ]
+    random.shuffle(made)
+    readers: dict[_Key, list[_Bound]] = defaultdict(list)
+    for bound in made:
+        for resource in bound.instance.inputs:
+            if resource.kind in _BY_VALUE:
+                readers[_key(bound.subtask, resource)].append(bound)
+    for turn, bound in enumerate(made):
+        yield (bound,)
+        if turn % _PAIRS_IN_TURN == 0:
+            for resource in bound.instance.inputs:
+                others = [
+                    other
+                    for other in readers[_key(bound.subtask, resource)]
+                    if other.subtask.subtask_id != bound.subtask.subtask_id
+                ]
+                if others:
+                    yield (bound, random.choice(others))
+                    break
+
+
+def _sources(bound: _Bound, makers: Mapping[_Key, Sequence[_Bound]]) -> Iterator[_Bound]:
+    for resource in bound.instance.inputs:
+        for maker in makers.get(_key(bound.subtask, resource), ()):
+            if maker.subtask.subtask_id != bound.subtask.subtask_id:
+                yield maker
+
+
+def _group(
+    products: Sequence[_Bound], makers: Mapping[_Key, Sequence[_Bound]], largest: int, depth: int
+) -> list[str]:
+    """The subtasks of the end products and of all that can make what they need, nearest first."""
+    group = dict.fromkeys(bound.subtask.subtask_id for bound in products)
+    border = list(products)
+    for _ in range(depth):
+        border = [maker for bound in border for maker in _sources(bound, makers)]
+        for maker in border:
+            if len(group) < largest:
+                group.setdefault(maker.subtask.subtask_id)
+    return list(group)
+
+
+def _goal(products: Sequence[_Bound], book: Phrasebook) -> str:
+    """What one asks for who wants these end products."""
+    tellers = [
+        book.teller(
+            NumberedSubtask(
+                number=number,
+                application=bound.subtask.application,
+                instruction=bound.instance.instruction,
+                subtask_id=bound.subtask.subtask_id,
+                parameters=bound.instance.parameters,
+                reads=bound.instance.inputs,
+                makes=bound.instance.outputs,
             )
-            if not border:
-                break
-        weights = [1 if pool[name].application in applications else 3 for name in border]
-        group.append(random.choices(border, weights)[0])
-    return group
-
-
-def _goal(
-    group: Sequence[SubtaskInPool],
-    neighbours: Mapping[str, Mapping[str, Flow]],
-    wordings: Sequence[GoalWording],
-    taken: Collection[str],
-) -> str:
-    members = {subtask.subtask_id for subtask in group}
-    flows = Counter(
-        name for one in sorted(members) for other, name in neighbours[one].items() if other in members
-    )
-    categories = {subtask.application_category for subtask in group}
-    for wording in wordings:
-        wanted = wording.resource_categories
-        if not set(wording.application_categories) <= categories:
-            continue
-        for (category, value), _ in flows.most_common():
-            if wanted and category not in wanted:
-                continue
-            goal = wording.goal.replace("{value}", spoken(category, value)).rstrip(".")
-            if goal not in taken:
-                return goal
-    values = list(dict.fromkeys(spoken(*flow) for flow, _ in flows.most_common()))
-    titles = " and ".join(sorted({subtask.application for subtask in group}))
-    goal = f"Finish the work on {', '.join(values[:3]) or 'several things'} in {titles}"
-    number = 2
-    unique = goal
-    while unique in taken:
-        unique, number = f"{goal}, part {number}", number + 1
-    return unique
+        )
+        for number, bound in enumerate(products, 1)
+    ]
+    return goal_of(Graph({teller.number: teller for teller in tellers}, ()), book)
 
 
 def _scenario(categories: set[str], scenarios: Sequence[ScenarioInView]) -> str:
     for scenario in scenarios:
         if set(scenario.application_categories) == categories:
             return scenario.name
-    return next((scenario.name for scenario in scenarios if not scenario.application_categories), "")
+    return ""
+
+
+def _key(subtask: SubtaskInPool, resource: ResourceInView) -> _Key:
+    """What a reader needs; equal for a maker's."""
+    place = "" if resource.kind in _EVERYWHERE else subtask.application
+    return resource.category, place, resource.value
+
+
+def _keys(subtask: SubtaskInPool, resource: ResourceInView) -> list[_Key]:
+    """What a maker provides: a slot with a document also serves who asks for none."""
+    category, place, value = _key(subtask, resource)
+    if resource.kind in _BY_VALUE:
+        return [(category, place, value)]
+    return [(category, place, found) for found in dict.fromkeys((value, ""))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -16,6 +16,7 @@ from offline.explorer import explore
 from offline.intent_extractor import extract
 from offline.mistakes import InjectedMistake, MistakeSource
 from offline.summarizer import summarize
+from offline.telling.phrasebook import Phrasebook
 from prompts.inputs import (
     ActorInput,
     DependencyJudgeInput,
@@ -26,9 +27,9 @@ from prompts.inputs import (
 )
 from prompts.prompt_input import PromptInput, Reply
 from resources.applications import Application
-from resources.goals import GoalWording
+from resources.categories import ResourceCategory
 
-RULES_VERSION = 5
+RULES_VERSION = 6
 """Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the new."""
 
 _Answer = tuple[BaseModel, tuple[InjectedMistake, ...]]
@@ -44,8 +45,8 @@ class OfflineRules:
 
     applications: Mapping[str, Application]
     """Applications whose worked examples the actor knows, by name."""
-    wordings: Sequence[GoalWording]
-    """Goals that the intent extractor words groups of subtasks with."""
+    categories: Mapping[str, ResourceCategory]
+    """Resource categories with the words for them, by name."""
     mistakes: MistakeSource
     """Mistakes made on purpose."""
 
@@ -62,8 +63,8 @@ class OfflineRules:
         for name in sorted(self.applications):
             for example in self.applications[name].example_subtasks:
                 digest.update(example.model_dump_json().encode())
-        for wording in self.wordings:
-            digest.update(wording.model_dump_json().encode())
+        for category in sorted(self.categories):
+            digest.update(self.categories[category].model_dump_json().encode())
         return digest.hexdigest()
 
     def _answer(self, question: PromptInput[Reply], attempt: int) -> _Answer:
@@ -75,10 +76,13 @@ class OfflineRules:
             case EvaluationWriterInput():
                 return write_function(question, attempt, self.mistakes)
             case IntentExtractorInput():
-                return extract(question, attempt, self.wordings), ()
+                return extract(question, attempt, self._book()), ()
             case SummarizerInput():
-                return summarize(question, attempt, self.mistakes)
+                return summarize(question, attempt, self.mistakes, self._book())
             case DependencyJudgeInput():
-                return infer(question), ()
+                return infer(question, self._book()), ()
             case _:
                 raise TypeError(f"there is no rule for {type(question).__name__}")
+
+    def _book(self) -> Phrasebook:
+        return Phrasebook(self.applications, self.categories)

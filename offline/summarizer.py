@@ -15,6 +15,7 @@ from prompts.inputs import ResourceLink, SummarizerInput
 from prompts.replies import SummarizerReply
 
 _VOICES: tuple[Voice, ...] = ("terse", "polite", "context", "context")
+_TRIES = 6
 
 
 def summarize(
@@ -33,10 +34,24 @@ def summarize(
             afterwards = frozenset({producer} if drawn[0] == "dependency_reversed" else ())
             text = tell_in_order(Graph(graph.tellers, links), book, spoiled_order, afterwards=afterwards)
             return SummarizerReply(goal=goal, instruction=text), (InjectedMistake(drawn[0]),)
-    random = Random(hashlib.sha256(f"{told}\0{attempt}".encode()).digest())
-    voice = random.choice(_VOICES)
-    text = tell(graph, book, order, voice, random, embeds=random.random() < 0.8)
-    return SummarizerReply(goal=goal, instruction=text), ()
+    return SummarizerReply(
+        goal=goal, instruction=_told(graph, book, order, told.splitlines(), f"{told}\0{attempt}")
+    ), ()
+
+
+def _told(
+    graph: Graph, book: Phrasebook, order: Sequence[int], instructions: Sequence[str], seed: str
+) -> str:
+    """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up."""
+    listed = sum(len(words.split()) for words in instructions)
+    texts = []
+    for number in range(_TRIES):
+        random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())
+        voice = random.choice(_VOICES)
+        texts.append(tell(graph, book, order, voice, random, embeds=random.random() < 0.8))
+        if len(texts[-1].split()) < listed:
+            break
+    return min(texts, key=lambda text: len(text.split()))
 
 
 def _spoil(

@@ -202,6 +202,19 @@ class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
         return EvaluationWriterReply
 
 
+class InstanceInPool(Record):
+    """A verified subtask with one of its parameter sets."""
+
+    instruction: str
+    """Its instruction."""
+    parameters: dict[str, str] = Field(default_factory=dict)
+    """Its values."""
+    inputs: tuple[ResourceInView, ...] = ()
+    """Resources it reads."""
+    outputs: tuple[ResourceInView, ...] = ()
+    """Resources it writes."""
+
+
 class SubtaskInPool(Record):
     """A verified subtask, as the intent extractor sees it."""
 
@@ -217,6 +230,8 @@ class SubtaskInPool(Record):
     """Resources it reads, over all its parameter sets."""
     outputs: tuple[ResourceInView, ...] = ()
     """Resources it writes, over all its parameter sets."""
+    instances: tuple[InstanceInPool, ...] = ()
+    """The subtask with each of its parameter sets."""
 
 
 class ScenarioInView(Record):
@@ -267,6 +282,10 @@ class NumberedSubtask(Record):
     """Its id, by which the catalogue knows it."""
     parameters: dict[str, str] = Field(default_factory=dict)
     """Its values."""
+    reads: tuple[ResourceInView, ...] = ()
+    """What it reads; the prompts do not show it."""
+    makes: tuple[ResourceInView, ...] = ()
+    """What it makes; the prompts do not show it."""
 
 
 class ResourceLink(Record):

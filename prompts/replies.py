@@ -136,13 +136,24 @@ class EvaluationWriterReply(Record):
     """Python source that defines the evaluation function."""
 
 
+class ProposedEndProduct(Record):
+    """Something that is wanted in the end: a subtask of the pool with one of its parameter sets."""
+
+    subtask_id: str
+    """Id of the subtask that brings it about."""
+    parameters: list[NamedValue] = Field(default_factory=list)
+    """Its values."""
+
+
 class ProposedIntent(Record):
-    """One goal with its group of subtasks."""
+    """One goal with its end products and the subtasks that bring them about."""
 
     goal: str
     """The goal in one sentence without a full stop."""
     subtask_ids: list[str]
-    """Ids of the subtasks that serve it."""
+    """Ids of the subtasks that serve it, those of the end products included."""
+    end_products: list[ProposedEndProduct] = Field(default_factory=list)
+    """What is wanted in the end."""
     scenario: str = ""
     """Name of a scenario."""
 

@@ -175,11 +175,15 @@ class ExampleSubtask(SubtaskTemplate):
     """Steps that do it."""
     phrases: SubtaskPhrases = SubtaskPhrases()
     """How people speak of it; without them it is told in the words of its instruction."""
+    useless_for: tuple[str, ...] = ()
+    """Applications and curated subtasks (`drawio.open_diagram`) that nobody wants to take what it makes, although they could."""
 
     @property
     def template(self) -> SubtaskTemplate:
         """The subtask without its worked example, as models are shown it."""
-        return SubtaskTemplate.model_validate(self.model_dump(exclude={"worked_example", "phrases"}))
+        return SubtaskTemplate.model_validate(
+            self.model_dump(exclude={"worked_example", "phrases", "useless_for"})
+        )
 
 
 class Application(Record):

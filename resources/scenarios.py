@@ -28,10 +28,13 @@ class PaperCategory(Record):
     """The paper's applications in it."""
 
 
-def scenario_of(application_categories: Collection[str], scenarios: Sequence[Scenario]) -> Scenario:
+def scenario_of(
+    application_categories: Collection[str], scenarios: Sequence[Scenario], ends: Collection[str] = ()
+) -> Scenario:
     """The scenario of a task whose applications belong to `application_categories`.
 
-    A scenario matches when its categories are exactly the task's; every other set, the empty one included,
+    A scenario matches when its categories are exactly the task's, or else those of its `ends`: the applications in which
+    the task's end products come about, which is what its goal is about. Every other set, the empty one included,
     belongs to the remainder. So each task has one scenario, whatever the order of `scenarios`.
 
     >>> rest = Scenario(name="Mixed Work", kind="remainder")
@@ -40,17 +43,17 @@ def scenario_of(application_categories: Collection[str], scenarios: Sequence[Sce
     'Note Taking'
     >>> scenario_of(["Note Management", "Office"], [rest, notes]).name
     'Mixed Work'
+    >>> scenario_of(["Note Management", "Office"], [rest, notes], ["Note Management"]).name
+    'Note Taking'
 
     Raises:
         ValueError: `scenarios` has no remainder.
     """
-    wanted = frozenset(application_categories)
-    remainder = None
-    for scenario in scenarios:
-        if scenario.kind == "remainder":
-            remainder = scenario
-        elif frozenset(scenario.application_categories) == wanted:
-            return scenario
+    known = {frozenset(item.application_categories): item for item in scenarios if item.kind != "remainder"}
+    for wanted in (frozenset(application_categories), frozenset(ends)):
+        if wanted in known:
+            return known[wanted]
+    remainder = next((item for item in scenarios if item.kind == "remainder"), None)
     if remainder is None:
         raise ValueError("The scenarios have no remainder; the catalogue must name one of that kind.")
     return remainder

@@ -24,6 +24,7 @@ from resources.reading.catalog_links import fixtures_of
 from resources.scenarios import scenario_of
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionAccount, CompositionResult
+from synthesis.composition.sense import Sense
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.intents.intents import PooledSubtask, extract_intents
 from synthesis.replay.replay import Replayer
@@ -136,7 +137,8 @@ class TaskMaking:
                 for name, application in run.applications.items()
             },
             capabilities=load_capabilities(),
-            scenario_of=lambda categories: scenario_of(categories, scenarios).name,
+            scenario_of=lambda categories, ends: scenario_of(categories, scenarios, ends).name,
+            sense=Sense.of([item.subtask for item in pool.values()], run.applications),
             provenance=self.provenance(COMPOSITION),
         )
 

@@ -47,7 +47,9 @@ class Clauses:
         self.discourse = Discourse(book)
         self.told: set[int] = set()
 
-    def tell(self, number: int, mood: Mood = "request", *, after_boundary: bool = False, pronouns: bool = True) -> str:
+    def tell(
+        self, number: int, mood: Mood = "request", *, after_boundary: bool = False, pronouns: bool = True
+    ) -> str:
         """The clause of a subtask, which then counts as told."""
         teller = self._graph.tellers[number]
         self.told.add(number)
@@ -55,7 +57,7 @@ class Clauses:
         if after_boundary:
             phrase = phrase.partition("|")[2]
         text, objects = self._filled(phrase, teller, mood, pronouns)
-        text += self._unsaid_needs(teller, phrase)
+        text += self._unsaid_needs(teller)
         made = self._made(teller)
         self.discourse.focus = self._focus(phrase, teller, made, objects)
         for entity in made:
@@ -68,7 +70,7 @@ class Clauses:
         """What "it" is taken for afterwards: what was asked for if that is the object of the verb, else nothing."""
         first = next((part.text for part in parts_of(phrase) if part.kind == "hole"), "")
         if made:
-            return made[0] if first == next((item.parameter for item in teller.outputs), "-") else None
+            return made[0] if first == teller.outputs[0].hole else None
         return objects[0] if len(objects) == 1 else None
 
     def head(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
@@ -83,12 +85,12 @@ class Clauses:
 
     def _filled(self, phrase: str, teller: Teller, mood: Mood, pronouns: bool) -> tuple[str, list[Entity]]:
         """The words of a phrase, and what they speak of."""
-        place = self._names_application(teller)
+        known = self._is_known_by_its_records(teller)
         values = with_path_parts(teller.parameters)
         words, objects, skipping = "", list[Entity](), False
         for part in parts_of(phrase):
             if part.kind == "opening":
-                skipping = not place
+                skipping = not self._names_application(teller, known)
             elif part.kind == "closing":
                 if not skipping:
                     self.discourse.applications.append(teller.application)
@@ -98,9 +100,9 @@ class Clauses:
             elif part.kind == "words":
                 words += part.text
             elif (needed := teller.reads(part.text)) is not None:
-                value = teller.value(needed)
-                entity = self.discourse.entity(needed.category, teller.application, value)
-                words += self._noun(teller, entity, mood, pronouns and "it" not in words.split())
+                producer = self._graph.producer(teller.number, needed.category, needed.value)
+                entity = self.discourse.entity(needed.category, teller.application, needed.value, producer)
+                words += self._noun(producer, entity, mood, pronouns and len(words.split()) == 1)
                 objects.append(entity)
             elif words.endswith(_QUOTES):
                 words += values[part.text]
@@ -110,53 +112,59 @@ class Clauses:
             self.discourse.applications.append(teller.application)
         return words.replace(",,", ","), objects
 
-    def _noun(self, teller: Teller, entity: Entity, mood: Mood, pronoun: bool) -> str:
+    def _noun(self, producer: int | None, entity: Entity, mood: Mood, pronoun: bool) -> str:
         """The words for something that is read: the product of a subtask that is not told yet, or a reference."""
-        category, _, value = entity
-        producer = self._graph.producer(teller.number, category, value)
-        if producer is None or producer in self.told:
+        known = entity in self.discourse.mentioned
+        if producer is None or not self._graph.tellers[producer].phrases.product:
             return self.discourse.words_for(entity, pronoun=pronoun)
         maker = self._graph.tellers[producer]
-        means = self.book.is_means(category)
-        if not maker.phrases.product or not (self.embeds and means or mood == "wish"):
+        if known or producer in self.told:
+            if known and self.book.says_all(maker) and self.discourse.is_ambiguous(entity):
+                return self._filled(maker.phrases.product, maker, mood, False)[0]
             return self.discourse.words_for(entity, pronoun=pronoun)
-        if means:
+        whole = self.book.says_all(maker)
+        told_by_name = bool(entity[2]) and "{" not in maker.phrases.product
+        if not (self.embeds and whole) and (mood != "wish" or told_by_name):
+            return self.discourse.words_for(entity, pronoun=pronoun)
+        if whole:
             self.told.add(producer)
             for made in self._made(maker):
                 self.discourse.mention(made)
         words, _ = self._filled(maker.phrases.product, maker, mood, False)
         self.discourse.mention(entity)
-        return words.replace("the new ", "a new ", 1) if words.startswith("the new ") else words
+        return words
 
     def _made(self, teller: Teller) -> list[Entity]:
         """What a subtask leaves behind, best first: files and records before what is open on the screen."""
         found = []
         for item in teller.outputs:
-            producing = self.discourse.entity(item.category, teller.application, teller.value(item))
+            producing = self.discourse.entity(item.category, teller.application, item.value, teller.number)
             if not item.category.endswith("_in_processing") or len(teller.outputs) == 1:
                 found.append(producing)
         return found
 
-    def _unsaid_needs(self, teller: Teller, phrase: str) -> str:
+    def _unsaid_needs(self, teller: Teller) -> str:
         """What a subtask without phrases reads, where its own words do not say it."""
-        if teller.inputs or teller.outputs:
+        if teller.is_curated:
             return ""
         said = []
         for link in self._graph.links:
-            if link.consumer == teller.number and (not link.value or link.value not in teller.parameters["instruction"]):
+            if link.consumer == teller.number and (
+                not link.value or link.value not in teller.parameters["instruction"]
+            ):
                 maker = self._graph.tellers[link.producer]
                 entity = self.discourse.entity(link.category, maker.application, link.value)
                 said.append(self.discourse.named(entity))
         return f" with {' and '.join(dict.fromkeys(said))}" if said else ""
 
-    def _names_application(self, teller: Teller) -> bool:
+    def _names_application(self, teller: Teller, known: bool) -> bool:
         """Whether the application must be named: at first, and where it changes and nothing else gives it away."""
         named = self.discourse.applications
-        if teller.application not in named:
-            return True
-        if named[-1] == teller.application:
-            return False
-        known = (
-            self.discourse.entity(item.category, teller.application, teller.value(item)) for item in teller.inputs
+        return teller.application not in named or (named[-1] != teller.application and not known)
+
+    def _is_known_by_its_records(self, teller: Teller) -> bool:
+        """Whether something of its application that a subtask reads was mentioned before."""
+        read = (
+            self.discourse.entity(item.category, teller.application, item.value) for item in teller.inputs
         )
-        return not any(entity[1] and entity in self.discourse.mentioned for entity in known)
+        return any(entity[1] and entity in self.discourse.mentioned for entity in read)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from prompts.inputs import NumberedSubtask
+from prompts.inputs import NumberedSubtask, ResourceInView
 from resources.applications import Application, ExampleSubtask, ResourceDeclaration, SubtaskPhrases
 from resources.categories import ResourceCategory, ResourceKind
 
@@ -24,29 +24,41 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Thing:
+    """Something that a subtask reads or makes."""
+
+    category: str
+    """Its resource category."""
+    value: str
+    """Its value; empty for a slot."""
+    hole: str = ""
+    """The hole of the phrases that stands for it; empty where the phrases have none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Teller:
     """A subtask of a task, with all that is needed to speak of it."""
 
     number: int
     """Its number in the question."""
+    subtask_id: str
+    """Its id."""
     application: str
     """Name that people use for its application."""
     parameters: Mapping[str, str]
     """Its values."""
     phrases: SubtaskPhrases
     """How people speak of it."""
-    inputs: tuple[ResourceDeclaration, ...]
+    inputs: tuple[Thing, ...]
     """What it reads."""
-    outputs: tuple[ResourceDeclaration, ...]
+    outputs: tuple[Thing, ...]
     """What it makes."""
+    is_curated: bool = True
+    """Whether its phrases are the catalogue's."""
 
-    def reads(self, hole: str) -> ResourceDeclaration | None:
+    def reads(self, hole: str) -> Thing | None:
         """The input that a hole of a phrase stands for."""
-        return next((item for item in self.inputs if (item.parameter or item.category) == hole), None)
-
-    def value(self, declaration: ResourceDeclaration) -> str:
-        """The value of an input or output; empty for a slot without a document."""
-        return self.parameters.get(declaration.parameter, "")
+        return next((item for item in self.inputs if item.hole and item.hole == hole), None)
 
 
 class Phrasebook:
@@ -64,32 +76,58 @@ class Phrasebook:
         }
 
     def teller(self, subtask: NumberedSubtask) -> Teller:
-        """What is needed to speak of `subtask`."""
+        """What is needed to speak of `subtask`; one without phrases is told in the words of its instruction."""
         entry = self._entries.get(subtask.subtask_id)
-        if entry is None or not entry.phrases.request or set(subtask.parameters) != set(entry.parameter_sets[0]):
-            words = embedded(subtask.instruction, subtask.application)
-            place = "" if subtask.application in words else f"[ in {subtask.application}]"
+        known = entry is not None and set(subtask.parameters) == set(entry.parameter_sets[0])
+        if entry is not None and known and entry.phrases.request:
             return Teller(
                 subtask.number,
+                subtask.subtask_id,
                 subtask.application,
-                {"instruction": words},
-                SubtaskPhrases(request="{instruction}" + place),
-                (),
-                (),
+                subtask.parameters,
+                entry.phrases,
+                tuple(_thing(item, subtask.parameters) for item in entry.inputs),
+                tuple(_thing(item, subtask.parameters) for item in entry.outputs),
             )
+        words = embedded(subtask.instruction, subtask.application)
+        place = "" if subtask.application in words else f"[ in {subtask.application}]"
         return Teller(
             subtask.number,
+            subtask.subtask_id,
             subtask.application,
-            subtask.parameters,
-            entry.phrases,
-            entry.inputs,
-            entry.outputs,
+            {"instruction": words},
+            SubtaskPhrases(request="{instruction}" + place),
+            tuple(Thing(item.category, self._document(item)) for item in subtask.reads),
+            tuple(Thing(item.category, self._document(item)) for item in subtask.makes),
+            is_curated=False,
         )
 
-    def is_means(self, category: str) -> bool:
-        """Whether resources of a category are copied or selected, and worth nothing by themselves."""
+    def is_slot(self, category: str) -> bool:
+        """Whether resources of a category are in the clipboard or on the screen, and no files or records."""
         known = self.categories.get(category)
-        return known is not None and known.kind in (ResourceKind.CLIPBOARD, ResourceKind.SELECTION)
+        return known is not None and known.is_slot
+
+    def is_shared(self, category: str) -> bool:
+        """Whether every application sees the resources of a category."""
+        known = self.categories.get(category)
+        return known is not None and known.kind in (ResourceKind.FILE, ResourceKind.CLIPBOARD)
+
+    def says_all(self, teller: Teller) -> bool:
+        """Whether the words for what a subtask makes say all that is to be done: which text is copied, what is opened."""
+        holes = [part.text for part in parts_of(teller.phrases.product) if part.kind == "hole"]
+        return (
+            bool(teller.phrases.product)
+            and all(self.is_slot(item.category) for item in teller.outputs)
+            and all(parameter in holes for parameter in teller.parameters)
+        )
+
+    def _document(self, resource: ResourceInView) -> str:
+        return "" if self.is_slot(resource.category) else resource.value
+
+
+def _thing(declaration: ResourceDeclaration, parameters: Mapping[str, str]) -> Thing:
+    hole = declaration.parameter or declaration.category
+    return Thing(declaration.category, parameters.get(declaration.parameter, ""), hole)
 
 
 def parts_of(phrase: str) -> list[Part]:
@@ -121,9 +159,10 @@ def embedded(instruction: str, application: str) -> str:
 
 
 def name(value: str) -> str:
-    """A value as a name in a sentence: in quotation marks where it is more than one word.
+    """A value as a name in a sentence: in quotation marks where it is more than one word, and not all of them capital.
 
-    >>> name("Documents/sales.csv"), name("Update the printer driver")
-    ('Documents/sales.csv', '“Update the printer driver”')
+    >>> name("Documents/sales.csv"), name("New York"), name("Update the printer driver")
+    ('Documents/sales.csv', 'New York', '“Update the printer driver”')
     """
-    return value if re.fullmatch(r"[\w/:@+-]+(?:\.[\w/:@+-]+)*", value) else f"“{value}”"
+    one_word = re.fullmatch(r"[\w/:@+-]+(?:\.[\w/:@+-]+)*", value)
+    return value if one_word or re.fullmatch(r"[A-Z]\w+(?: [A-Z]\w+)*", value) else f"“{value}”"

@@ -7,7 +7,7 @@ from random import Random
 
 from offline.telling.clauses import Clauses, Graph, Mood
 from offline.telling.phrasebook import Phrasebook
-from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of
+from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
 
 _MOST_WISHES = 2
 """Most results that are wished for before it is said how they come about."""
@@ -17,7 +17,7 @@ def goal_of(graph: Graph, book: Phrasebook) -> str:
     """The goal in one sentence, without a full stop: what is asked for in the end, and nothing on the way there."""
     clauses = Clauses(graph, book, embeds=True)
     texts = _told(graph.sinks(), "request", clauses, [])
-    text = enumerated([text for text, _ in texts]) if len(texts) < 3 else "; ".join(text for text, _ in texts)
+    text = "; ".join(text for text, _ in texts) if len(texts) > 2 else together([text for text, _ in texts])
     return text[:1].upper() + text[1:].rstrip(" ,")
 
 
@@ -28,8 +28,10 @@ def tell(
     clauses = Clauses(graph, book, embeds=embeds)
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
-    if voice == "context" and len(sinks) <= _MOST_WISHES and all(
-        graph.tellers[number].phrases.wish for number in sinks
+    if (
+        voice == "context"
+        and len(sinks) <= _MOST_WISHES
+        and all(graph.tellers[number].phrases.wish for number in sinks)
     ):
         told = _told(sinks, "wish", clauses, [])
         sentences.append(Sentence([text for text, _ in told], wish=True))
@@ -65,11 +67,11 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
 
 def _not_embedded(graph: Graph, clauses: Clauses, order: Sequence[int]) -> list[int]:
     """The subtasks that get a clause of their own: what is copied is told with what it is copied for."""
-    embedded = set()
+    embedded = set[int]()
     if clauses.embeds:
-        for link in graph.links:
-            if clauses.book.is_means(link.category) and graph.tellers[link.producer].phrases.product:
-                embedded.add(link.producer)
+        embedded = {
+            link.producer for link in graph.links if clauses.book.says_all(graph.tellers[link.producer])
+        }
     return [number for number in order if number not in embedded]
 
 

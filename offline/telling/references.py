@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from offline.telling.phrasebook import Phrasebook, name
-from resources.categories import ResourceKind
 
 Entity = tuple[str, str, str]
-"""Category, application (empty where it does not matter) and value or, of a slot, nothing."""
+"""Category, place (an application, or of a slot who filled it) and value."""
 
 
 @dataclass(slots=True)
@@ -24,11 +23,11 @@ class Discourse:
     applications: list[str] = field(default_factory=list)
     """Applications named so far, the last one last."""
 
-    def entity(self, category: str, application: str, value: str) -> Entity:
-        """The resource as something to speak of."""
-        known = self.book.categories.get(category)
-        anywhere = known is not None and known.kind in (ResourceKind.FILE, ResourceKind.CLIPBOARD)
-        return category, "" if anywhere else application, value
+    def entity(self, category: str, application: str, value: str, maker: int | None = None) -> Entity:
+        """The resource as something to speak of; what fills a slot is known by its `maker`."""
+        if maker is not None and self.book.is_slot(category):
+            return category, f"made by {maker}", value
+        return category, "" if self.book.is_shared(category) else application, value
 
     def mention(self, entity: Entity) -> None:
         """Count something as named."""
@@ -42,9 +41,7 @@ class Discourse:
         if known and pronoun and entity == self.focus:
             return "it"
         again = self._again(entity)
-        if known and again and not self._others_are_called(again, entity):
-            return again
-        return self.named(entity)
+        return again if known and again and not self.is_ambiguous(entity) else self.named(entity)
 
     def named(self, entity: Entity) -> str:
         """The words for `entity` when it is mentioned for the first time."""
@@ -52,13 +49,21 @@ class Discourse:
         known = self.book.categories.get(category)
         pattern = known.named if known is not None else ""
         if not pattern:
-            words = category.removesuffix("_in_processing").removesuffix("_in_clipboard").removesuffix("_path")
+            words = (
+                category.removesuffix("_in_processing").removesuffix("_in_clipboard").removesuffix("_path")
+            )
             return name(value) if value else f"the {words.replace('_', ' ')}"
-        return pattern.replace("{value}", name(value)) if value or "{value}" not in pattern else self._again(entity)
+        return (
+            pattern.replace("{value}", name(value))
+            if value or "{value}" not in pattern
+            else self._again(entity)
+        )
 
     def _again(self, entity: Entity) -> str:
         known = self.book.categories.get(entity[0])
         return known.again if known is not None else ""
 
-    def _others_are_called(self, words: str, entity: Entity) -> bool:
+    def is_ambiguous(self, entity: Entity) -> bool:
+        """Whether something else that was mentioned would be called the same."""
+        words = self._again(entity)
         return any(other != entity and self._again(other) == words for other in self.mentioned)

@@ -36,7 +36,9 @@ class Sentence:
 
     def takes(self, clause: str) -> bool:
         """Whether another clause still fits."""
-        return len(self.clauses) < 3 and len(" ".join([*self.clauses, clause]).split()) <= _LONG
+        together = [*self.clauses, clause]
+        winding = any(_is_winding(item) for item in together)
+        return len(together) <= (2 if winding else 3) and len(" ".join(together).split()) <= _LONG
 
 
 def enumerated(items: Sequence[str]) -> str:
@@ -50,14 +52,24 @@ def enumerated(items: Sequence[str]) -> str:
     return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
+def together(items: Sequence[str]) -> str:
+    """Results that are wanted together.
+
+    >>> together(["A exported", "B opened and copied"])
+    'A exported, and also B opened and copied'
+    """
+    if len(items) > 1 and any(" and " in _INSIDE.sub("", item) for item in items):
+        return f"{', '.join(items[:-1])}, and also {items[-1]}"
+    return enumerated(items)
+
+
 def joined(clauses: Sequence[str]) -> str:
     """Clauses of one sentence; where one of them has an "and" of its own, "then" tells where it ends.
 
     >>> joined(["write a note", "export it"]), joined(["open it and copy it", "paste it"])
     ('write a note and export it', 'open it and copy it, then paste it')
     """
-    outside = [_INSIDE.sub("", clause) for clause in clauses]
-    if len(clauses) > 1 and any(" and " in clause or ", " in clause for clause in outside):
+    if len(clauses) > 1 and any(map(_is_winding, clauses)):
         return f"{', '.join(clauses[:-1])}, then {clauses[-1]}"
     return enumerated(clauses)
 
@@ -68,7 +80,7 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
     texts: list[str] = []
     plea = random.choice(_PLEAS) if voice == "polite" else ("", ".")
     for position, sentence in enumerate(sentences):
-        words = enumerated(sentence.clauses) if sentence.wish else joined(sentence.clauses)
+        words = together(sentence.clauses) if sentence.wish else joined(sentence.clauses)
         if sentence.wish:
             texts.append(_ended(f"{random.choice(_WISHES)} {words}", "."))
         elif position == 0:
@@ -81,6 +93,12 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             opening = following if sentence.follows else apart
             texts.append(_ended((opening.pop() if opening else "") + words, "."))
     return " ".join(texts) + (random.choice(_THANKS) if voice == "polite" else "")
+
+
+def _is_winding(clause: str) -> bool:
+    """Whether a clause has a conjunction or a comma of its own."""
+    outside = _INSIDE.sub("", clause)
+    return " and " in outside or ", " in outside
 
 
 def _ended(words: str, end: str) -> str:

@@ -12,7 +12,6 @@ from resources.assets import catalog_folder
 from resources.capability_presets import Capability
 from resources.categories import ResourceCategory
 from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
-from resources.goals import GoalWording
 from resources.reading.catalog_checks import check_application
 from resources.reading.catalog_links import check_links
 from resources.reading.catalog_shorthand import expand_application
@@ -146,12 +145,6 @@ def load_scenarios() -> tuple[Scenario, ...]:
 def load_capabilities() -> tuple[Capability, ...]:
     """The ten capabilities with the levels they demand, as printed and repaired (Table 12)."""
     return _records(catalog_folder(), "capabilities.yaml", Capability)[1]
-
-
-@cache
-def load_goal_wordings() -> tuple[GoalWording, ...]:
-    """Wordings of goals, by what the subtasks of a group work on; for intents written without a model."""
-    return _records(catalog_folder(), "intents.yaml", GoalWording)[1]
 
 
 def _folders(extra: Path | None) -> list[Traversable]:

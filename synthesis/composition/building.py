@@ -24,13 +24,13 @@ class TaskBuilder:
         self,
         pool: CompiledPool,
         capabilities: Sequence[Capability],
-        scenario_of: Callable[[Sequence[str]], str] | None,
+        scenario_of: Callable[[Sequence[str], Sequence[str]], str] | None,
         *,
         orders_listed: int,
         seed: int,
         provenance: Provenance,
     ) -> None:
-        """Build from `pool`; `scenario_of` names the scenario of a set of application categories."""
+        """Build from `pool`; `scenario_of` names the scenario of all application categories and those of the ends."""
         self._pool = pool
         self._capabilities = capabilities
         self._scenario_of = scenario_of
@@ -92,13 +92,17 @@ class TaskBuilder:
         names = [node.instance_id for node in graph.nodes]
         first = orders.successful[0]
         categories = sorted({node.application_category for node in graph.nodes})
+        producers = {edge.producer for edge in graph.edges}
+        ends = sorted(
+            {node.application_category for node in graph.nodes if node.instance_id not in producers}
+        )
         scenario = intent.scenario if intent else ""
         return Task(
             task_id=task_id(canonical_key(names, graph.pairs)),
             graph=graph,
             intent_id=intent.intent_id if intent else "",
             intent=intent.text if intent else "",
-            scenario=scenario or (self._scenario_of(categories) if self._scenario_of else ""),
+            scenario=scenario or (self._scenario_of(categories, ends) if self._scenario_of else ""),
             complexity=complexity,
             capabilities=capabilities_met(cell_of(complexity), self._capabilities),
             low_level_instructions=tuple(graph.nodes[index].instruction for index in first),

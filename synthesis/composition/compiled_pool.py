@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import product
 from operator import or_
 
 from resources.instances import Resource
+from synthesis.composition.sense import Sense
 from taskgraph.measures.bitmasks import bits
 from taskgraph.records.subtask import BoundSubtask
 
@@ -103,8 +104,12 @@ class CompiledPool:
         return [instance.number for instance in self.instances if instance.template in chosen]
 
 
-def compile_pool(pool: Sequence[BoundSubtask], fixtures: Fixtures) -> CompiledPool:
+def compile_pool(
+    pool: Sequence[BoundSubtask], fixtures: Fixtures, sense: Sense | None = None
+) -> CompiledPool:
     """Number the pool, bind its slots to documents, and find who feeds and who excludes whom.
+
+    With `sense`, subtasks that nobody would ask for together exclude each other too.
 
     The order of `pool` does not matter; an instance given twice counts once. A slot output without a document inherits
     the document the subtask works on, or the one that its own slot input carries; a slot input without a document
@@ -154,6 +159,8 @@ def compile_pool(pool: Sequence[BoundSubtask], fixtures: Fixtures) -> CompiledPo
                 sources=reduce(or_, (need.producers for need in needs), 0),
             )
         )
+    if sense is not None:
+        instances = _sensible(instances, sense)
     compiled = CompiledPool(instances, categories, templates, [0] * len(instances))
     for instance in instances:
         for source in bits(instance.sources):
@@ -165,6 +172,43 @@ def compile_pool(pool: Sequence[BoundSubtask], fixtures: Fixtures) -> CompiledPo
         compiled.siblings[instance.template] |= 1 << instance.number
     compiled.rivals = _rivals(nodes)
     return compiled
+
+
+def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
+    """The instances, with those excluded from each other that make no sense together.
+
+    These are a producer and a consumer where the one's work is lost on the other, and two instances of one subtask that
+    read the same: nobody exports one table twice.
+    """
+    excluded = [0] * len(instances)
+
+    def exclude(one: int, other: int) -> None:
+        excluded[one] |= 1 << other
+        excluded[other] |= 1 << one
+
+    alike: dict[tuple[int, frozenset[Resource]], int] = {}
+    for instance in instances:
+        for producer in bits(instance.sources):
+            if sense.is_lost_work(instances[producer].node, instance.node):
+                exclude(producer, instance.number)
+        if instance.needs:
+            key = (instance.template, frozenset(need.resource for need in instance.needs))
+            for other in bits(alike.get(key, 0)):
+                exclude(other, instance.number)
+            alike[key] = alike.get(key, 0) | 1 << instance.number
+    return [
+        replace(
+            instance,
+            clashes=instance.clashes | excluded[instance.number],
+            needs=tuple(
+                replace(need, producers=need.producers & ~excluded[instance.number])
+                for need in instance.needs
+            ),
+            sources=instance.sources & ~excluded[instance.number],
+            required=tuple(mask & ~excluded[instance.number] for mask in instance.required),
+        )
+        for instance in instances
+    ]
 
 
 def _readers(instance: Instance, instances: Sequence[Instance], feeds: Sequence[int]) -> tuple[int, ...]:

@@ -51,6 +51,11 @@ class Composer:
         self._request = request
         self._builder = builder
         self._intents = list(intents)
+        self._by_products = {
+            frozenset(item.instance_id for item in intent.end_products): intent
+            for intent in intents
+            if intent.end_products
+        }
         self._limits = Limits.of(request)
         self._demand = demand_of(request, all_cells(self._limits))
         self._supply = Supply(pool, intents, request, self._limits)
@@ -130,7 +135,7 @@ class Composer:
                 if graph is None:
                     continue
                 self._in_vain[cell] = 0
-                intent = self._intents[number] if number >= 0 else None
+                intent = self._intent_of(graph, number)
                 if intent:
                     self._served.add(intent.intent_id)
                 else:
@@ -144,6 +149,15 @@ class Composer:
                 room -= 1
                 if not room:
                     break
+
+    def _intent_of(self, graph: TaskGraph, number: int) -> Intent | None:
+        """The intent whose end products are those of the graph, or the one it was found for if that names none."""
+        producers = {edge.producer for edge in graph.edges}
+        ends = frozenset(node.instance_id for node in graph.nodes if node.instance_id not in producers)
+        if ends in self._by_products:
+            return self._by_products[ends]
+        found = self._intents[number] if number >= 0 else None
+        return None if found is None or found.end_products else found
 
     def _accepted(self, members: int, cell: Cell) -> TaskGraph | None:
         """The graph of a set; None if it is known, too much like others, has no successful order or too many to count."""

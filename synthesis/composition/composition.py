@@ -14,6 +14,7 @@ from synthesis.composition.building import TaskBuilder
 from synthesis.composition.compiled_pool import Fixtures, compile_pool
 from synthesis.composition.composer import Composer
 from synthesis.composition.request import CompositionRequest, CompositionResult
+from synthesis.composition.sense import Sense
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
@@ -26,7 +27,8 @@ def compose(
     *,
     fixtures: Fixtures,
     capabilities: Sequence[Capability] = (),
-    scenario_of: Callable[[Sequence[str]], str] | None = None,
+    scenario_of: Callable[[Sequence[str], Sequence[str]], str] | None = None,
+    sense: Sense | None = None,
     provenance: Provenance | None = None,
 ) -> CompositionResult:
     """Compose tasks from `pool` as `request` asks.
@@ -37,13 +39,15 @@ def compose(
         request: Quotas, limits and seed.
         fixtures: Resources that exist at reset, by application ("" for those of every task).
         capabilities: Rows of Table 12 to mark tasks with.
-        scenario_of: Names the scenario of sorted application categories, where the intent names none.
+        scenario_of: Names the scenario of all application categories and of those in which end products come about, where the intent
+            names none.
+        sense: What tells subtasks apart that nobody would ask for together; without it none are.
         provenance: Provenance of the tasks; the request's seed is put in.
 
     Returns:
         The tasks, made while they are taken, and the account of shortfalls when all are taken.
     """
-    compiled = compile_pool(pool, fixtures)
+    compiled = compile_pool(pool, fixtures, sense)
     marked = (provenance or Provenance(stage="composition")).model_copy(update={"seed": request.seed})
     builder = TaskBuilder(
         compiled,

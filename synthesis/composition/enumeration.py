@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Self
 
-from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, TABLE, Cell, by_measure
+from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell, by_measure
 from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest
 from taskgraph.measures.bitmasks import bits
@@ -25,6 +25,7 @@ from taskgraph.measures.per_dimension import MeasureRanges
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
+_READERS_OF_MEANS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Limits:
     """Most weakly connected components."""
     ranges: MeasureRanges = field(default_factory=MeasureRanges)
     """Values allowed in each dimension."""
+    maximum_readers: int = MAXIMUM_SUBTASKS
+    """Most members that read what one member makes."""
 
     @classmethod
     def of(cls, request: CompositionRequest) -> Self:
@@ -49,6 +52,7 @@ class Limits:
             min(request.maximum_size, most),
             request.maximum_components,
             request.ranges,
+            request.maximum_readers,
         )
 
 
@@ -104,6 +108,10 @@ class Enumeration:
         self._feeds = [localised(pool.feeds[number]) for number in order]
         self._readers = [tuple(map(localised, pool.readers[number])) for number in order]
         self._means = sum(1 << position for position, masks in enumerate(self._readers) if masks)
+        self._most_readers = [
+            min(limits.maximum_readers, _READERS_OF_MEANS if masks else MAXIMUM_SUBTASKS)
+            for masks in self._readers
+        ]
         self._category = [1 << instance.application_category for instance in chosen]
         self._template = [instance.template for instance in chosen]
         self._repeats = len(set(self._template)) < len(self._template)
@@ -146,7 +154,7 @@ class Enumeration:
         most_edges, _, most_categories, most_depth, most_width = self._bounds
         least_edges, _, least_categories, least_depth, least_width = self._least
         wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
-        means, wasteful = self._means, self._wasteful
+        means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
         depths, above = [0] * size_of_group, [0] * size_of_group
         visited: set[int] = set()
         examined = 0
@@ -180,12 +188,14 @@ class Enumeration:
                             continue
                         visited.add(grown)
                     examined += 1
-                    closure, deepest, mask = direct, 0, direct
+                    closure, deepest, mask, crowded = direct, 0, direct, False
                     while mask:
                         low = mask & -mask
                         other = low.bit_length() - 1
                         mask ^= low
                         closure |= above[other]
+                        if (feeds[other] & grown).bit_count() > most_readers[other]:
+                            crowded = True
                         if depths[other] > deepest:
                             deepest = depths[other]
                     deepest += 1
@@ -193,7 +203,12 @@ class Enumeration:
                     new_edges = edges + direct.bit_count()
                     new_categories = categories | category[position]
                     spread = new_categories.bit_count()
-                    if new_edges > most_edges or new_depth > most_depth or spread > most_categories:
+                    if (
+                        crowded
+                        or new_edges > most_edges
+                        or new_depth > most_depth
+                        or spread > most_categories
+                    ):
                         continue
                     above[position], depths[position] = closure, deepest
                     new_width, new_matched = width + 1, matched

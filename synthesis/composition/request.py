@@ -51,6 +51,8 @@ class CompositionRequest(Record):
     """Most subtasks of a task; depth and width are both hard from nine subtasks."""
     maximum_components: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most weakly connected components; with one, everything in a task serves one end."""
+    maximum_readers: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
+    """Most subtasks of a task that read what one of them makes; two where that is copied or selected."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
     """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of them is
     left out. With 1 no others than equal tasks are."""

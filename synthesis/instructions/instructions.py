@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from prompts.inputs import NumberedSubtask, ResourceLink, SummarizerInput
+from prompts.inputs import NumberedSubtask, ResourceInView, ResourceLink, SummarizerInput
+from resources.instances import Resource
+from synthesis.instructions.literal_checks import goal_problems
 from synthesis.ports import Models
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
 
 STAGE = "instructions"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the summarizer wrote."""
+
+    instruction: str
+    """The instruction."""
+    goal: str
+    """The goal: the intent, or a new one."""
 
 
 async def write_instruction(
@@ -21,8 +34,11 @@ async def write_instruction(
     feedback: Sequence[str] = (),
     attempt: int = 0,
     order: Sequence[str] = (),
-) -> str:
-    """One instruction for the whole of `task`; what it is worth is for validation to say.
+) -> Written:
+    """One instruction for the whole of `task`, and its goal; what they are worth is for validation to say.
+
+    The intent that the task was composed for is its goal if it names the end products of the finished graph and nothing
+    that is not in it; else a goal is asked for with the instruction.
 
     Args:
         task: the task graph with its intent.
@@ -40,8 +56,9 @@ async def write_instruction(
     """
     nodes = in_order(task, order)
     numbers = {node.instance_id: number for number, node in enumerate(nodes, 1)}
+    goal = task.intent if not goal_problems(task, task.intent, titles) else ""
     inputs = SummarizerInput(
-        goal=task.intent,
+        goal=goal,
         subtasks=numbered(nodes, titles),
         links=tuple(
             ResourceLink(
@@ -62,7 +79,7 @@ async def write_instruction(
         item_id=task.task_id,
         attempt=attempt,
     )
-    return reply.instruction.strip()
+    return Written(reply.instruction.strip(), goal or reply.goal.strip().removesuffix("."))
 
 
 def in_order(task: Task, order: Sequence[str] = ()) -> list[BoundSubtask]:
@@ -81,6 +98,14 @@ def numbered(nodes: Sequence[BoundSubtask], titles: Mapping[str, str]) -> tuple[
             instruction=node.instruction,
             subtask_id=node.subtask_id,
             parameters=node.parameters,
+            reads=_views(node.inputs),
+            makes=_views(node.outputs),
         )
         for number, node in enumerate(nodes, 1)
+    )
+
+
+def _views(resources: Sequence[Resource]) -> tuple[ResourceInView, ...]:
+    return tuple(
+        ResourceInView(category=item.category, value=item.value, kind=item.kind.value) for item in resources
     )

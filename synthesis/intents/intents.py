@@ -9,9 +9,15 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from model_clients.errors import CallFailedError
-from prompts.inputs import IntentExtractorInput, ResourceInView, ScenarioInView, SubtaskInPool
+from prompts.inputs import (
+    InstanceInPool,
+    IntentExtractorInput,
+    ResourceInView,
+    ScenarioInView,
+    SubtaskInPool,
+)
 from prompts.rendering import template_hash
-from prompts.replies import ProposedIntent
+from prompts.replies import ProposedEndProduct, ProposedIntent
 from resources.instances import Resource
 from resources.matching import provides
 from resources.record import Record
@@ -19,7 +25,7 @@ from resources.scenarios import Scenario, scenario_of
 from synthesis.ports import Models
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.task import Intent, Rejection
+from taskgraph.records.task import EndProduct, Intent, Rejection
 
 STAGE = "intents"
 
@@ -31,7 +37,7 @@ class IntentSettings(Record):
     """Most intents of a run."""
     per_call: int = Field(default=20, ge=1)
     """Most intents asked for in one call."""
-    smallest_group: int = Field(default=3, ge=1)
+    smallest_group: int = Field(default=2, ge=1)
     """Fewest subtasks of a group."""
     largest_group: int = Field(default=14, ge=1)
     """Most subtasks of a group."""
@@ -78,7 +84,9 @@ async def extract_intents(
     members = {
         item.subtask.subtask_id: item for item in sorted(pool, key=lambda item: item.subtask.subtask_id)
     }
-    accepted: dict[frozenset[str], Intent] = {frozenset(intent.subtask_ids): intent for intent in known}
+    accepted: dict[frozenset[str], Intent] = {
+        _identity(intent.subtask_ids, intent.end_products): intent for intent in known
+    }
     rejections: list[Rejection] = []
     new: list[Intent] = []
     barren, feedback = 0, tuple[str, ...]()
@@ -106,7 +114,7 @@ async def extract_intents(
                 messages.append(f"{proposal.goal}: {problem[1]}")
                 continue
             intent = _intent(proposal, members, scenarios, provenance)
-            accepted[frozenset(intent.subtask_ids)] = intent
+            accepted[_identity(intent.subtask_ids, intent.end_products)] = intent
             new.append(intent)
         feedback = tuple(messages)
         barren = 0 if len(new) > before else barren + 1
@@ -139,6 +147,26 @@ def _problem(
     unknown = [name for name in group if name not in members]
     if unknown:
         return "unknown_subtask", f"the pool has no {', '.join(unknown)}."
+    for product in proposal.end_products:
+        instance = _instance(product, members)
+        if instance is None:
+            values = ", ".join(f"{item.name}={item.value}" for item in product.parameters)
+            return "no_such_product", f"the pool has no {product.subtask_id} with {values or 'no values'}."
+        if product.subtask_id not in group:
+            return (
+                "product_outside_group",
+                f"{product.subtask_id} is an end product and not among the subtasks.",
+            )
+        unmet = [
+            needed
+            for needed in instance.inputs
+            if needed.slot is not None and not _made(needed, group, members)
+        ]
+        if unmet:
+            return (
+                "product_out_of_reach",
+                f"no subtask of the group makes the {unmet[0].category} that {product.subtask_id} reads.",
+            )
     if not proposal.goal.strip():
         return "no_goal", "the goal is empty."
     if not settings.smallest_group <= len(group) <= settings.largest_group:
@@ -146,14 +174,53 @@ def _problem(
             "group_size",
             f"the group has {len(group)} subtasks; allowed are {settings.smallest_group} to {settings.largest_group}.",
         )
-    if frozenset(group) in accepted:
-        return "duplicate", "another intent has the same group."
+    if _identity(group, _end_products(proposal, members)) in accepted:
+        return "duplicate", "another intent has the same group and the same end products."
     if any(intent.text.casefold() == proposal.goal.strip().casefold() for intent in accepted.values()):
         return "duplicate", "another intent has the same goal."
     linked = {name for pair in linked_pairs([members[name] for name in group]) for name in pair}
     if len(linked) < 2:
         return "not_linked", "no subtask of the group makes what another one reads."
     return None
+
+
+def _identity(group: Sequence[str], products: Sequence[EndProduct]) -> frozenset[str]:
+    """What tells intents apart: their end products, or their groups where they name none."""
+    return frozenset(item.instance_id for item in products) or frozenset(group)
+
+
+def _instance(product: ProposedEndProduct, members: Mapping[str, PooledSubtask]) -> BoundSubtask | None:
+    """The verified instance that an end product names."""
+    wanted = {item.name: item.value for item in product.parameters}
+    member = members.get(product.subtask_id)
+    return next((item for item in member.instances if item.parameters == wanted), None) if member else None
+
+
+def _made(needed: Resource, group: Sequence[str], members: Mapping[str, PooledSubtask]) -> bool:
+    """Whether some instance of the group makes what is needed."""
+    return any(
+        provides(output, needed)
+        for name in group
+        for instance in members[name].instances
+        for output in instance.outputs
+    )
+
+
+def _end_products(proposal: ProposedIntent, members: Mapping[str, PooledSubtask]) -> tuple[EndProduct, ...]:
+    """The end products of a proposal, each with the resource that it brings about or changes."""
+    found = []
+    for product in proposal.end_products:
+        instance = _instance(product, members)
+        if instance is not None:
+            resource = next(iter((*instance.outputs, *instance.inputs)), None)
+            found.append(
+                EndProduct(
+                    instance_id=instance.instance_id,
+                    category=resource.category if resource else "",
+                    value=resource.value if resource else "",
+                )
+            )
+    return tuple(found)
 
 
 def _intent(
@@ -164,12 +231,15 @@ def _intent(
 ) -> Intent:
     group = tuple(dict.fromkeys(proposal.subtask_ids))
     known = {scenario.name for scenario in scenarios}
-    categories = {members[name].subtask.application_category for name in group}
+    wanted = {item.subtask_id for item in proposal.end_products} or group
+    categories = {members[name].subtask.application_category for name in wanted}
+    products = _end_products(proposal, members)
     digest = hashlib.sha256("\0".join((*sorted(group), proposal.goal.strip())).encode()).hexdigest()[:12]
     return Intent(
         intent_id=f"intent-{digest}",
         text=proposal.goal.strip(),
         subtask_ids=group,
+        end_products=products,
         scenario=proposal.scenario
         if proposal.scenario in known
         else scenario_of(sorted(categories), scenarios).name,
@@ -204,6 +274,7 @@ def _input(
                 instruction_template=member.subtask.instruction_template,
                 inputs=_views(member, lambda instance: instance.inputs),
                 outputs=_views(member, lambda instance: instance.outputs),
+                instances=tuple(_instance_view(instance) for instance in member.instances),
             )
             for name, member in members.items()
         ),
@@ -215,13 +286,24 @@ def _input(
     )
 
 
+def _instance_view(instance: BoundSubtask) -> InstanceInPool:
+    return InstanceInPool(
+        instruction=instance.instruction,
+        parameters=instance.parameters,
+        inputs=tuple(_view(item) for item in instance.inputs),
+        outputs=tuple(_view(item) for item in instance.outputs),
+    )
+
+
+def _view(resource: Resource) -> ResourceInView:
+    return ResourceInView(category=resource.category, value=resource.value, kind=resource.kind.value)
+
+
 def _views(
     member: PooledSubtask, resources: Callable[[BoundSubtask], Sequence[Resource]]
 ) -> tuple[ResourceInView, ...]:
     unique = dict.fromkeys(resource for instance in member.instances for resource in resources(instance))
-    return tuple(
-        ResourceInView(category=item.category, value=item.value, kind=item.kind.value) for item in unique
-    )
+    return tuple(_view(item) for item in unique)
 
 
 def _rejection(goal: str, reason: str, message: str, provenance: Provenance) -> Rejection:

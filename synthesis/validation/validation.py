@@ -13,8 +13,8 @@ from model_clients.errors import CallFailedError
 from prompts.inputs import DependencyJudgeInput
 from resources.record import Record
 from synthesis.composition.twins import permuted_orders
-from synthesis.instructions.instructions import in_order, numbered, write_instruction
-from synthesis.instructions.literal_checks import literal_problems
+from synthesis.instructions.instructions import Written, in_order, numbered, write_instruction
+from synthesis.instructions.literal_checks import goal_problems, literal_problems
 from synthesis.ports import Models
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.task import Rejection, Task, Validation
@@ -77,14 +77,15 @@ async def validate_task(
     """
     marked = provenance.model_copy(update={"stage": STAGE})
     rounds: list[Validation] = []
-    instruction, feedback = "", tuple[str, ...]()
+    previous, feedback = "", tuple[str, ...]()
     for number in range(1, settings.rounds + 1):
         try:
-            instruction = await write_instruction(
-                task, titles, models=models, previous=instruction, feedback=feedback, attempt=number - 1
+            written = await write_instruction(
+                task, titles, models=models, previous=previous, feedback=feedback, attempt=number - 1
             )
+            previous = written.instruction
             judged = await judge_instruction(
-                task, instruction, titles, models=models, number=number, provenance=marked
+                task, written, titles, models=models, number=number, provenance=marked
             )
         except CallFailedError as error:
             return ValidatedTask(task, tuple(rounds), _rejection(task, "no_usable_reply", str(error), marked))
@@ -94,23 +95,15 @@ async def validate_task(
             permuted = await _permuted(task, titles, models, settings, rounds, marked)
             done = task.model_copy(
                 update={
-                    "instruction": instruction,
+                    "instruction": written.instruction,
+                    "intent": written.goal,
                     "low_level_instructions": low_level,
                     "permuted_instructions": permuted,
                 }
             )
             return ValidatedTask(done, tuple(rounds), None)
         feedback = _feedback(task, judged)
-    last = rounds[-1]
-    reason = (
-        "literal_problem"
-        if last.literal_problems
-        else "dependency_reversed"
-        if last.reversed
-        else "dependency_missing"
-        if last.missing
-        else "dependency_extra"
-    )
+    reason = _reason(rounds[-1])
     return ValidatedTask(task, tuple(rounds), _rejection(task, reason, "; ".join(feedback), marked))
 
 
@@ -129,24 +122,22 @@ async def _permuted(
     for order in orders:
         for attempt in range(settings.rounds):
             try:
-                instruction = await write_instruction(
-                    task, titles, models=models, attempt=attempt, order=order
-                )
+                written = await write_instruction(task, titles, models=models, attempt=attempt, order=order)
                 judged = await judge_instruction(
-                    task, instruction, titles, models=models, number=len(rounds) + 1, provenance=provenance
+                    task, written, titles, models=models, number=len(rounds) + 1, provenance=provenance
                 )
             except CallFailedError:
                 break
             rounds.append(judged)
             if judged.accepted:
-                accepted.append(instruction)
+                accepted.append(written.instruction)
                 break
     return tuple(accepted)
 
 
 async def judge_instruction(
     task: Task,
-    instruction: str,
+    written: Written,
     titles: Mapping[str, str],
     *,
     models: Models,
@@ -160,40 +151,67 @@ async def judge_instruction(
         ReplyRefusedError: the judge refuses.
         ModelClientError: calls cannot go on at all.
     """
-    problems = literal_problems(task, instruction, titles)
-    inferred: tuple[Pair, ...] = ()
+    problems = literal_problems(task, written.instruction, titles)
+    mismatches = goal_problems(task, written.goal, titles)
+    reading = Reading((), (), ())
     comparison = Comparison((), (), ())
-    if not problems:
-        inferred = await _infer(task, instruction, titles, models, number)
-        comparison = compare_orders(inferred, task.graph.pairs)
+    if not problems and not mismatches:
+        reading = await read_instruction(task, written.instruction, titles, models=models, attempt=number - 1)
+        comparison = compare_orders(reading.dependencies, task.graph.pairs)
     return Validation(
         validation_id=f"{task.task_id}:{number}",
         task_id=task.task_id,
         round=number,
-        instruction=instruction,
+        instruction=written.instruction,
         literal_problems=problems,
-        inferred=inferred,
+        goal=written.goal,
+        goal_problems=mismatches,
+        inferred=reading.dependencies,
         missing=comparison.missing,
         extra=comparison.extra,
         reversed=comparison.reversed,
-        accepted=not problems and comparison.agrees,
+        not_asked_for=reading.not_asked_for,
+        not_listed=reading.not_listed,
+        accepted=not problems and not mismatches and comparison.agrees and reading.is_complete,
         provenance=provenance,
     )
 
 
-async def _infer(
-    task: Task, instruction: str, titles: Mapping[str, str], models: Models, number: int
-) -> tuple[Pair, ...]:
-    """Pairs of instance ids; the subtasks are shown in an order that says nothing of the graph."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a judge takes from the words of an instruction."""
+
+    dependencies: tuple[Pair, ...]
+    """Dependencies, as instance ids."""
+    not_asked_for: tuple[str, ...]
+    """Instance ids of subtasks that it does not ask for."""
+    not_listed: tuple[str, ...]
+    """What it asks for besides."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it asks for exactly the subtasks."""
+        return not self.not_asked_for and not self.not_listed
+
+
+async def read_instruction(
+    task: Task, instruction: str, titles: Mapping[str, str], *, models: Models, attempt: int = 0
+) -> Reading:
+    """What the judge takes from `instruction`; it is shown the subtasks in an order that says nothing of the graph.
+
+    Raises:
+        ReplyInvalidError: the judge gives no usable reply.
+        ReplyRefusedError: the judge refuses.
+        ModelClientError: calls cannot go on at all.
+    """
     nodes = sorted(task.graph.nodes, key=lambda node: node.instance_id)
-    seed = hashlib.sha256(f"{task.task_id} {number}".encode()).digest()
+    seed = hashlib.sha256(f"{task.task_id} {attempt + 1}".encode()).digest()
     Random(int.from_bytes(seed[:8], "big")).shuffle(nodes)
-    inputs = DependencyJudgeInput(instruction=instruction, subtasks=numbered(nodes, titles))
     reply = await models.ask(
-        inputs,
+        DependencyJudgeInput(instruction=instruction, subtasks=numbered(nodes, titles)),
         stage=STAGE,
         item_id=task.task_id,
-        attempt=number - 1,
+        attempt=attempt,
     )
     known = range(1, len(nodes) + 1)
     pairs = {
@@ -201,7 +219,9 @@ async def _infer(
         for pair in reply.dependencies
         if pair.before in known and pair.after in known and pair.before != pair.after
     }
-    return tuple(sorted(pairs))
+    missing = {nodes[number - 1].instance_id for number in reply.not_asked_for if number in known}
+    besides = dict.fromkeys(item.strip() for item in reply.not_listed if item.strip())
+    return Reading(tuple(sorted(pairs)), tuple(sorted(missing)), tuple(besides))
 
 
 def compare_orders(inferred: Iterable[Pair], actual: Iterable[Pair]) -> Comparison:
@@ -252,6 +272,9 @@ def _feedback(task: Task, judged: Validation) -> tuple[str, ...]:
 
     return (
         *judged.literal_problems,
+        *(f"the goal “{judged.goal}”: {problem}" for problem in judged.goal_problems),
+        *(f"it does not ask for “{names[name]}” with these values" for name in judged.not_asked_for),
+        *(f"it asks for “{words}”, which is none of the tasks" for words in judged.not_listed),
         *say(judged.missing, "a reader cannot tell that “{second}” needs the result of “{first}”"),
         *say(judged.extra, "it sounds as if “{second}” needed the result of “{first}”, which it does not"),
         *say(
@@ -259,6 +282,19 @@ def _feedback(task: Task, judged: Validation) -> tuple[str, ...]:
             "it sounds as if “{first}” needed the result of “{second}”; it is the other way round",
         ),
     )
+
+
+def _reason(last: Validation) -> str:
+    """Why an instruction is not accepted, in one word."""
+    problems = {
+        "literal_problem": last.literal_problems,
+        "goal_mismatch": last.goal_problems,
+        "dependency_reversed": last.reversed,
+        "subtask_not_asked_for": last.not_asked_for,
+        "something_not_listed": last.not_listed,
+        "dependency_missing": last.missing,
+    }
+    return next((reason for reason, found in problems.items() if found), "dependency_extra")
 
 
 def _rejection(task: Task, reason: str, message: str, provenance: Provenance) -> Rejection:

@@ -45,6 +45,17 @@ class Complexity(Record):
     """Level of `width`."""
 
 
+class EndProduct(Record):
+    """What a goal wants in the end: a subtask with its values, and the resource that it brings about or changes."""
+
+    instance_id: str
+    """The bound subtask."""
+    category: str = ""
+    """Category of the resource."""
+    value: str = ""
+    """Its value; empty for a slot."""
+
+
 class Intent(Record):
     """A goal that anchors composition, with the group of subtasks that serve it (section 3.2)."""
 
@@ -54,6 +65,8 @@ class Intent(Record):
     """The goal, such as "Prepare the quarterly report"."""
     subtask_ids: tuple[str, ...]
     """Its group."""
+    end_products: tuple[EndProduct, ...] = ()
+    """What it wants in the end; a task serves it if nothing else is left over. Empty: any task of its group serves it."""
     scenario: str = ""
     """One of the 20 scenarios (App. A.5)."""
     provenance: Provenance = Provenance()
@@ -139,6 +152,14 @@ class Validation(Record):
     """Pairs of the graph's transitive closure that the judge did not see."""
     extra: tuple[tuple[str, str], ...] = ()
     """Pairs that the judge saw and the graph does not have."""
+    not_asked_for: tuple[str, ...] = ()
+    """Instance ids of the subtasks that the judge found not to be asked for."""
+    not_listed: tuple[str, ...] = ()
+    """What the judge found to be asked for and is no subtask."""
+    goal: str = ""
+    """The goal that the instruction is for."""
+    goal_problems: tuple[str, ...] = ()
+    """What is wrong with that goal: an end product that it does not name, or a name that no subtask uses."""
     reversed: tuple[tuple[str, str], ...] = ()
     """Pairs seen the wrong way round."""
     accepted: bool

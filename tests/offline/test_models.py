@@ -63,7 +63,7 @@ def player(
 ) -> OfflineModels:
     account = RunAccount(ledger, Budget.of(budget, {}), CallCounters(), "r1", replay)
     return OfflineModels(
-        OfflineRules({}, (), MistakeSource(mistakes, 2)), account, roles, others or NobodyElse()
+        OfflineRules({}, {}, MistakeSource(mistakes, 2)), account, roles, others or NobodyElse()
     )
 
 

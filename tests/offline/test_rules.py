@@ -1,25 +1,18 @@
 import ast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from offline.actor import act
-from offline.dependency_judge import infer
 from offline.evaluation_writer import write_function
 from offline.expressions import generalise
 from offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
-from offline.summarizer import summarize
 from prompts.inputs import (
     ActorInput,
     ControlInView,
-    DependencyJudgeInput,
     EvaluationWriterInput,
-    NumberedSubtask,
     Performance,
-    ResourceLink,
     StepInHistory,
-    SummarizerInput,
 )
 from prompts.shown_effects import ChangedFile, Origin, ShownEffects, TouchedRecord
 from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
@@ -256,119 +249,6 @@ def test_a_generalised_text_is_the_text_for_its_own_parameters(parameters: dict[
     expression = generalise(text, parameters)
     assert expression.value(parameters) == text
     assert eval(expression.source(), dict(parameters)) == text
-
-
-SUBTASKS = (
-    NumberedSubtask(
-        number=1, application="Editor", instruction="In Editor, create 'Documents/v1.2 notes.txt'."
-    ),
-    NumberedSubtask(number=2, application="Wiki", instruction="Copy the text of the page 'Home'."),
-    NumberedSubtask(
-        number=3, application="Mail", instruction="Send 'Documents/v1.2 notes.txt' to ann@example.org."
-    ),
-    NumberedSubtask(
-        number=4, application="Editor", instruction="Paste the clipboard into 'Documents/b.txt'."
-    ),
-)
-LINKS = (
-    ResourceLink(producer=1, consumer=3, category="text_path", kind="file", value="Documents/v1.2 notes.txt"),
-    ResourceLink(producer=2, consumer=4, category="text_in_clipboard", kind="clipboard"),
-    ResourceLink(producer=3, consumer=4, category="open_tab", kind="tab"),
-)
-VIEW = SummarizerInput(goal="Tell Ann about it", subtasks=SUBTASKS, links=LINKS)
-
-
-def pairs(text: str, subtasks: tuple[NumberedSubtask, ...] = SUBTASKS[::-1]) -> set[tuple[int, int]]:
-    reply = infer(DependencyJudgeInput(instruction=text, subtasks=subtasks))
-    return {(item.before, item.after) for item in reply.dependencies}
-
-
-VALUES = ("Documents/a.txt", "Documents/b v1.2.txt", "x, y and z", "the list", "Anna, in Rome")
-KINDS = (("text_path", "file"), ("note_title", "record"), ("text_in_clipboard", "clipboard"))
-
-
-@st.composite
-def instruction_views(draw: st.DrawFn) -> SummarizerInput:
-    """Graphs of up to six subtasks; every resource has one producer, and instructions name some values."""
-    count = draw(st.integers(1, 6))
-    subtasks = [
-        NumberedSubtask(
-            number=number,
-            application=draw(st.sampled_from(["Editor", "Wiki"])),
-            instruction=f"Do job {number}"
-            + "".join(f" with '{value}'" for value in draw(st.sets(st.sampled_from(VALUES)))),
-        )
-        for number in range(1, count + 1)
-    ]
-    links: list[ResourceLink] = []
-    for producer in range(1, count):
-        (category, kind), value = draw(st.sampled_from(KINDS)), draw(st.sampled_from(VALUES))
-        if any(link.category == category and (kind == "clipboard" or link.value == value) for link in links):
-            continue
-        consumers = draw(st.sets(st.integers(producer + 1, count), max_size=2))
-        links += [
-            ResourceLink(producer=producer, consumer=consumer, category=category, kind=kind, value=value)
-            for consumer in sorted(consumers)
-        ]
-    return SummarizerInput(goal="", subtasks=tuple(subtasks), links=tuple(links))
-
-
-class TestSummarizerAndJudge:
-    @given(instruction_views())
-    def test_every_graph_that_is_written_is_read_back(self, view: SummarizerInput) -> None:
-        text = summarize(view, 0, NO_MISTAKES)[0].instruction
-        expected = {(link.producer, link.consumer) for link in view.links}
-        assert pairs(text, view.subtasks) == expected, text
-
-    def test_a_result_is_named_once_where_the_instructions_name_it(self) -> None:
-        text = summarize(VIEW, 0, NO_MISTAKES)[0].instruction
-        assert text.count("Documents/v1.2 notes.txt") == 3
-        assert "gives you the file" not in text
-
-    def test_what_is_written_is_read_back(self) -> None:
-        text = summarize(VIEW, 0, NO_MISTAKES)[0].instruction
-        assert pairs(text) == {(1, 3), (2, 4), (3, 4)}
-        assert text.startswith("Tell Ann about it.")
-        assert "In Editor, in Editor" not in text
-
-    def test_each_mistake_is_read_as_it_is_written(self) -> None:
-        kinds = set()
-        for attempt in range(40):
-            reply, made = summarize(VIEW, attempt, MistakeSource(0.6, 2))
-            assert (pairs(reply.instruction) == {(1, 3), (2, 4), (3, 4)}) == (not made)
-            kinds |= {item.kind for item in made}
-        assert kinds == {"dependency_lost", "dependency_reversed"}
-
-    @pytest.mark.parametrize(
-        ("text", "expected"),
-        [
-            (
-                "Create the file 'a.txt' with a list. After that, mail 'a.txt' to Bob. Independently, start the music.",
-                {(1, 2)},
-            ),
-            ("Create the file 'a.txt' with a list. Mail 'a.txt' to Bob. Start the music.", {(1, 2)}),
-            ("Create the file 'a.txt' with a list. Mail 'c.txt' to Bob. Start the music.", set()),
-            (
-                "Start the music. Independently, create the file 'a.txt' with a list; then mail 'a.txt' to Bob.",
-                None,
-            ),
-        ],
-        ids=["connective", "shared name", "no shared name", "two in one sentence"],
-    )
-    def test_texts_of_others_are_read_by_connectives_and_names(
-        self, text: str, expected: set[tuple[int, int]] | None
-    ) -> None:
-        subtasks = (
-            NumberedSubtask(
-                number=1, application="Editor", instruction="Create the file 'a.txt' with a list."
-            ),
-            NumberedSubtask(number=2, application="Mail", instruction="Mail 'a.txt' to Bob."),
-            NumberedSubtask(number=3, application="Player", instruction="Start the music."),
-        )
-        if expected is None:
-            assert (2, 1) not in pairs(text, subtasks)
-        else:
-            assert pairs(text, subtasks) == expected
 
 
 @given(st.integers(0, 2**32), st.floats(0, 1), st.text(max_size=10))

@@ -14,7 +14,6 @@ from resources.reading.catalog import (
     load_application_categories,
     load_applications,
     load_capabilities,
-    load_goal_wordings,
     load_paper_applications,
     load_resource_categories,
     load_scenarios,
@@ -92,15 +91,6 @@ def test_the_printed_capabilities_have_the_repeated_row_and_the_repaired_ones_ha
     assert len(set(repaired)) == 10
     changed = {item.name for item in load_capabilities() if item.as_printed != item.repaired}
     assert changed == {"long_instruction_following", "domain_specific_knowledge"}
-
-
-def test_goal_wordings_name_categories_that_exist_and_end_with_one_that_fits_all() -> None:
-    wordings = load_goal_wordings()
-    for wording in wordings:
-        assert set(wording.application_categories) <= set(load_application_categories())
-        assert set(wording.resource_categories) <= set(load_resource_categories())
-    assert not wordings[-1].application_categories
-    assert not wordings[-1].resource_categories
 
 
 def test_reads_a_users_catalogue_beside_the_shipped_one(write: Write) -> None:

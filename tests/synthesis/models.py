@@ -14,7 +14,7 @@ from offline.mistakes import InjectedMistake, MistakeSource
 from offline.rules import OfflineRules
 from prompts.prompt_input import PromptInput, Reply
 from resources.applications import Application
-from resources.reading.catalog import load_goal_wordings
+from resources.reading.catalog import load_resource_categories
 from taskgraph.records.model_calls import ModelRole
 
 
@@ -41,7 +41,7 @@ class TestModels:
         seed: int = 0,
         scripted: Mapping[ModelRole, Sequence[BaseModel | str]] | None = None,
     ) -> None:
-        self.rules = OfflineRules(applications, load_goal_wordings(), MistakeSource(mistakes, seed))
+        self.rules = OfflineRules(applications, load_resource_categories(), MistakeSource(mistakes, seed))
         self.scripted = {role: list(replies) for role, replies in (scripted or {}).items()}
         self.calls: dict[ModelRole, list[AnsweredCall]] = defaultdict(list)
 

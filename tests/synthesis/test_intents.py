@@ -1,9 +1,10 @@
 from collections.abc import Sequence
 
-from prompts.replies import IntentExtractorReply, ProposedIntent
+from prompts.replies import IntentExtractorReply, NamedValue, ProposedEndProduct, ProposedIntent
 from resources.reading.catalog import load_scenarios
 from synthesis.intents.intents import Intents, IntentSettings, extract_intents, linked_pairs
 from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
@@ -29,19 +30,56 @@ async def extracted(
     return found, models
 
 
+def instance(subtask_id: str) -> BoundSubtask:
+    member = next(item for item in pooled_subtasks() if item.subtask.subtask_id == subtask_id)
+    return member.instances[0]
+
+
 def reply(goal: str, group: list[str], scenario: str = "") -> IntentExtractorReply:
     return IntentExtractorReply(intents=[ProposedIntent(goal=goal, subtask_ids=group, scenario=scenario)])
 
 
-async def test_offline_intents_are_distinct_linked_and_of_many_sizes() -> None:
-    found, _ = await extracted(wanted=25)
-    assert len(found.intents) == 25
-    assert len({frozenset(item.subtask_ids) for item in found.intents}) == 25
-    assert len({item.text.casefold() for item in found.intents}) == 25
-    assert len({len(item.subtask_ids) for item in found.intents}) >= 4
+async def test_offline_intents_have_end_products_that_something_leads_to() -> None:
+    found, _ = await extracted(wanted=12)
+    assert len(found.intents) >= 6
+    assert not found.rejections
+    assert len({item.text.casefold() for item in found.intents}) == len(found.intents)
+    assert len({frozenset(end.instance_id for end in item.end_products) for item in found.intents}) == len(
+        found.intents
+    )
     members = {item.subtask.subtask_id: item for item in pooled_subtasks()}
     for intent in found.intents:
         assert linked_pairs([members[name] for name in intent.subtask_ids])
+        assert intent.end_products
+        assert all(end.value in intent.text for end in intent.end_products)
+
+
+async def test_an_end_product_exists_stands_in_its_group_and_can_be_reached() -> None:
+    paste = ProposedEndProduct(
+        subtask_id="simulated_notes.paste_note",
+        parameters=[
+            NamedValue(name=name, value=value)
+            for name, value in instance("simulated_notes.paste_note").parameters.items()
+        ],
+    )
+    nothing = ProposedEndProduct(subtask_id="simulated_notes.paste_note")
+    bad = IntentExtractorReply(
+        intents=[
+            ProposedIntent(goal="No such", subtask_ids=LINKED, end_products=[nothing]),
+            ProposedIntent(goal="Outside", subtask_ids=LINKED[:2], end_products=[paste]),
+            ProposedIntent(goal="Unreached", subtask_ids=[LINKED[0], LINKED[2]], end_products=[paste]),
+            ProposedIntent(goal="Good", subtask_ids=LINKED, end_products=[paste]),
+        ]
+    )
+    found, _ = await extracted(bad, wanted=1)
+    assert [item.reason for item in found.rejections] == [
+        "no_such_product",
+        "product_outside_group",
+        "product_out_of_reach",
+    ]
+    assert [end.instance_id for end in found.intents[0].end_products] == [
+        instance("simulated_notes.paste_note").instance_id
+    ]
 
 
 async def test_a_group_is_kept_with_a_scenario_that_exists() -> None:
@@ -55,7 +93,7 @@ async def test_what_cannot_be_an_intent_is_rejected_and_told_to_the_extractor() 
     bad = IntentExtractorReply(
         intents=[
             ProposedIntent(goal="Fly", subtask_ids=["simulated_notes.fly", *LINKED]),
-            ProposedIntent(goal="Too small", subtask_ids=LINKED[:2]),
+            ProposedIntent(goal="Too small", subtask_ids=LINKED[:1]),
             ProposedIntent(goal=" ", subtask_ids=LINKED),
             ProposedIntent(goal="Unlinked", subtask_ids=UNLINKED),
             ProposedIntent(goal="Good", subtask_ids=LINKED),
@@ -88,9 +126,9 @@ async def test_calls_that_bring_nothing_new_end_the_extraction() -> None:
 async def test_known_intents_are_not_proposed_again() -> None:
     first, _ = await extracted(wanted=5)
     second, _ = await extracted(known=first.intents, wanted=5)
-    groups = {frozenset(item.subtask_ids) for item in first.intents}
-    assert len(second.intents) == 5
-    assert groups.isdisjoint({frozenset(item.subtask_ids) for item in second.intents})
+    texts = {item.text for item in first.intents}
+    assert second.intents
+    assert texts.isdisjoint({item.text for item in second.intents})
 
 
 async def test_rubbish_ends_the_extraction_with_a_rejection() -> None:

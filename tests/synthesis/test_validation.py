@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from prompts.replies import DependencyJudgeReply, DependencyPair, SummarizerReply
 from synthesis.instructions.instructions import in_order
-from synthesis.instructions.literal_checks import literal_problems
+from synthesis.instructions.literal_checks import goal_problems, is_told, literal_problems
 from synthesis.validation.validation import (
     Pair,
     ValidatedTask,
@@ -128,7 +128,7 @@ async def test_a_summarizer_without_a_usable_reply_rejects_the_task() -> None:
 
 
 def told(task: Task) -> str:
-    return " ".join(node.instruction for node in task.graph.nodes)
+    return "; ".join(node.instruction.removesuffix(".") for node in task.graph.nodes) + "."
 
 
 def test_literals_of_the_subtasks_are_no_problem() -> None:
@@ -147,6 +147,74 @@ def test_names_that_no_subtask_uses_are_problems() -> None:
         "it names 'Zebra', which no subtask does",
         "it names the path 'Documents/zoo.txt', which no subtask uses",
     )
+
+
+def test_categories_and_repeated_openings_are_problems() -> None:
+    text = told(a_task()) + " After that, rest. After that, look at the text_path."
+    problems = literal_problems(a_task(), text, TITLES)
+    assert "it begins 2 sentences with “After that”" in problems
+    assert any("resource category" in item for item in problems) == any(
+        item.category == "text_path"
+        for node in a_task().graph.nodes
+        for item in (*node.inputs, *node.outputs)
+    )
+
+
+def test_a_path_may_be_told_by_its_folder_and_its_name() -> None:
+    assert is_told("Downloads/a.csv", "move a.csv to Downloads")
+    assert not is_told("Downloads/a.csv", "move a.csv to Documents")
+    assert not is_told("Downloads/a.csv", "move data.csv to Downloads")
+
+
+def ends(task: Task) -> list[str]:
+    producers = {edge.producer for edge in task.graph.edges}
+    last = [node for node in task.graph.nodes if node.instance_id not in producers]
+    return [item.value for node in last for item in (node.outputs or node.inputs) if item.slot is None]
+
+
+def test_a_goal_names_every_end_product_and_nothing_else() -> None:
+    task = next(item for item in sample_tasks(80) if ends(item))
+    goal = f"See to {', '.join(ends(task))}"
+    assert goal_problems(task, goal, TITLES) == ()
+    assert "there is no goal" in goal_problems(task, " ", TITLES)
+    assert any("does not name" in item for item in goal_problems(task, "Do some everyday work", TITLES))
+    assert any(
+        "Documents/zoo.txt" in item for item in goal_problems(task, f"{goal} and Documents/zoo.txt", TITLES)
+    )
+
+
+async def test_a_false_intent_is_replaced_by_a_goal_written_from_the_graph() -> None:
+    task = next(item for item in sample_tasks(80) if ends(item))
+    done, models = await validated(
+        task.model_copy(update={"intent": "Analyse 'Documents/zoo.csv' in a database"})
+    )
+    assert models.calls[ModelRole.SUMMARIZER][0].question.goal == ""
+    assert done.rejection is None
+    assert goal_problems(task, done.task.intent, TITLES) == ()
+
+
+async def test_a_goal_that_stays_false_rejects_the_task() -> None:
+    task = next(item for item in sample_tasks(80) if ends(item))
+    replies = [SummarizerReply(instruction=told(task), goal="Do some everyday work")] * 2
+    done, models = await validated(task, rounds=2, scripted={ModelRole.SUMMARIZER: replies})
+    assert done.rejection is not None
+    assert done.rejection.reason == "goal_mismatch"
+    assert not models.calls[ModelRole.DEPENDENCY_JUDGE]
+
+
+async def test_what_the_judge_misses_or_finds_besides_rejects_the_instruction() -> None:
+    task = a_task()
+    done, models = await validated(task, rounds=1)
+    right = models.calls[ModelRole.DEPENDENCY_JUDGE][0].reply
+    assert isinstance(right, DependencyJudgeReply)
+    for update, reason in (
+        ({"not_asked_for": [1]}, "subtask_not_asked_for"),
+        ({"not_listed": ["feed the cat"]}, "something_not_listed"),
+    ):
+        found = right.model_copy(update=update)
+        done, _ = await validated(task, rounds=1, scripted={ModelRole.DEPENDENCY_JUDGE: [found]})
+        assert done.rejection is not None
+        assert done.rejection.reason == reason
 
 
 def test_an_empty_instruction_is_a_problem() -> None:

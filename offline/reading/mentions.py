@@ -1,0 +1,158 @@
+"""Where a text asks for which subtask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from offline.reading.forms import forms_of, hidden, literal, product_form, shown
+from offline.telling.phrasebook import Phrasebook, Teller
+
+_SENTENCE_END = re.compile("[.?!](?=\\s|$)|[\x01\x05\x06]”(?=\\s+[A-Z]|$)")
+_PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
+_PRONOUNS = ("it", "this", "that", "them")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place that asks for a subtask."""
+
+    number: int
+    """The subtask."""
+    start: int
+    """Where it begins."""
+    end: int
+    """Where it ends."""
+    holes: Mapping[str, str]
+    """The words that stand for what it reads, by hole."""
+    is_wish: bool = False
+    """Whether it says what is wanted, not what is to be done next."""
+
+
+class Mentions:
+    """The mentions of subtasks in one text."""
+
+    def __init__(self, instruction: str, tellers: Sequence[Teller], book: Phrasebook) -> None:
+        """Find all of them; a subtask that is not asked for with all of its values has none."""
+        self.text = hidden(instruction)
+        self.book = book
+        self.tellers = {teller.number: teller for teller in tellers}
+        self.found: dict[int, Mention] = {}
+        self.spans: list[tuple[int, int]] = []
+        self._sentences = list(_sentences(self.text))
+        for mention in sorted(
+            (mention for teller in tellers for mention in self._candidates(teller)),
+            key=lambda item: (item.start - item.end, item.start, item.number),
+        ):
+            apart = all(mention.end <= start or end <= mention.start for start, end in self.spans)
+            if apart and mention.number not in self.found:
+                self.found[mention.number] = mention
+                self.spans.append((mention.start, mention.end))
+        for teller in tellers:
+            if teller.number not in self.found and book.says_all(teller):
+                self._find_inside(teller)
+
+    def _candidates(self, teller: Teller) -> Iterator[Mention]:
+        """All places that could ask for a subtask."""
+        if not teller.is_curated:
+            yield from self._verbatim(teller)
+            return
+        for form in forms_of(teller):
+            for start, sentence in self._sentences:
+                for match in form.pattern.finditer(sentence):
+                    parts = [match]
+                    if form.head is not None:
+                        heads = [
+                            item for item in form.head.finditer(sentence) if item.start() < match.start()
+                        ]
+                        if not heads:
+                            continue
+                        parts.append(heads[-1])
+                    holes = {
+                        hole: part.group(group)
+                        for part in parts
+                        for group, hole in form.holes.items()
+                        if group in part.re.groupindex
+                    }
+                    if self._fits(teller, holes):
+                        yield Mention(
+                            teller.number, start + match.start(), start + match.end(), holes, form.is_wish
+                        )
+
+    def _verbatim(self, teller: Teller) -> Iterator[Mention]:
+        """The places that ask in the words of the subtask's own instruction."""
+        for match in re.finditer(literal(teller.parameters["instruction"]), self.text, re.IGNORECASE):
+            yield Mention(teller.number, match.start(), match.end(), {})
+
+    def _fits(self, teller: Teller, holes: Mapping[str, str]) -> bool:
+        """Whether the words in the holes can stand for what the subtask reads."""
+        for hole, words in holes.items():
+            thing = teller.reads(hole)
+            category = self.book.categories.get(thing.category) if thing is not None else None
+            if thing is None or category is None:
+                continue
+            plain = shown(words).strip(" ,").casefold()
+            others = [path for path in _PATH.findall(plain) if path != thing.value.casefold()]
+            if thing.value and names(plain, thing.value.casefold()) and not others:
+                continue
+            called = [category.again, *_PRONOUNS]
+            if not thing.value:
+                called += [category.named, category.again]
+            if plain.endswith(tuple(item.casefold() for item in called if item)) or self._product_in(
+                teller, hole, words
+            ):
+                continue
+            return False
+        return True
+
+    def _find_inside(self, teller: Teller) -> None:
+        """A subtask that is asked for by the words for what it makes, in the words for what another one reads."""
+        for mention in list(self.found.values()):
+            for hole, words in mention.holes.items():
+                thing = self.tellers[mention.number].reads(hole)
+                if thing is None or thing.category not in {item.category for item in teller.outputs}:
+                    continue
+                holes = self.product_holes(teller, words)
+                if holes is not None:
+                    start = self.text.find(words, mention.start)
+                    self.found[teller.number] = Mention(
+                        teller.number, start, start + len(words), holes, mention.is_wish
+                    )
+                    return
+
+    def product_holes(self, teller: Teller, words: str) -> Mapping[str, str] | None:
+        """The holes of the words for a subtask's product, if `words` end with these."""
+        form = product_form(teller)
+        match = form.pattern.search(words) if form is not None else None
+        if form is None or match is None:
+            return None
+        holes = {hole: match.group(group) for group, hole in form.holes.items()}
+        return holes if self._fits(teller, holes) else None
+
+    def _product_in(self, teller: Teller, hole: str, words: str) -> bool:
+        """Whether `words` are those for the product of some subtask that makes what the hole stands for."""
+        thing = teller.reads(hole)
+        return thing is not None and any(
+            self.product_holes(other, words) is not None
+            for other in self.tellers.values()
+            if other is not teller and thing.category in {item.category for item in other.outputs}
+        )
+
+
+def names(words: str, value: str) -> bool:
+    """Whether `words` name `value`, as a whole.
+
+    >>> names("the wiki page TeamContacts", "TeamContacts"), names("Documents/sales_all.csv", "Documents/sales")
+    (True, False)
+    """
+    return bool(re.search(rf"(?<![\w/]){re.escape(value)}(?![\w/])", words))
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        yield start, text[start : match.end()]
+        start = match.end()
+    if start < len(text):
+        yield start, text[start:]

@@ -1,0 +1,49 @@
+"""Which subtasks nobody would ask for together, although one makes what the other reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from resources.applications import Application
+from taskgraph.records.subtask import BoundSubtask, Subtask
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What is known of subtasks besides their resources: which names are free, and where a product is of no use."""
+
+    fresh: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By subtask: parameters that may take any new value."""
+    useless_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By subtask: applications and subtasks that nobody wants to take what it makes."""
+
+    @classmethod
+    def of(cls, subtasks: Sequence[Subtask], applications: Mapping[str, Application]) -> Self:
+        """What `subtasks` and the curated subtasks of `applications` say."""
+        return cls(
+            fresh={subtask.subtask_id: subtask.fresh for subtask in subtasks},
+            useless_for={
+                f"{name}.{example.name}": example.useless_for
+                for name, application in applications.items()
+                for example in application.example_subtasks
+            },
+        )
+
+    def is_lost_work(self, producer: BoundSubtask, consumer: BoundSubtask) -> bool:
+        """Whether `consumer` makes pointless what `producer` makes and it reads.
+
+        What was just made is not deleted, not moved or renamed where its name could have been chosen, and not put back
+        to what it was; and it is not taken where it is of no use.
+        """
+        useless_for = self.useless_for.get(producer.subtask_id, ())
+        if consumer.application in useless_for or consumer.subtask_id in useless_for:
+            return True
+        taken = set(producer.outputs) & set(consumer.consumed)
+        if not taken:
+            return False
+        if not consumer.outputs or set(consumer.outputs) & set(producer.consumed):
+            return True
+        free = {producer.parameters.get(name) for name in self.fresh.get(producer.subtask_id, ())}
+        return len(consumer.inputs) == 1 and any(resource.value in free for resource in taken)

@@ -1,0 +1,208 @@
+"""What the summarizer tells, the judge reads back; what is spoilt, it notices. Both know the catalogue's phrases alone."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+
+from offline.dependency_judge import infer
+from offline.mistakes import MistakeSource
+from offline.reading.forms import hidden, shown
+from offline.summarizer import summarize
+from offline.telling.phrasebook import Phrasebook
+from prompts.inputs import (
+    DependencyJudgeInput,
+    NumberedSubtask,
+    ResourceInView,
+    ResourceLink,
+    SummarizerInput,
+)
+from prompts.replies import DependencyJudgeReply
+from resources.reading.catalog import load_applications, load_resource_categories
+from synthesis.composition.binding import bind_pool, fixtures_at_reset
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from synthesis.composition.sense import Sense
+from synthesis.instructions.instructions import in_order, numbered
+from synthesis.instructions.literal_checks import goal_problems, literal_problems
+from synthesis.validation.validation import compare_orders
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Task
+
+APPLICATIONS = load_applications()
+BOOK = Phrasebook(APPLICATIONS, load_resource_categories())
+TITLES = {name: application.title for name, application in APPLICATIONS.items()}
+NO_MISTAKES = MistakeSource(0.0)
+
+
+@cache
+def tasks() -> tuple[Task, ...]:
+    """Tasks composed from all curated subtasks."""
+    subtasks = [
+        Subtask.of(example.template, application, origin="curated")
+        for application in APPLICATIONS.values()
+        for example in application.example_subtasks
+    ]
+    pool, _ = bind_pool(subtasks, load_resource_categories())
+    result = compose(
+        pool,
+        [],
+        CompositionRequest(count=150, seed=3),
+        fixtures=fixtures_at_reset(APPLICATIONS.values(), load_resource_categories()),
+        sense=Sense.of(subtasks, APPLICATIONS),
+    )
+    return tuple(result.tasks)
+
+
+def view(task: Task) -> SummarizerInput:
+    nodes = in_order(task)
+    numbers = {node.instance_id: number for number, node in enumerate(nodes, 1)}
+    return SummarizerInput(
+        subtasks=numbered(nodes, TITLES),
+        links=tuple(
+            ResourceLink(
+                producer=numbers[edge.producer],
+                consumer=numbers[edge.consumer],
+                category=edge.resource.category,
+                kind=edge.resource.kind.value,
+                value=edge.resource.value,
+            )
+            for edge in task.graph.edges
+        ),
+    )
+
+
+def read(text: str, subtasks: Sequence[NumberedSubtask]) -> DependencyJudgeReply:
+    return infer(DependencyJudgeInput(instruction=text, subtasks=tuple(subtasks)[::-1]), BOOK)
+
+
+def agrees(reply: DependencyJudgeReply, asked: SummarizerInput) -> bool:
+    inferred = [(pair.before, pair.after) for pair in reply.dependencies]
+    links = {(link.producer, link.consumer) for link in asked.links}
+    return compare_orders(inferred, links).agrees and not reply.not_asked_for and not reply.not_listed
+
+
+def test_every_task_of_the_catalogue_is_told_shortly_and_read_back() -> None:
+    shorter = 0
+    for task in tasks():
+        asked = view(task)
+        reply, _ = summarize(asked, 0, NO_MISTAKES, BOOK)
+        assert agrees(read(reply.instruction, asked.subtasks), asked), reply.instruction
+        assert literal_problems(task, reply.instruction, TITLES) == ()
+        assert goal_problems(task, reply.goal, TITLES) == ()
+        listed = sum(len(node.instruction.split()) for node in task.graph.nodes)
+        shorter += len(reply.instruction.split()) < listed
+    assert shorter > 0.9 * len(tasks())
+
+
+def test_the_voices_differ() -> None:
+    texts = [summarize(view(task), 0, NO_MISTAKES, BOOK)[0].instruction for task in tasks()[:80]]
+    beginnings = {text.split()[0] for text in texts}
+    assert {"I", "We", "Please"} & beginnings
+    assert len(beginnings) >= 6
+    assert not any("this gives you" in text for text in texts)
+
+
+def test_mistakes_made_on_purpose_are_noticed() -> None:
+    noticed = made = 0
+    for task in tasks()[:60]:
+        asked = view(task)
+        for attempt in range(3):
+            reply, mistakes = summarize(asked, attempt, MistakeSource(0.7, 5), BOOK)
+            if mistakes:
+                made += 1
+                noticed += not agrees(read(reply.instruction, asked.subtasks), asked)
+    assert made > 40
+    assert noticed == made
+
+
+EXPORT = NumberedSubtask(
+    number=1,
+    application="sqlite-web",
+    instruction="In sqlite-web, export the table 'customers' as the CSV file 'Downloads/customers-export.csv'.",
+    subtask_id="sqlite_web.export_table_as_csv",
+    parameters={"table_name": "customers", "csv_path": "Downloads/customers-export.csv"},
+)
+MOVE = NumberedSubtask(
+    number=2,
+    application="copyparty",
+    instruction="In copyparty, move the CSV file 'Downloads/customers-export.csv' so that it becomes 'Documents/customers-export.csv'.",
+    subtask_id="copyparty.move_csv_file",
+    parameters={"csv_path": "Downloads/customers-export.csv", "moved_path": "Documents/customers-export.csv"},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs", "missing", "besides"),
+    [
+        (
+            "Export the customers table as CSV to Downloads/customers-export.csv and move it to Documents.",
+            {(1, 2)},
+            [],
+            0,
+        ),
+        (
+            "Move Downloads/customers-export.csv to Documents. Export the customers table as CSV to Downloads/customers-export.csv.",
+            set(),
+            [],
+            0,
+        ),
+        (
+            "I need the CSV export of the customers table moved to Documents. To get there, export the table as CSV to Downloads/customers-export.csv.",
+            {(1, 2)},
+            [],
+            0,
+        ),
+        ("Export the customers table as CSV to Downloads/customers-export.csv.", set(), [2], 0),
+        (
+            "Export the orders table as CSV to Downloads/customers-export.csv and move it to Documents.",
+            set(),
+            [1],
+            1,
+        ),
+        (
+            "Export the customers table as CSV to Downloads/customers-export.csv and move it to Pictures.",
+            set(),
+            [2],
+            0,
+        ),
+        (
+            "Export the customers table as CSV to Downloads/customers-export.csv, then move it to Documents. Also water the plants in the kitchen.",
+            {(1, 2)},
+            [],
+            1,
+        ),
+    ],
+    ids=["right", "turned round", "wish first", "left out", "other table", "other folder", "foreign deed"],
+)
+def test_what_the_words_say_is_read(
+    text: str, pairs: set[tuple[int, int]], missing: list[int], besides: int
+) -> None:
+    reply = read(text, [EXPORT, MOVE])
+    if not missing:
+        assert {(pair.before, pair.after) for pair in reply.dependencies} == pairs
+    assert reply.not_asked_for == missing
+    assert bool(reply.not_listed) == bool(besides)
+
+
+def test_subtasks_without_phrases_are_told_and_read_in_their_own_words() -> None:
+    text = ResourceInView(category="text_in_clipboard", kind="clipboard")
+    subtasks = (
+        NumberedSubtask(
+            number=1, application="Wiki", instruction="Copy the text of the page 'Home'.", makes=(text,)
+        ),
+        NumberedSubtask(
+            number=2, application="Editor", instruction="Paste it into 'Documents/b.txt'.", reads=(text,)
+        ),
+    )
+    links = (ResourceLink(producer=1, consumer=2, category="text_in_clipboard", kind="clipboard"),)
+    asked = SummarizerInput(goal="Keep Home", subtasks=subtasks, links=links)
+    reply, _ = summarize(asked, 0, NO_MISTAKES, BOOK)
+    assert reply.goal == "Keep Home"
+    assert agrees(read(reply.instruction, subtasks), asked), reply.instruction
+
+
+def test_hiding_punctuation_in_quotations_loses_nothing() -> None:
+    text = "Write “Bread, milk. And more!” and `a: [1, 2]`."
+    assert shown(hidden(text)) == text
+    assert "," not in hidden(text)

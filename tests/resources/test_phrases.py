@@ -1,0 +1,76 @@
+"""Every curated subtask has its phrases, and they say what it needs to be said."""
+
+import re
+
+import pytest
+
+from resources.applications import ExampleSubtask
+from resources.path_parts import PATH_PARTS
+from resources.reading.catalog import load_applications, load_resource_categories
+from taskgraph.records.subtask import placeholders
+
+CURATED = [
+    pytest.param(application.title, example, id=f"{application.name}.{example.name}")
+    for application in load_applications().values()
+    for example in application.example_subtasks
+    if not application.simulated
+]
+CATEGORIES = load_resource_categories()
+READ = {
+    item.category
+    for application in load_applications().values()
+    for example in application.example_subtasks
+    for item in example.inputs
+}
+
+
+def told(phrase: str, parameter: str) -> bool:
+    return any(f"{{{parameter}{part}}}" in phrase for part in ("", *PATH_PARTS))
+
+
+@pytest.mark.parametrize(("title", "example"), CURATED)
+def test_phrases_are_there_and_name_all_parameters_and_nothing_else(
+    title: str, example: ExampleSubtask
+) -> None:
+    phrases = example.phrases
+    parameters = set(example.parameter_sets[0])
+    slots = {item.category for item in example.inputs if not item.parameter}
+    allowed = parameters | slots | {name + part for name in parameters for part in PATH_PARTS}
+    filed = {item.parameter for item in example.outputs if len(example.inputs) > 1}
+    for phrase in (phrases.request, phrases.wish):
+        assert phrase
+        assert {name for name in parameters - filed if not told(phrase, name)} == set()
+        assert all(f"{{{slot}}}" in phrase for slot in slots)
+        assert phrase.count("[") == phrase.count("]") <= 1
+        assert title in phrase
+    for phrase in (phrases.request, phrases.wish, phrases.product):
+        assert set(placeholders(phrase)) <= allowed
+    assert phrases.request.partition("|")[0][0].islower()
+    assert phrases.request.count("|") == phrases.wish.count("|") <= 1
+
+
+@pytest.mark.parametrize(("title", "example"), CURATED)
+def test_what_others_read_has_words(title: str, example: ExampleSubtask) -> None:
+    if any(item.category in READ for item in example.outputs):
+        assert example.phrases.product, title
+
+
+@pytest.mark.parametrize("name", sorted(READ))
+def test_what_is_read_can_be_named_and_named_again(name: str) -> None:
+    category = CATEGORIES[name]
+    assert category.again.startswith("the ")
+    assert category.is_slot == ("{value}" not in category.named)
+
+
+@pytest.mark.parametrize(("title", "example"), CURATED)
+def test_a_product_is_useless_for_applications_and_subtasks_that_exist(
+    title: str, example: ExampleSubtask
+) -> None:
+    applications = load_applications()
+    known = set(applications) | {
+        f"{application.name}.{other.name}"
+        for application in applications.values()
+        for other in application.example_subtasks
+    }
+    assert set(example.useless_for) <= known, title
+    assert not re.search(r"\s\s", example.phrases.request + example.phrases.wish)
