@@ -77,8 +77,8 @@ def read(text: str, subtasks: Sequence[NumberedSubtask]) -> DependencyJudgeReply
 
 
 def agrees(reply: DependencyJudgeReply, asked: SummarizerInput) -> bool:
-    inferred = [(pair.before, pair.after) for pair in reply.dependencies]
-    links = {(link.producer, link.consumer) for link in asked.links}
+    inferred = [(str(pair.before), str(pair.after)) for pair in reply.dependencies]
+    links = {(str(link.producer), str(link.consumer)) for link in asked.links}
     return compare_orders(inferred, links).agrees and not reply.not_asked_for and not reply.not_listed
 
 
