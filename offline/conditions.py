@@ -26,7 +26,7 @@ class Call:
     @property
     def count(self) -> int:
         """How many calls it makes, those in its arguments included."""
-        return 1 + sum(value.count for _, value in self.arguments if isinstance(value, Call))
+        return 1 + sum(_calls(value) for _, value in self.arguments)
 
     def source(self) -> str:
         """The call as Python."""
@@ -69,6 +69,16 @@ class Condition:
     def frozen(self, parameters: Mapping[str, str]) -> Condition:
         """The condition of one parameter set only."""
         return Condition(self.kind, self.call.frozen(parameters), self.complaint, self.negated)
+
+
+def _calls(value: Value) -> int:
+    if isinstance(value, Call):
+        return value.count
+    if isinstance(value, Expression):
+        return sum(form == "call" for form, _ in value.parts)
+    if isinstance(value, tuple):
+        return sum(_calls(item[1] if isinstance(item, tuple) else item) for item in value)
+    return 0
 
 
 def _source(value: Value) -> str:

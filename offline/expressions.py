@@ -13,6 +13,7 @@ _FORMS: dict[str, tuple[Callable[[str], str], str]] = {
     "folder": (lambda value: "/".join(value.split("/")[:-1]), '"/".join({}.split("/")[:-1])'),
     "hyphens": (lambda value: value.replace(" ", "-").lower(), '{}.replace(" ", "-").lower()'),
     "line": (lambda value: value.split("\n")[0], '{}.split("\\n")[0]'),
+    "lower": (lambda value: value.lower(), "{}.lower()"),
     "underscores": (lambda value: value.replace(" ", "_").lower(), '{}.replace(" ", "_").lower()'),
 }
 """How a value shows up elsewhere: as it is, as a path's last part, without ending, as a folder, as a slug, by its first line."""
@@ -32,6 +33,11 @@ class Expression:
         return frozenset(name for form, name in self.parts if form in _FORMS)
 
     @property
+    def depends(self) -> bool:
+        """Whether it says something else for another performance: a parameter, or what a call gets."""
+        return any(form for form, _ in self.parts)
+
+    @property
     def literal_length(self) -> int:
         """Characters that are not from a parameter."""
         return sum(len(text) for form, text in self.parts if not form)
@@ -46,7 +52,9 @@ class Expression:
 
     def value(self, parameters: Mapping[str, str]) -> str:
         """The text for one parameter set."""
-        return "".join(_FORMS[form][0](parameters[name]) if form else name for form, name in self.parts)
+        return "".join(
+            _FORMS[form][0](parameters[name]) if form in _FORMS else name for form, name in self.parts
+        )
 
     def frozen(self, parameters: Mapping[str, str]) -> Expression:
         """The same text without parameters: right for one set only."""

@@ -28,16 +28,20 @@ class TouchedRecord(Record):
 class Origin(Record):
     """Where something that is there now was at the start."""
 
-    kind: Literal["whole", "part", "records", "field"]
-    """The target is a copy of the source as a whole, holds it among other text, holds all its records, or is one field of it."""
+    kind: Literal["whole", "part", "records", "field", "belonging", "linked", "drawing", "shown", "count"]
+    """The target is a copy of the source as a whole, holds it among other text, holds all its records, or is one field of it;
+    holds a record and all that belongs to it, or a field of what belongs to it; shows the shapes and texts of the source, or
+    texts that the screen showed; is the number of its records."""
     source: str
-    """Path of a file, or `clipboard`, as it was at the start."""
+    """Path of a file, or `clipboard`, or `screen`, as it was at the start."""
     source_at: str = ""
     """Table of the source's records, or address of its field."""
     target: str
     """Path of a file, or `clipboard`, as it is now."""
     target_at: str = ""
     """Table of the target's records, or address of the field; empty for the whole."""
+    belonging_to: dict[str, str] = Field(default_factory=dict)
+    """A field of the source's record that `belonging` and `linked` speak of."""
 
 
 class ChangedFile(Record):
@@ -51,6 +55,17 @@ class ChangedFile(Record):
     """Records that are gone."""
     changed: int
     """Records with another value."""
+
+
+class ExtendedText(Record):
+    """A text that is what it was at the start, with something behind it."""
+
+    file_path: str
+    """The file."""
+    field: str = ""
+    """Address of the text in it; empty for the file as a whole."""
+    text: str
+    """What stands behind it now."""
 
 
 class ShownEffects(Record):
@@ -76,5 +91,11 @@ class ShownEffects(Record):
     """Where new content was at the start."""
     counts: tuple[ChangedFile, ...] = ()
     """How many records of each changed file differ."""
+    extended: tuple[ExtendedText, ...] = ()
+    """Texts that grew at their end."""
+    rows: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Rows of tables and lists on the screen that show something else than at the start, with what is new in them."""
+    clipboard_before: str = ""
+    """Text in the clipboard at the start."""
     other_files: tuple[str, ...] = Field(default=())
     """Files of the application that changed incidentally."""

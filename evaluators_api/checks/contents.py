@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.evidence.sandbox_paths import last_part
+from evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from evaluators_api.evidence.text_matching import document_contains, same_content
 from taskgraph.records.evidence import FileState
 
@@ -77,7 +77,8 @@ def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> 
     Args:
         source: Path of a file relative to the home folder, or 'clipboard'. What it held at the start counts, even if it is
             gone now.
-        target: Path of a file relative to the home folder, or 'clipboard'. What it holds now counts.
+        target: Path of a file relative to the home folder, or 'clipboard'. What it holds now counts. Of a folder, one of the
+            files below it, however it is called.
         whole: Whether the target must hold that and nothing else; False if it may stand among other text.
 
     Returns:
@@ -86,9 +87,16 @@ def check_copied(scene: Scene, source: str, target: str, whole: bool = True) -> 
     Example:
         check_copied(source='clipboard', target='Documents/note.txt', whole=False)
     """
-    first, second = _held(scene.start, source), _held(scene.view, target)
-    if first is None or second is None:
-        return False
+    first = _held(scene.start, source)
+    if first is not None and target != CLIPBOARD and scene.view.is_directory(target):
+        below = f"{relative_to_home(target)}/"
+        files = [file for path, file in scene.view.files.items() if path.startswith(below)]
+        return any(_copied(scene, source, first, file, whole) for file in files)
+    second = _held(scene.view, target)
+    return first is not None and second is not None and _copied(scene, source, first, second, whole)
+
+
+def _copied(scene: Scene, source: str, first: str | FileState, second: str | FileState, whole: bool) -> bool:
     if isinstance(first, FileState) and isinstance(second, FileState):
         if first.sha256 == second.sha256:
             return first.size > 0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from evaluators_api.checks.declaration import Scene, check, text_of_file
+from evaluators_api.checks.contents import CLIPBOARD
+from evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import holds, parts_of, records_of, same_value, text_of
+from evaluators_api.state.records import belonging, holds, parts_of, records_of, same_value, text_of
 
 
 @check("files", empty_allowed=True)
@@ -17,7 +18,8 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
 
     Records are rows of CSV files and of databases, objects of JSON and YAML, elements of XML, HTML, SVG and draw.io files
     (attributes are fields, their text is the field 'text'), sections of settings, and a note with its header and 'text'.
-    Values must match as a whole, without regard to case; numbers match as numbers.
+    Values must match as a whole, without regard to case; numbers match as numbers. A name such as 'postings/*/account'
+    reaches into a list: '*' is one item of it, the same for all names with that beginning.
 
     Args:
         file_path: Path relative to the home folder; '' for any file.
@@ -79,7 +81,12 @@ def check_field(scene: Scene, file_path: str, field: str, value: str) -> bool:
 
 @check("files")
 def check_records_copied(
-    scene: Scene, source: str, target: str, source_within: str = "", target_within: str = ""
+    scene: Scene,
+    source: str,
+    target: str,
+    source_within: str = "",
+    target_within: str = "",
+    belonging_to: dict[str, str] | None = None,
 ) -> bool:
     """Checks if every record that the source held at the start is now a record of the target: imported or exported.
 
@@ -87,9 +94,11 @@ def check_records_copied(
 
     Args:
         source: Path of the file that the records come from, relative to the home folder.
-        target: Path of the file that they should be in.
+        target: Path of the file that they should be in, or 'clipboard'.
         source_within: Where in the source, such as the name of the database's table; '' for anywhere.
         target_within: Where in the target; '' for anywhere.
+        belonging_to: Fields of one record of the source: only it and the records that refer to it by its id are meant, and the
+            target must hold no others of the source; None for all records.
 
     Returns:
         True if the source had records and all of them are there.
@@ -100,8 +109,12 @@ def check_records_copied(
     first, second = _tree(scene.start, source), _tree(scene.view, target)
     if first is None or second is None:
         return False
-    wanted = [_fields(record) for record in records_of(first, _rows(first, source_within))]
-    found = [_fields(record) for record in records_of(second, _rows(second, target_within))]
+    found = [_fields(record) for record in _outermost(second, target_within)]
+    if belonging_to is not None:
+        own = [_fields(record) for record in belonging(first, belonging_to)]
+        rows = [_row(fields, set(fields)) for fields in own]
+        return bool(own) and sorted(_row(fields, set(fields)) for fields in found) == sorted(rows)
+    wanted = [_fields(record) for record in _outermost(first, source_within)]
     names = {name for fields in wanted for name in fields}
     if not names or not names <= {name for fields in found for name in fields}:
         return False
@@ -126,15 +139,25 @@ def _rows(tree: Node, within: str) -> str:
     return f"{within}/rows" if tree.at((*parts_of(within), "rows")) is not None else within
 
 
+def _outermost(tree: Node, within: str) -> list[Node]:
+    """Records that lie in no other one, which holds what is in them as well."""
+    found: list[Node] = []
+    inner: set[int] = set()
+    for record in records_of(tree, _rows(tree, within)):
+        if id(record) not in inner:
+            found.append(record)
+            inner |= {id(node) for _, node in record.walk()}
+    return found
+
+
 def _fields(record: Node) -> dict[str, str]:
-    return {
-        child.name.removeprefix("@").casefold(): child.value
-        for child in record.children
-        if child.value is not None
-    }
+    return {child.name.removeprefix("@").casefold(): child.content() for child in record.children}
 
 
 def _tree(view: EvidenceView, path: str) -> Node | None:
+    if path == CLIPBOARD:
+        held = view.evidence.clipboard.text or ""
+        return read("", held)[1] if held.strip() and len(held) <= LONGEST_TEXT else None
     file = view.file(path)
     if file is None or not text_of_file(file):
         return None

@@ -1,14 +1,10 @@
-"""Checks of what became of the state since the start: what changed, what was lost, and what a field held before."""
+"""Checks of what became of the state since the start: what changed, what was added to it, and what it held before."""
 
 from __future__ import annotations
 
-from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.evidence.sandbox_paths import relative_to_home
-from evaluators_api.state.effects import file_changes
-from evaluators_api.state.records import count_records, parts_of, text_of
-from evaluators_api.state.volatility import is_volatile
-
-_DATABASE = "database"
+from evaluators_api.checks.declaration import Scene, check, text_of_file
+from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.state.records import belonging, parts_of, records_of, text_of
 
 
 @check("files")
@@ -33,34 +29,6 @@ def check_file_changed(scene: Scene, file_path: str) -> bool:
 
 
 @check("files")
-def check_nothing_lost(scene: Scene, file_paths: list[str]) -> bool:
-    """Checks if nothing was lost beside these files: no other file, of the user or of an application, and no row of a database.
-
-    Args:
-        file_paths: Paths relative to the home folder of the files that may be removed, or lose something; [] for none.
-
-    Returns:
-        True if all else that was there at the start is still there.
-
-    Example:
-        check_nothing_lost(file_paths=['Documents/old.txt'])
-    """
-    allowed = {relative_to_home(path) for path in file_paths}
-    for path, before in scene.start.files.items():
-        if path in allowed or is_volatile(path):
-            continue
-        after = scene.view.files.get(path)
-        if after is None or (before.size and not after.size):
-            return False
-        if before.text == after.text or before.truncated or after.truncated:
-            continue
-        name, changes = file_changes(before, after)
-        if name == _DATABASE and count_records(changes).removed:
-            return False
-    return True
-
-
-@check("files")
 def get_field(scene: Scene, file_path: str, field: str, at_start: bool = False) -> str:
     """Gets the value of the field at this address of the file, now or at the start of the subtask.
 
@@ -78,3 +46,85 @@ def get_field(scene: Scene, file_path: str, field: str, at_start: bool = False) 
     tree = (scene.start if at_start else scene.view).tree(file_path)
     found = None if tree is None else tree.at(parts_of(field))
     return "" if found is None else text_of(found)
+
+
+@check("files")
+def get_linked_field(
+    scene: Scene, file_path: str, field: str, fields: dict[str, str], at_start: bool = False
+) -> str:
+    """Gets a field of what belongs to a record: of the record itself, or of the first that refers to it by its id.
+
+    Args:
+        file_path: Path relative to the home folder.
+        field: Name of the field.
+        fields: Names of fields, and the values that the record must have.
+        at_start: Whether to read it as it was at the start.
+
+    Returns:
+        The value; '' if there is no such file, record or field.
+
+    Example:
+        check_file_text(file_path='a.txt', text=get_linked_field(file_path='flows.json', field='payload', fields={'label': 'A'}))
+    """
+    tree = (scene.start if at_start else scene.view).tree(file_path)
+    for record in belonging(tree, fields) if tree is not None else ():
+        found = record.at((field,))
+        if found is not None and text_of(found):
+            return text_of(found)
+    return ""
+
+
+@check("files")
+def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> str:
+    """Gets the number of records of a file, such as the rows of a table without its header, now or at the start.
+
+    Args:
+        file_path: Path relative to the home folder.
+        at_start: Whether to count them as they were at the start.
+
+    Returns:
+        The number, in digits; '' if there is no such file.
+
+    Example:
+        check_file_text(file_path='Documents/count.txt', text=get_record_count(file_path='Documents/sales.csv', at_start=True))
+    """
+    tree = (scene.start if at_start else scene.view).tree(file_path)
+    if tree is None:
+        return ""
+    rows = tree.at(("rows",))
+    return str(len(rows.children) if rows is not None else sum(1 for _ in records_of(tree)))
+
+
+@check("files")
+def check_text_extended(scene: Scene, file_path: str, text: str, field: str = "") -> bool:
+    """Checks if the file, or one text in it, is what it was at the start with this text behind it, and nothing else.
+
+    Args:
+        file_path: Path relative to the home folder.
+        text: What was added at the end, such as a line.
+        field: Address of the text in the file, as in check_field; '' for the file as a whole.
+
+    Returns:
+        True if it holds the text of the start, then this one. White space between them and at the end does not count.
+
+    Example:
+        check_text_extended(file_path='Documents/diary.txt', text='It rained.')
+    """
+    before, after = _text(scene.start, file_path, field), _text(scene.view, file_path, field)
+    if before is None or after is None or not text.strip():
+        return False
+    old, new, added = (_lines(item) for item in (before, after, text))
+    return new == [*old, *added]
+
+
+def _text(view: EvidenceView, path: str, field: str) -> str | None:
+    if not field:
+        file = view.file(path)
+        return None if file is None or file.text is None else text_of_file(file)
+    tree = view.tree(path)
+    found = None if tree is None else tree.at(parts_of(field))
+    return None if found is None else text_of(found)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]

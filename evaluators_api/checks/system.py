@@ -73,8 +73,11 @@ def clipboard_contains_file(scene: Scene, file_name: str) -> bool:
 
 
 @check("clipboard", in_paper=True)
-def get_clipboard_text(scene: Scene) -> str:
+def get_clipboard_text(scene: Scene, at_start: bool = False) -> str:
     """Gets the text in the clipboard.
+
+    Args:
+        at_start: Whether to read it as it was at the start of the subtask.
 
     Returns:
         The text; '' if there is none.
@@ -82,7 +85,7 @@ def get_clipboard_text(scene: Scene) -> str:
     Example:
         'Total' in get_clipboard_text()
     """
-    return scene.view.evidence.clipboard.text or ""
+    return (scene.start if at_start else scene.view).evidence.clipboard.text or ""
 
 
 @check("clipboard", in_paper=True)

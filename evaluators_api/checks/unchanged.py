@@ -7,8 +7,13 @@ from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.sandbox_paths import relative_to_home
 from evaluators_api.state.effects import changed_paths, file_changes
 from evaluators_api.state.records import count_records, parts_of
+from evaluators_api.state.volatility import is_generated
+from taskgraph.records.evidence import FileState
 
 _APPLICATIONS = ".applications/"
+_DATABASE = "database"
+_LONG = 12
+"""Characters from which on a value is content rather than a switch."""
 
 
 @check("files")
@@ -62,19 +67,50 @@ def check_other_records_unchanged(
 
 @check("files")
 def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
-    """Checks if all files of the user, except for these, are as they were at the start: none made, lost or changed.
+    """Checks that nothing else happened: no other file of the user was made, lost or changed, and no application lost data.
 
-    Files in which applications keep their own data are not looked at.
+    Files in which applications keep their own data may change. They must be there as long as they were at the start, no
+    row of their databases may be gone, and no text in them emptied or cut short.
 
     Args:
-        file_paths: Paths relative to the home folder of the files that the subtask makes, changes or removes; [] for none.
+        file_paths: Paths relative to the home folder of the files that the subtask makes, changes or removes, those of
+            applications included; [] for none.
 
     Returns:
-        True if nothing else changed.
+        True if all else is as it was.
 
     Example:
         check_other_files_unchanged(file_paths=['Documents/report.md', 'Downloads/report.md'])
     """
     allowed = {relative_to_home(path) for path in file_paths}
-    differing = changed_paths(scene.start.evidence, scene.view.evidence)
-    return all(path in allowed or path.startswith(_APPLICATIONS) for path in differing)
+    before, after = scene.start.files, scene.view.files
+    for path in changed_paths(scene.start.evidence, scene.view.evidence):
+        if path in allowed:
+            continue
+        if not path.startswith(_APPLICATIONS) or _lost(before.get(path), after.get(path)):
+            return False
+    return True
+
+
+def _lost(before: FileState | None, after: FileState | None) -> bool:
+    """Whether a file of an application is gone, or something that was in it."""
+    if before is None:
+        return False
+    if after is None or (before.size and not after.size):
+        return True
+    if before.truncated or after.truncated:
+        return False
+    name, changes = file_changes(before, after)
+    if name == _DATABASE:
+        return count_records(changes).removed > 0
+    return any(
+        change.kind == "changed"
+        and change.before is not None
+        and change.after is not None
+        and _shortened(change.before.value or "", change.after.value or "")
+        for change in changes
+    )
+
+
+def _shortened(before: str, after: str) -> bool:
+    return len(before) >= _LONG and not is_generated(before) and len(after) < len(before) and after in before

@@ -13,7 +13,7 @@ from evaluators_api.state.formats import database
 from evaluators_api.state.nodes import Naming
 from evaluators_api.state.reading import all_formats, read
 from evaluators_api.state.templates import templated
-from evaluators_api.state.volatility import is_volatile
+from evaluators_api.state.volatility import is_volatile, is_volatile_table, steady_path
 from taskgraph.records.effect import ANY, Area, Effect, EffectKind
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
@@ -23,6 +23,7 @@ LONGEST_VALUE = 2_000
 """Characters of a value that an effect keeps."""
 _SHORTEST_SOURCE = 3
 _FIELD: Naming = "field"
+_DATABASE = "database"
 
 
 def effects(start: Evidence, end: Evidence, parameters: Mapping[str, str]) -> tuple[Effect, ...]:
@@ -67,8 +68,9 @@ def _changes(path: str, before: str | None, after: str | None) -> tuple[str, tup
         empty = all_formats()["lines"].parse("")
         return name, compare(empty, tree) if before is None else ()
     old_name, old = read(path, before)
-    if old_name == name == "database":
-        return name, database.without_shifts(old, tree, compare(old, tree))
+    if old_name == name == _DATABASE:
+        changes = database.without_shifts(old, tree, compare(old, tree))
+        return name, tuple(change for change in changes if not is_volatile_table(change.address[0]))
     if old_name != name:
         name, lines = "lines", all_formats()["lines"]
         old, tree = lines.parse(before), lines.parse(after)
@@ -105,7 +107,8 @@ class _Builder:
     def file(self, old: FileState | None, new: FileState | None) -> Iterator[Effect]:
         name, changes = file_changes(old, new)
         path = (new or old or _NO_FILE).path
-        if old is None or new is None or not changes:
+        told = name == _DATABASE and old is not None and new is not None and old.text != new.text
+        if old is None or new is None or not (changes or told):
             kind: EffectKind = "added" if old is None else "removed" if new is None else "changed"
             yield self.effect("file", path, (), (), kind, _content(old), _content(new), name)
         for change in changes:
@@ -174,7 +177,7 @@ class _Builder:
             kind=kind,
             before=shown_before,
             after=shown_after,
-            container_template=templated(container, values),
+            container_template=templated(steady_path(container), values),
             address_template=generalised(address, namings, kind, values),
             before_template=None if shown_before is None else templated(shown_before, values),
             after_template=None if shown_after is None else templated(shown_after, values),

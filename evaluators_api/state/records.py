@@ -8,11 +8,12 @@ from decimal import Decimal, InvalidOperation
 
 from evaluators_api.evidence.text_matching import same_content
 from evaluators_api.state.comparison import Change
-from evaluators_api.state.nodes import Node
+from evaluators_api.state.nodes import ID_KEYS, Node
 from evaluators_api.state.volatility import is_generated
 from taskgraph.text_cutting import is_cut_of
 
 _LONGEST_NUMBER = 40
+_ITEM = "*"
 
 
 def records_of(tree: Node, within: str = "") -> Iterator[Node]:
@@ -27,11 +28,47 @@ def records_of(tree: Node, within: str = "") -> Iterator[Node]:
 
 
 def holds(record: Node, fields: Mapping[str, str]) -> bool:
-    """Whether a record has all these fields with exactly these values."""
-    return all(
+    """Whether a record has all these fields with exactly these values.
+
+    In a name such as `postings/*/account` the `*` is one item of the list, the same for all names with that beginning.
+    """
+    plain = {name: value for name, value in fields.items() if _ITEM not in name}
+    if not all(
         (found := field_of(record, name)) is not None and same_value(value, text_of(found))
-        for name, value in fields.items()
+        for name, value in plain.items()
+    ):
+        return False
+    inside: dict[str, dict[str, str]] = {}
+    for name in fields.keys() - plain.keys():
+        place, _, rest = name.partition(_ITEM)
+        inside.setdefault(place, {})[rest.removeprefix("/")] = fields[name]
+    return all(_one_holds(record.at(parts_of(place)), wanted) for place, wanted in inside.items())
+
+
+def _one_holds(items: Node | None, wanted: Mapping[str, str]) -> bool:
+    """Whether one of the items of a list is `wanted`, whose empty name stands for the item itself."""
+    return items is not None and any(
+        same_value(wanted[""], text_of(item)) if "" in wanted else holds(item, wanted)
+        for item in items.children
     )
+
+
+def belonging(tree: Node, fields: Mapping[str, str]) -> list[Node]:
+    """The first record with these fields, then all records that refer to it by its id, in the order of the file."""
+    records = list(records_of(tree))
+    first = next((record for record in records if holds(record, fields)), None)
+    if first is None:
+        return []
+    ids = {text_of(child) for child in first.children if child.name.casefold() in ID_KEYS[:-1]} - {""}
+    return [
+        first,
+        *(
+            record
+            for record in records
+            if record is not first
+            and any(child.value in ids and child.name.casefold() not in ID_KEYS for child in record.children)
+        ),
+    ]
 
 
 def field_of(record: Node, name: str) -> Node | None:

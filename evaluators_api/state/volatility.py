@@ -47,6 +47,48 @@ def is_volatile(path: str) -> bool:
     return bool(_SUFFIXES & set(location.suffixes[-1:])) or bool(_FOLDERS & set(location.parts[:-1]))
 
 
+_TABLES = re.compile(
+    r"sqlite_\w+|(?:\w+_)?(?:cache|caches|session|sessions)(?:_attribute|_data|_key)?|\w+_fts\w*",
+    re.IGNORECASE,
+)
+
+
+def is_volatile_table(name: str) -> bool:
+    """Whether a table of a database is one that the application or the database writes for itself.
+
+    >>> [is_volatile_table(name) for name in ("cache", "session_attribute", "sqlite_sequence", "orders", "caches_of_gold")]
+    [True, True, True, False, True]
+    """
+    return _TABLES.fullmatch(name) is not None
+
+
+def steady_path(path: str) -> str:
+    """`path` with `*` for each part that was generated, and for a folder named by how such a part begins.
+
+    >>> steady_path("files/721/721956e86ec607066d8bf26a2c1c5c1b944383d3/8a9cbca2694537e15fc6fd1941def069935e4972.csv")
+    'files/*/*/*.csv'
+    >>> steady_path("Documents/a.csv")
+    'Documents/a.csv'
+    """
+    parts = path.split("/")
+    generated = [is_generated(PurePosixPath(part).stem) for part in parts]
+    found = []
+    for index, part in enumerate(parts):
+        leads = index + 1 < len(parts) and generated[index + 1] and parts[index + 1].startswith(part)
+        suffix = PurePosixPath(part).suffix if index == len(parts) - 1 else ""
+        found.append(f"*{suffix}" if generated[index] or (leads and part) else part)
+    return "/".join(found)
+
+
+def is_passing(text: str) -> bool:
+    """Whether a text on the screen tells a time, a count or a number that changes by itself, or nothing at all.
+
+    >>> [is_passing(text) for text in ("pid 6, uptime 0:00:01", "Nov 22 10:09 AM", "running", "3:20", "Not started")]
+    [True, True, False, True, False]
+    """
+    return any(character.isdigit() for character in text) or not any(map(str.isalpha, text))
+
+
 _GENERATED = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\b\d\d?:\d\d:\d\d\b|(?<![\d.])\d{10,17}(?!\d)"
     r"|\b(?:127\.0\.0\.1|localhost):\d+\b|\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{17,}|\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{12,}\b"

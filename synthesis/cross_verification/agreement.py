@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from evaluators_api.state.effects import effects
+from evaluators_api.state.volatility import is_generated
 from taskgraph.records.effect import Effect
 from taskgraph.records.interaction import WaitInput
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -54,7 +55,11 @@ def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
     What lies inside of something new or lost is left out: two exports differ in their rows.
     """
     found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
-    lasting = [effect for effect in found if effect.area in _LASTING]
+    lasting = [
+        effect
+        for effect in found
+        if effect.area in _LASTING and not _is_stamp(effect) and not _is_holder(effect, found)
+    ]
     if lasting:
         return frozenset(effect.key for effect in outermost(lasting))
     window = [effect for effect in found if effect.area == "window"]
@@ -87,6 +92,18 @@ def outermost(found: Sequence[Effect]) -> list[Effect]:
             for depth in range(len(effect.address))
         )
     ]
+
+
+def _is_stamp(effect: Effect) -> bool:
+    """Whether it is a time or an id that the application has renewed."""
+    return effect.kind == "changed" and bool(effect.after) and is_generated(effect.after or "")
+
+
+def _is_holder(effect: Effect, found: Sequence[Effect]) -> bool:
+    """Whether it is a folder that came or went with what is in it."""
+    return effect.area == "directory" and any(
+        other.container.startswith(f"{effect.container}/") for other in found
+    )
 
 
 def _named(template: str) -> list[str]:

@@ -8,19 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from evaluators_api.checks.contents import CLIPBOARD, check_copied
+from evaluators_api.checks.contents import CLIPBOARD, check_clipboard_text, check_copied, check_file_text
 from evaluators_api.checks.declaration import Scene
+from evaluators_api.checks.drawings import check_drawing_copied, check_drawing_shown_before
 from evaluators_api.checks.records import check_records_copied
+from evaluators_api.checks.since_start import get_linked_field, get_record_count
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.evidence.ocr import ScreenReader
+from evaluators_api.state.nodes import ID_KEYS, Node
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import text_of
-from evaluators_api.state.volatility import is_generated, is_volatile
+from evaluators_api.state.records import records_of, text_of
+from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
 from prompts.shown_effects import Origin
 from taskgraph.records.evidence import Evidence, FileState
 
+SCREEN = "screen"
+"""What stands for the screen where a file path could stand."""
 _SHORTEST = 4
+_SHORTEST_NAME = 2
+_NAMES = frozenset({"label", "name", "title", "caption", "subject", "summary"})
 _LARGEST_SOURCE = 64 * 1024
 _MOST = 20
 _DATABASE = "database"
@@ -30,7 +37,7 @@ def origins(start: Evidence, end: Evidence, containers: Sequence[str]) -> tuple[
     """Origins of what is in the files `containers`, and in the clipboard, at the end."""
     scene = Scene(view(end), ScreenReader(None), view(start))
     nothing_done = Scene(view(start), ScreenReader(None), view(start))
-    targets = [path for path in containers if any(file.path == path for file in end.files)]
+    targets = [_steady(path) for path in containers if any(file.path == path for file in end.files)]
     if end.clipboard != start.clipboard:
         targets.append(CLIPBOARD)
     found: list[Origin] = []
@@ -56,6 +63,8 @@ def _from(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
     for source in places:
         yield Origin(kind="whole", source=source, target=target)
         yield Origin(kind="part", source=source, target=target)
+    yield from _drawings(target, sources, start, end)
+    yield from _connected(target, sources, start, end)
     if target == CLIPBOARD:
         wanted = (end.clipboard.text or "").strip()
         for file in sources:
@@ -77,8 +86,104 @@ def _from(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
                 )
 
 
+def _steady(path: str) -> str:
+    """`path`, or the folder around the part of it that was generated."""
+    return steady_path(path).partition("*")[0].rpartition("/")[0] if "*" in steady_path(path) else path
+
+
+def _drawings(target: str, sources: Sequence[FileState], start: Evidence, end: Evidence) -> Iterator[Origin]:
+    """The drawing of which a new one is a copy; else the one that was open."""
+    file = _new_file(target, start, end)
+    if file is None or not _is_drawing(file):
+        return
+    for source in sources:
+        if _is_drawing(source):
+            yield Origin(kind="drawing", source=source.path, target=target)
+    yield Origin(kind="shown", source=SCREEN, target=target)
+
+
+def _is_drawing(file: FileState) -> bool:
+    return file.text is not None and read(file.path, file.text)[0] == "drawing"
+
+
+def _connected(target: str, sources: Sequence[FileState], start: Evidence, end: Evidence) -> Iterator[Origin]:
+    """Records that belong together, and fields of them, that are all of a new file or of the clipboard."""
+    if target == CLIPBOARD:
+        held = end.clipboard.text or ""
+    else:
+        file = _new_file(target, start, end)
+        held = "" if file is None else file.text or ""
+    wanted = held.strip()
+    if not wanted or len(wanted) > _LARGEST_SOURCE:
+        return
+    for source in sources:
+        if wanted.isdigit() and source.path.endswith(".csv"):
+            yield Origin(kind="count", source=source.path, target=target)
+        form, tree = read(source.path, source.text or "")
+        if form == "lines":
+            continue
+        records = list(records_of(tree))
+        for record in records:
+            own = _names(record)
+            if wanted[:1] in "[{" and any(value in held for value in own.values()):
+                for name, value in own.items():
+                    yield Origin(
+                        kind="belonging", source=source.path, target=target, belonging_to={name: value}
+                    )
+            for child in record.children:
+                if len(wanted) >= _SHORTEST and child.value is not None and child.value.strip() == wanted:
+                    owners = [record, *(item for item in records if _refers(record, item))]
+                    for name, value in (pair for owner in owners for pair in _names(owner).items()):
+                        yield Origin(
+                            kind="linked",
+                            source=source.path,
+                            source_at=child.name,
+                            target=target,
+                            belonging_to={name: value},
+                        )
+
+
+def _names(record: Node) -> dict[str, str]:
+    """Fields that people know a record by."""
+    return {
+        child.name: child.value
+        for child in record.children
+        if child.name.casefold() in _NAMES and child.value is not None and len(child.value) >= _SHORTEST_NAME
+    }
+
+
+def _refers(record: Node, other: Node) -> bool:
+    ids = {child.value for child in other.children if child.name.casefold() in ID_KEYS[:-1] and child.value}
+    return record is not other and any(child.value in ids for child in record.children)
+
+
+def _new_file(path: str, start: Evidence, end: Evidence) -> FileState | None:
+    if any(item.path == path for item in start.files):
+        return None
+    return next((item for item in end.files if item.path == path), None)
+
+
 def _holds(origin: Origin, scene: Scene) -> bool:
     try:
+        if origin.kind == "drawing":
+            return bool(check_drawing_copied(scene, origin.source, origin.target))
+        if origin.kind == "shown":
+            return bool(check_drawing_shown_before(scene, origin.target))
+        if origin.kind == "belonging":
+            return bool(
+                check_records_copied(
+                    scene, origin.source, origin.target, belonging_to=dict(origin.belonging_to)
+                )
+            )
+        if origin.kind == "linked":
+            held = str(
+                get_linked_field(
+                    scene, origin.source, origin.source_at, dict(origin.belonging_to), at_start=True
+                )
+            )
+            return _is_held(scene, origin.target, held)
+        if origin.kind == "count":
+            return _is_held(scene, origin.target, str(get_record_count(scene, origin.source, at_start=True)))
         if origin.kind in ("whole", "part"):
             return bool(check_copied(scene, origin.source, origin.target, origin.kind == "whole"))
         if origin.kind == "records":
@@ -93,6 +198,12 @@ def _holds(origin: Origin, scene: Scene) -> bool:
     found = source.at(tuple(origin.source_at.split("/"))) if source is not None else None
     held = scene.view.evidence.clipboard.text
     return found is not None and held is not None and held.strip() == text_of(found).strip()
+
+
+def _is_held(scene: Scene, target: str, text: str) -> bool:
+    if target == CLIPBOARD:
+        return bool(check_clipboard_text(scene, text))
+    return bool(check_file_text(scene, target, text))
 
 
 def _same_fields(

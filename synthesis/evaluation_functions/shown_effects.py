@@ -11,7 +11,8 @@ from evaluators_api.state.essential import Division, divide
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
 from evaluators_api.state.records import count_records, text_of
-from prompts.shown_effects import ChangedFile, ShownEffects, TouchedRecord
+from evaluators_api.state.volatility import is_passing
+from prompts.shown_effects import ChangedFile, ExtendedText, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
@@ -24,7 +25,9 @@ _MOST_FIELDS = 24
 _MOST_TEXTS = 60
 _LONGEST_TEXT = 400
 _SHORTEST_TEXT = 2
+_LONGEST_CLIPBOARD = 4_000
 _DATABASE = "database"
+_DEEP = 3
 _TEXTS = frozenset({"lines"})
 
 
@@ -61,6 +64,9 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         records=tuple(records.values())[:_MOST_RECORDS],
         origins=origins(start, end, containers),
         counts=tuple(_counts(start, end, containers)),
+        extended=tuple(_extended(start, end, containers)),
+        rows=_changed_rows(start, end),
+        clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
         other_files=tuple(
             dict.fromkeys(
                 item.container
@@ -108,6 +114,51 @@ def _switches(start: Evidence, end: Evidence) -> dict[str, bool]:
     }
 
 
+def _changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
+    """What rows that were there show now and did not show before, times and numbers left out."""
+    before, after = _rows(start), _rows(end)
+    found = {
+        name: tuple(text for text in texts if text not in before[name])
+        for name, texts in after.items()
+        if name in before
+    }
+    return {name: texts for name, texts in found.items() if texts}
+
+
+def _rows(evidence: Evidence) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for control in evidence.controls:
+        if control.row and len(control.text) <= _LONGEST_TEXT and not is_passing(control.text):
+            found.setdefault(control.row, []).append(control.text)
+    return found
+
+
+def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ExtendedText]:
+    old, new = _files(start), _files(end)
+    for path in containers:
+        before, after = old.get(path), new.get(path)
+        if before is None or after is None or not before.text or after.text is None:
+            continue
+        form, tree = read(path, after.text)
+        if form in _TEXTS:
+            yield from _grown(path, "", before.text, after.text)
+            continue
+        if form == _DATABASE:
+            continue
+        former = read(path, before.text)[1]
+        for address, node in tree.walk():
+            if address and (node.value is not None or _is_text(node)):
+                was = former.at(address)
+                if was is not None and (was.value is not None or _is_text(was)):
+                    yield from _grown(path, "/".join(address), text_of(was), text_of(node))
+
+
+def _grown(path: str, field: str, before: str, after: str) -> Iterator[ExtendedText]:
+    was, now = ([line.strip() for line in text.splitlines() if line.strip()] for text in (before, after))
+    if was and len(now) > len(was) and now[: len(was)] == was:
+        yield ExtendedText(file_path=path, field=field, text="\n".join(now[len(was) :]))
+
+
 def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ChangedFile]:
     old, new = _files(start), _files(end)
     for path in containers:
@@ -141,6 +192,8 @@ def _record(start: Evidence, end: Evidence, effect: Effect) -> Iterator[TouchedR
             if record is not None and effect.container in _files(start):
                 changed = (effect.address[-1],)
     fields = _fields(record) if record is not None else {}
+    if fields and effect.kind == "added" and not changed:
+        fields = _fields_around(tree, effect.address) or fields
     if fields:
         yield TouchedRecord(
             file_path=effect.container,
@@ -149,6 +202,19 @@ def _record(start: Evidence, end: Evidence, effect: Effect) -> Iterator[TouchedR
             fields=fields,
             changed_fields=changed,
         )
+
+
+def _fields_around(tree: Node, address: tuple[str, ...]) -> dict[str, str]:
+    """Fields of the record that holds the list in which an added record is, such as the transaction of a posting."""
+    if len(address) < _DEEP or not address[-1].isdigit():
+        return {}
+    outer = tree.at(address[:-2])
+    held = {} if outer is None else _fields(outer)
+    if not held:
+        return {}
+    inner = tree.at(address)
+    own = {} if inner is None else _fields(inner)
+    return held | {f"{address[-2]}/*/{name}": value for name, value in own.items()}
 
 
 def _enclosing(tree: Node, address: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -6,10 +6,12 @@ somewhere else, or something beside it lost. Every essential change is treated b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.state.editing import losses, moved, replaced, undone, with_text, without_files
+from evaluators_api.state.further_editing import emptied_texts, put_first, rows_alike
 from evaluators_api.state.volatility import is_generated, is_volatile
 from synthesis.examination.cases import Case
 from synthesis.examination.subject import Subject, is_leaf
@@ -23,6 +25,7 @@ MOST_PER_FAMILY = 120
 _SHORTEST_CUT = 4
 _SHOWN = 60
 _OTHER = "zq7"
+_AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECASE)
 
 
 def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Case]:
@@ -31,6 +34,7 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
     yield from _spread(tuple(_wrong_values(subject, values)))
     yield from _spread(tuple(_wrong_places(subject)))
     yield from _losses(subject)
+    yield from _beside(subject)
     yield from _untouched(subject)
 
 
@@ -99,6 +103,7 @@ def altered(value: str) -> str:
     ('Documents/reportzq7.csv', 'Buy milkzq7', '23.61', 'false')
     """
     opposite = {"true": "false", "false": "true", "0": "1", "1": "0", "on": "off", "off": "on"}
+    opposite |= {"rectangle": "ellipse", "ellipse": "rectangle"}
     if value.casefold() in opposite:
         return opposite[value.casefold()]
     if value.replace(".", "", 1).isdigit():
@@ -116,6 +121,9 @@ def _wrong_places(subject: Subject) -> Iterator[Case]:
             continue
         for edited in list(moved(subject.start, subject.end, effect))[:2]:
             if not subject.reached(edited.evidence):
+                yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
+        if effect.kind == "added" and _AT_END.search(subject.positive.instruction):
+            for edited in put_first(subject.start, subject.end, effect):
                 yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
 
 
@@ -147,6 +155,24 @@ def _losses(subject: Subject) -> Iterator[Case]:
         yield _loss(
             subject, "what the application kept before was deleted as well", without_files(end, set(own))
         )
+
+
+def _beside(subject: Subject) -> Iterator[Case]:
+    """More than was asked for: another file was made, another text emptied, another row brought into the same state."""
+    end = subject.end
+    made = next((effect for effect in subject.essential if effect.area == "file"), None)
+    folder = (made.container if made is not None else "Documents/x").rpartition("/")[0]
+    if folder.partition("/")[0] not in USER_FOLDERS:
+        folder = USER_FOLDERS[1]
+    other = f"{folder}/other{_OTHER}.txt"
+    yield _loss(subject, f"the file {other} was made as well", with_text(end, other, "something else"))
+    changed = {effect.container for effect in (*subject.essential, *subject.incidental)}
+    application = subject.positive.subtask_id.partition(".")[0]
+    for edited in emptied_texts(end, f"{APPLICATIONS_FOLDER}/{application}/", changed):
+        yield _loss(subject, edited.description, edited.evidence)
+    if subject.shown:
+        for edited in rows_alike(subject.start, end):
+            yield _loss(subject, edited.description, edited.evidence)
 
 
 def _untouched(subject: Subject) -> Iterator[Case]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
 
-from evaluators_api.state.editing import undone
+from evaluators_api.state.editing import undone, with_text
+from evaluators_api.state.effects import shown_controls
+from evaluators_api.state.reading import all_formats, read
 from synthesis.examination.cases import Case
 from synthesis.examination.subject import Subject
+from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_INCIDENTAL = 6
+_SHORTEST_CONTENT = 4
+_OTHER_CONTENT = "Quite another note, zq7"
 _MESSAGES = frozenset({"Text", "Heading", "Custom", "Image", "ProgressBar"})
 """Types of controls that only say something; a message can be gone by the time somebody looks."""
 
@@ -45,6 +51,8 @@ def genuine_variants(subject: Subject, others: Sequence[Trajectory]) -> Iterator
             )
     else:
         yield from _without_messages(subject)
+        yield from _seen_again(subject)
+    yield from _other_content(subject)
     yield from _incidental(subject)
 
 
@@ -84,6 +92,111 @@ def _without_messages(subject: Subject) -> Iterator[Case]:
         evidence,
         subject.start,
     )
+
+
+def _seen_again(subject: Subject) -> Iterator[Case]:
+    """The page after it was loaded anew, where rows, switches or fields tell what was done: what it said once is not said again."""
+    lasting = _state_on_screen(subject)
+    if not lasting or not _same_page(subject):
+        return
+    said = {
+        effect.address
+        for effect in subject.shown
+        if effect.area == "screen" and effect.kind == "added" and effect.address[0] in _MESSAGES
+    }
+    places = list(shown_controls(subject.end.controls))
+    own = [control for control in subject.end.controls if control.application != "environment"]
+    gone = {
+        id(control) for control, place in zip(own, places, strict=True) if place in said and not control.row
+    }
+    evidence = subject.end.model_copy(
+        update={
+            "inputs": (),
+            "controls": tuple(control for control in subject.end.controls if id(control) not in gone),
+            "window_title": subject.start.window_title,
+            "url": subject.start.url,
+            "text_under_cursor": "",
+        }
+    )
+    if evidence.url != subject.end.url or gone:
+        yield Case(
+            "without_messages",
+            "the page was loaded again: what was done is shown, the message about it is not",
+            subject.positive.parameters,
+            evidence,
+            subject.start,
+        )
+
+
+def _state_on_screen(subject: Subject) -> bool:
+    """Whether a row that was there, a switch or a field of the screen is in another state."""
+    if any(effect.area == "screen" and effect.kind == "changed" for effect in subject.shown):
+        return True
+    rows = [
+        {
+            control.row: control.text
+            for control in evidence.controls
+            if control.row and control.text != control.row
+        }
+        for evidence in (subject.start, subject.end)
+    ]
+    return any(rows[0].get(row, text) != text for row, text in rows[1].items())
+
+
+def _same_page(subject: Subject) -> bool:
+    """Whether the page in front is the one of the start; what follows its path may be a message."""
+    return urlsplit(subject.start.url).path == urlsplit(subject.end.url).path
+
+
+def _other_content(subject: Subject) -> Iterator[Case]:
+    """Something else was in the clipboard at the start, and therefore now is where that was put."""
+    held = (subject.start.clipboard.text or "").strip()
+    if len(held) < _SHORTEST_CONTENT or not any(
+        held in (effect.after or "").replace("\r\n", "\n") for effect in subject.guarded
+    ):
+        return
+    start, end = _with_other(subject.start, held), _with_other(subject.end, held)
+    yield Case(
+        "second_positive",
+        f"the same was done when the clipboard held {_OTHER_CONTENT!r}",
+        subject.positive.parameters,
+        end,
+        start,
+    )
+
+
+def _with_other(evidence: Evidence, held: str) -> Evidence:
+    """`evidence` as it would be if `held` had been another text from the start."""
+    clipboard = evidence.clipboard
+    if (clipboard.text or "").strip() == held:
+        evidence = evidence.model_copy(
+            update={"clipboard": clipboard.model_copy(update={"text": _OTHER_CONTENT})}
+        )
+    for file in evidence.files:
+        text = _rewritten(file.path, file.text or "", held)
+        if text is not None and evidence is not None:
+            evidence = with_text(evidence, file.path, text)
+    return evidence
+
+
+def _rewritten(path: str, text: str, held: str) -> str | None:
+    """The text of a file with another value in each place that holds `held`; None where none does."""
+    if held.splitlines()[0] not in text:
+        return None
+    name, tree = read(path, text)
+    if name == "lines":
+        joined = text.replace("\r\n", "\n")
+        return joined.replace(held, _OTHER_CONTENT) if held in joined else None
+    places = [
+        (node.raw, written)
+        for _, node in tree.walk()
+        if node.value is not None
+        and node.value.replace("\r\n", "\n").strip() == held
+        and (written := all_formats()[name].encode(_OTHER_CONTENT, node, text)) is not None
+    ]
+    for (begin, end), written in sorted(places, reverse=True):
+        text = text[:begin] + written + text[end:]
+    return text if places else None
 
 
 def _incidental(subject: Subject) -> Iterator[Case]:

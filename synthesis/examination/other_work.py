@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from evaluators_api.state.effects import effects
+from evaluators_api.state.templates import templated
 from synthesis.evaluation_functions.origins import origins
 from synthesis.examination.cases import Case
 from synthesis.examination.counterfeits import altered
 from synthesis.examination.subject import Subject
 from taskgraph.records.trajectory import Trajectory
-from taskgraph.text_folding import fold_text
 
 _MOST_OTHER_SUBTASKS = 8
 _MOST_PARAMETER_SETS = 6
+_SHORTEST_SHOWN = 3
+_NAMED = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
 def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) -> Iterator[Case]:
@@ -53,30 +56,40 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
 def traced_parameters(subject: Subject) -> frozenset[str]:
     """Parameters whose value, or the name of the file it is a path of, stands in an essential change or where it came from.
 
-    Of a folder and a path in it, both of them parameters, the path stands for both.
+    Of a folder and a path in it, both of them parameters, the path stands for both. A short value on the screen, such as a
+    digit, says nothing.
     """
     changes = [*subject.guarded, *subject.shown]
     containers = list(dict.fromkeys(effect.container for effect in changes if effect.area == "file"))
-    texts = [
+    own = subject.positive.parameters
+    templates = [
         part
         for effect in changes
-        for part in (effect.container, *effect.address, effect.after, effect.before)
+        if effect.area != "screen"
+        for part in (
+            effect.container_template,
+            *effect.address_template,
+            effect.after_template,
+            effect.before_template,
+        )
     ]
-    texts += [
-        part
+    longer = {name: value for name, value in own.items() if len(value) >= _SHORTEST_SHOWN}
+    templates += [
+        templated(part, longer)
+        for effect in changes
+        if effect.area == "screen"
+        for part in (effect.address[-1], effect.after or "")
+    ]
+    templates += [
+        templated(part, own)
         for origin in origins(subject.start, subject.end, containers)
-        for part in (origin.source, origin.source_at, origin.target_at)
+        for part in (origin.source, origin.source_at, origin.target_at, *origin.belonging_to.values())
     ]
-    folded = [fold_text(text) for text in texts if text]
-    parameters = subject.positive.parameters
+    traced = {name for template in templates for name in _NAMED.findall((template or "").replace("{{", ""))}
     return frozenset(
         name
-        for name, value in parameters.items()
-        if not any(other.startswith(f"{value}/") for other in parameters.values())
-        and any(
-            part and any(part in text for text in folded)
-            for part in (fold_text(value), fold_text(value.rpartition("/")[2]))
-        )
+        for name, value in own.items()
+        if name in traced and not any(other.startswith(f"{value}/") for other in own.values())
     )
 
 

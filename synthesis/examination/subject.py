@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
+from evaluators_api.evidence.text_matching import has_phrase
 from evaluators_api.state.effects import effects
 from evaluators_api.state.essential import divide
+from evaluators_api.state.formats.drawing import SHAPE
 from resources.categories import ResourceKind
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.trajectory import Trajectory
-from taskgraph.text_folding import fold_text
 
-_ON_SCREEN = {ResourceKind.OPEN_DOCUMENT, ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
-_ALL_COUNTS = frozenset({"lines", "delimited", ""})
+_ON_SCREEN = {ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
+_ALL_COUNTS = frozenset({"lines", "delimited", "drawing", ""})
 """Formats in which nothing in a file of the user is a default."""
+_SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*(px|pt|em)?")
 _LASTING = frozenset({"file", "directory", "clipboard"})
 
@@ -53,12 +55,21 @@ class Subject:
         """The lasting effects that a function must notice one by one.
 
         Left out are empty values, folders that come and go with what is in them, and defaults: what an application writes of
-        itself into a record that it makes, the same every time and not mentioned by the instruction.
+        itself into a record that it makes, the same every time and not mentioned by the instruction; groups of nothing
+        but these.
         """
-        return tuple(
+        counted = [
             effect
             for effect in self.essential
             if not self._is_empty(effect) and not self._is_holder(effect) and not self._is_default(effect)
+        ]
+        leaves = [effect for effect in counted if is_leaf(effect, self.essential)]
+        return tuple(
+            effect
+            for effect in counted
+            if not effect.address
+            or is_leaf(effect, self.essential)
+            or any(_inside(inner, effect) for inner in leaves)
         )
 
     def reached(self, evidence: Evidence) -> bool:
@@ -87,14 +98,13 @@ class Subject:
         if effect.kind != "added" or not any(_inside(effect, other) for other in self.essential):
             return False
         own = effect.container.startswith(f"{APPLICATIONS_FOLDER}/")
-        if not own and effect.format in _ALL_COUNTS:
+        if not own and effect.format in _ALL_COUNTS and effect.address[-1:] != (SHAPE,):
             return False
         value = effect.after or ""
-        if _names_parameter(effect.after_template):
+        if _names_parameter(effect.after_template) or effect.source:
             return False
-        asked = fold_text(self.positive.instruction)
         return (effect.key in self.constant or _NUMBERS.fullmatch(value) is not None) and (
-            not value.strip() or fold_text(value) not in asked
+            not value.strip() or not has_phrase(value, self.positive.instruction)
         )
 
 
@@ -110,6 +120,9 @@ def subject_of(
     division = divide(found)[0]
     lasting = tuple(effect for effect in division.essential if effect.area in _LASTING)
     on_screen = not lasting or (instance is not None and is_on_screen(instance))
+    seen = [
+        effect for effect in division.essential if effect.area not in _LASTING and _says_something(effect)
+    ]
     values: dict[tuple[str, ...], set[str | None]] = {}
     for changes, _ in found:
         for effect in changes:
@@ -117,9 +130,7 @@ def subject_of(
     return Subject(
         positive=positive,
         essential=lasting,
-        shown=tuple(effect for effect in division.essential if effect.area not in _LASTING)
-        if on_screen
-        else (),
+        shown=tuple(seen) if on_screen else (),
         incidental=division.incidental,
         constant=frozenset(
             key
@@ -130,7 +141,7 @@ def subject_of(
 
 
 def is_on_screen(instance: BoundSubtask) -> bool:
-    """Whether an output of the subtask is something that the screen shows: an open document, a selection, a tab, a setting."""
+    """Whether an output of the subtask is something that only the screen shows: a selection, a tab, a setting."""
     return any(resource.kind in _ON_SCREEN for resource in instance.outputs)
 
 
@@ -148,6 +159,11 @@ def _inside(inner: Effect, outer: Effect) -> bool:
         and inner.address[:depth] == outer.address
         and outer.kind == inner.kind
     )
+
+
+def _says_something(effect: Effect) -> bool:
+    """Whether it is more than a digit of a clock or a letter that is painted alone."""
+    return effect.area != "screen" or _SAYS_SOMETHING.search(effect.address[-1]) is not None
 
 
 def _names_parameter(template: str | None) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
-from taskgraph.records.interaction import ClickInput, Control
+from taskgraph.records.interaction import ClickInput, Control, DragInput
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from taskgraph.text_folding import fold_label
 
@@ -20,16 +21,21 @@ _SHOWN_CONTROLS = 4
 
 
 def left_open(
-    before: Iterable[Control], after: Iterable[Control], instruction: str = "", clicked: str = ""
+    before: Iterable[Control],
+    after: Iterable[Control],
+    instruction: str = "",
+    clicked: str = "",
+    steps: Sequence[TrajectoryStep] = (),
 ) -> tuple[str, ...]:
     """Dialogs, menus and questions that `after` shows and `before` did not, described in words.
 
     None where the instruction asks for one: it speaks of a dialog or menu, or of the title of the one that is open. A menu in
-    which an item called `clicked` was clicked last has its answer: some stay as long as the pointer is over them.
+    which an item called `clicked` was clicked last has its answer: some stay as long as the pointer is over them. A panel
+    beside which `steps` went on waits for nobody, whatever it calls itself.
     """
     if _ASKED_FOR.search(instruction):
         return ()
-    known = {_container(control) for control in before}
+    known = {_container(control) for control in before} | _worked_beside(steps)
     open_now: dict[tuple[str, str], list[str]] = {}
     for control in after:
         container = _container(control)
@@ -51,6 +57,7 @@ def unsettled(trajectory: Trajectory) -> tuple[str, ...]:
         trajectory.final_evidence.controls,
         trajectory.instruction,
         last_click(trajectory.steps),
+        trajectory.steps,
     )
 
 
@@ -68,6 +75,17 @@ def ask_to_settle(found: Iterable[str]) -> str:
         f"the work is not finished while {' and '.join(found)} is open: answer it as the instruction wants, or close it"
         " without undoing what was done, before you finish"
     )
+
+
+def _worked_beside(steps: Sequence[TrajectoryStep]) -> set[tuple[str, str]]:
+    """Containers that stayed open while something outside of them was clicked or drawn."""
+    found: set[tuple[str, str]] = set()
+    for step, following in pairwise(steps):
+        if step.target is not None and not step.problem and isinstance(step.action, ClickInput | DragInput):
+            shown = {_container(control) for control in step.observation_controls}
+            still = {_container(control) for control in following.observation_controls}
+            found |= (shown & still) - {_container(step.target)}
+    return found
 
 
 def _container(control: Control) -> tuple[str, str]:

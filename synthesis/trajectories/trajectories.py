@@ -102,7 +102,7 @@ class ModelAgent:
             self._start = observation.controls
         reply = await self._ask(instruction, observation, history)
         if reply.status == "FINISH" and not self._told:
-            open_now = left_open(self._start, observation.controls, instruction, last_click(history))
+            open_now = left_open(self._start, observation.controls, instruction, last_click(history), history)
             if open_now:
                 self._told = True
                 self.feedback = (*self.feedback, ask_to_settle(open_now))

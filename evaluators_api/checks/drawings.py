@@ -1,0 +1,96 @@
+"""Checks of drawings: their shapes and texts, whatever the program and the file format that they are kept in."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from evaluators_api.checks.declaration import Scene, check, text_of_file
+from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.evidence.text_matching import shown_in
+from evaluators_api.state.formats.drawing import SHAPE, SHAPES, TEXT
+from evaluators_api.state.reading import read
+from taskgraph.text_folding import fold_text
+
+_WRITTEN = "text"
+
+
+@check("files")
+def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[str]) -> bool:
+    """Checks if a drawing holds exactly these shapes and texts, each as often as it is given, in any order and place.
+
+    Reads Excalidraw and draw.io files and SVG images. Shapes are 'rectangle', 'ellipse', 'diamond', 'line', 'arrow', and
+    others as the program calls them; in SVG images what was drawn by hand is a 'path'. A text that stands alone is no shape.
+
+    Args:
+        file_path: Path relative to the home folder.
+        shapes: Kinds of all its shapes; [] for none.
+        texts: All its texts, labels of shapes included; [] for none.
+
+    Returns:
+        True if the file is a drawing of these and nothing else.
+
+    Example:
+        check_drawing(file_path='Documents/plan.drawio', shapes=['rectangle'], texts=['Main server'])
+    """
+    found = _drawn(scene.view, file_path)
+    if found is None:
+        return False
+    wanted = Counter(kind.casefold() for kind in shapes), Counter(fold_text(text) for text in texts)
+    return found == wanted
+
+
+@check("files")
+def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
+    """Checks if a drawing holds what another one held at the start: the same texts and as many shapes. For exports and copies.
+
+    Args:
+        source: Path of the drawing as it was at the start, relative to the home folder.
+        target: Path of the Excalidraw or draw.io file or SVG image that should hold the same.
+
+    Returns:
+        True if the source held something, and the target holds just that.
+
+    Example:
+        check_drawing_copied(source='Documents/plan.excalidraw', target='Downloads/plan.svg')
+    """
+    first, second = _drawn(scene.start, source), _drawn(scene.view, target)
+    if first is None or second is None or not (first[0] or first[1]):
+        return False
+    return first[1] == second[1] and first[0].total() == second[0].total()
+
+
+@check("files")
+def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
+    """Checks if all texts of a drawing were shown on the screen at the start: it is the drawing that was open then.
+
+    Args:
+        file_path: Path of the Excalidraw or draw.io file or SVG image.
+
+    Returns:
+        True if the drawing has texts and each was there to read at the start.
+
+    Example:
+        check_drawing_shown_before(file_path='Downloads/plan.svg')
+    """
+    found = _drawn(scene.view, file_path)
+    if found is None or not found[1]:
+        return False
+    return all(any(shown_in(text, shown) for shown in scene.start.shown) for text in found[1])
+
+
+def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] | None:
+    """Shapes and texts of the drawing at `path`; None where there is none."""
+    file = view.file(path)
+    tree = None if file is None or not text_of_file(file) else read(file.path, text_of_file(file))[1]
+    drawn = None if tree is None else tree.at((SHAPES,))
+    if drawn is None:
+        return None
+    shapes: Counter[str] = Counter()
+    texts: Counter[str] = Counter()
+    for item in drawn.children:
+        kind, text = item.at((SHAPE,)), item.at((TEXT,))
+        if kind is not None and kind.value and kind.value != _WRITTEN:
+            shapes[kind.value.casefold()] += 1
+        if text is not None and text.value:
+            texts[fold_text(text.value)] += 1
+    return shapes, texts

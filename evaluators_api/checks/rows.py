@@ -1,0 +1,62 @@
+"""Checks of rows on the screen: what a table or list shows of one thing, and that it shows the same of all others."""
+
+from __future__ import annotations
+
+from evaluators_api.checks.declaration import Scene, check
+from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.evidence.text_matching import same_name, shown_in
+from evaluators_api.state.volatility import is_passing
+
+
+@check("screen")
+def check_row_shows(scene: Scene, row: str, text: str) -> bool:
+    """Checks if the row called row, of a table or list on the last screen, shows this text: the state of one thing among others.
+
+    Args:
+        row: Name of the row, as the application writes it.
+        text: A whole text in that row.
+
+    Returns:
+        True if there is such a row with that text.
+
+    Example:
+        check_row_shows(row='backup', text='running')
+    """
+    return any(
+        shown_in(text, shown)
+        for name, texts in _rows(scene.view).items()
+        if same_name(row, name)
+        for shown in texts
+    )
+
+
+@check("screen")
+def check_other_rows_unchanged(scene: Scene, rows: list[str]) -> bool:
+    """Checks if all rows of the tables on the screen, except for these, show what they showed at the start.
+
+    Times, counters and process numbers do not count. Rows that are not on both screens are not looked at.
+
+    Args:
+        rows: Names of the rows that the subtask changes.
+
+    Returns:
+        True if no other row shows anything else.
+
+    Example:
+        check_other_rows_unchanged(rows=['backup'])
+    """
+    before, after = _rows(scene.start), _rows(scene.view)
+    return all(
+        before[name] == texts
+        for name, texts in after.items()
+        if name in before and not any(same_name(row, name) for row in rows)
+    )
+
+
+def _rows(view: EvidenceView) -> dict[str, frozenset[str]]:
+    """Lasting texts of each named row."""
+    found: dict[str, set[str]] = {}
+    for control in view.evidence.controls:
+        if control.row and control.text and not is_passing(control.text):
+            found.setdefault(control.row, set()).add(control.text)
+    return {name: frozenset(texts) for name, texts in found.items()}

@@ -1,0 +1,191 @@
+"""Drawings, as their shapes and texts: Excalidraw, draw.io, SVG. Seeds, versions, fonts, colours and positions are left out.
+
+Each shape is a record with the fields `shape` and, where it has one, `text`; `page` holds the names of pages.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from evaluators_api.errors import StateUnreadableError
+from evaluators_api.state.formats import json_tree, markup
+from evaluators_api.state.nodes import Node, group, leaf
+
+SUFFIXES: frozenset[str] = frozenset([".excalidraw", ".drawio", ".svg"])
+SHAPES, PAGES, SHAPE, TEXT = "shapes", "pages", "shape", "text"
+"""What a drawing has, and what each of its shapes has."""
+_DRAWN = {
+    "rect": "rectangle",
+    "circle": "ellipse",
+    "ellipse": "ellipse",
+    "line": "line",
+    "polyline": "line",
+    "polygon": "polygon",
+    "path": "path",
+    "image": "image",
+}
+_NEVER_DRAWN = frozenset(
+    {"defs", "clipPath", "marker", "mask", "pattern", "symbol", "metadata", "title", "desc"}
+)
+_WRITTEN = frozenset({"text", "foreignObject"})
+_TAG = re.compile(r"<[^>]*>")
+_BREAK = re.compile(r"<(?:br|/div|/p)\b[^>]*>", re.IGNORECASE)
+_FIRST_STYLE = re.compile(r"(?:^|;)shape=([\w.]+)|^([a-zA-Z]\w*)(?:;|$)")
+
+
+def recognises(text: str) -> bool:
+    """Whether it begins as a drawing of one of these kinds does."""
+    head = text.lstrip("\ufeff \t\r\n")[:200]
+    return head.startswith(("<svg", "<mxfile")) or (head[:1] == "{" and '"excalidraw' in head)
+
+
+def parse(text: str) -> Node:
+    """The shapes in the order of the file, and the pages where they have names."""
+    start = text.lstrip("\ufeff \t\r\n")[:1]
+    if start == "{":
+        shapes, pages = list(_excalidraw(json_tree.parse(text))), []
+    elif start == "<":
+        tree = markup.parse(text)
+        root = next((child for child in tree.children if child.children), tree)
+        tag = _tag(root)
+        if tag == "svg":
+            shapes, pages = list(_svg(root)), []
+        elif tag in ("mxfile", "mxGraphModel"):
+            shapes, pages = list(_cells(root)), list(_pages(root))
+            if not shapes and any(part.name == "text" for _, part in root.walk()):
+                raise StateUnreadableError("a compressed diagram")
+        else:
+            raise StateUnreadableError(f"<{tag}> is no drawing")
+    else:
+        raise StateUnreadableError("no drawing")
+    parts = [group(SHAPES, "field", (0, len(text)), tuple(_numbered(shapes)))]
+    if pages:
+        parts.append(group(PAGES, "schema", (0, len(text)), tuple(_numbered(pages))))
+    return group("", "field", (0, len(text)), tuple(parts))
+
+
+def encode(value: str, node: Node, text: str) -> str | None:
+    """As the file writes it: a JSON string, an attribute, or text between tags."""
+    if node.raw[0] == node.raw[1]:
+        return None
+    first = text[node.raw[0]]
+    if node.name == SHAPE:
+        rest = "" if text.lstrip()[:1] == "{" else ";whiteSpace=wrap;html=1;"
+        return f'"{value}{rest}"' if first == '"' and re.fullmatch(r"\w+", value) else None
+    if first == '"' and text.lstrip()[:1] == "{":
+        return json.dumps(value, ensure_ascii=False)
+    if first in "\"'":
+        return '"' + html.escape(value, quote=True).replace("\n", "&#10;") + '"'
+    return html.escape(value, quote=False) if value.strip() else None
+
+
+def insert(text: str, parent: Node, index: int, raw: str) -> str | None:
+    """One more shape beside the others."""
+    if parent.name != SHAPES or not parent.children:
+        return None
+    comma = "," if text.lstrip()[:1] == "{" else ""
+    if index < len(parent.children):
+        place = parent.children[index].raw[0]
+        return text[:place] + raw + comma + text[place:]
+    place = parent.children[-1].raw[1]
+    return text[:place] + comma + raw + text[place:]
+
+
+def _numbered(nodes: list[Node]) -> Iterator[Node]:
+    for index, node in enumerate(nodes):
+        yield replace(node, name=str(index))
+
+
+def _shape(element: Node, shape: Node | None, kind: str, text: Node | None, words: str) -> Node:
+    """A record; `shape` and `text` are the nodes that hold its kind and its text in the file."""
+    raw = shape.raw if shape is not None else (element.raw[0], element.raw[0])
+    parts = [leaf(SHAPE, "field", raw, kind)]
+    if text is not None and words:
+        parts.append(leaf(TEXT, "field", text.raw, words))
+    return group("", "position", element.raw, tuple(parts), element.extent)
+
+
+def _excalidraw(tree: Node) -> Iterator[Node]:
+    elements = tree.at(("elements",))
+    kind = tree.at(("type",))
+    if elements is None or kind is None or not (kind.value or "").startswith("excalidraw"):
+        raise StateUnreadableError("no elements of a drawing")
+    for element in elements.children:
+        shape, text, deleted = element.at(("type",)), element.at(("text",)), element.at(("isDeleted",))
+        if shape is not None and shape.value and (deleted is None or deleted.value != "true"):
+            yield _shape(
+                element, shape, shape.value, text, "" if text is None else (text.value or "").strip()
+            )
+
+
+def _cells(root: Node) -> Iterator[Node]:
+    for _, cell in root.walk():
+        if _tag(cell) != "mxCell":
+            continue
+        held = {child.name: child for child in cell.children}
+        text = held.get("@value")
+        words = _plain(text.value or "") if text is not None else ""
+        if (edge := held.get("@edge")) is not None and edge.value == "1":
+            yield _shape(cell, None, "arrow", text, words)
+        elif (vertex := held.get("@vertex")) is not None and vertex.value == "1":
+            style = held.get("@style")
+            yield _shape(cell, style, _kind(style.value or "" if style is not None else ""), text, words)
+
+
+def _kind(style: str) -> str:
+    """The kind of a draw.io shape; without any it is a rectangle."""
+    match = _FIRST_STYLE.search(style)
+    return "rectangle" if match is None else (match.group(1) or match.group(2)).casefold()
+
+
+def _pages(root: Node) -> Iterator[Node]:
+    for child in root.children:
+        name = child.at(("@name",)) if _tag(child) == "diagram" else None
+        if name is not None and name.value:
+            yield leaf("", "position", name.raw, name.value)
+
+
+def _svg(root: Node) -> Iterator[Node]:
+    previous = ""
+    for child in root.children:
+        tag = _tag(child)
+        if tag in _NEVER_DRAWN or child.name.startswith("@"):
+            continue
+        if tag in ("g", "svg", "a", "switch"):
+            found = list(_svg(child))
+            texts = [item for item in found if item.at((TEXT,)) is not None]
+            yield from texts[:1] if tag == "switch" and texts else found
+        elif tag in _WRITTEN:
+            held = [
+                node for _, node in child.walk() if node.name.startswith("text") and node.value is not None
+            ]
+            words = " ".join((node.value or "").strip() for node in held)
+            if held and words:
+                yield _shape(child, None, TEXT, held[0], words)
+        elif tag in _DRAWN and not (tag == previous == "path") and not _is_background(child, root):
+            yield _shape(child, None, _DRAWN[tag], None, "")
+        previous = tag
+
+
+def _is_background(element: Node, root: Node) -> bool:
+    """Whether it is a rectangle as large as the picture, in its corner."""
+    if _tag(element) != "rect" or _tag(root) != "svg":
+        return False
+    held = {child.name: (child.value or "").removesuffix("px") for child in element.children}
+    size = {child.name: (child.value or "").removesuffix("px") for child in root.children}
+    return all(held.get(name) in (size.get(name), "100%") for name in ("@width", "@height"))
+
+
+def _plain(value: str) -> str:
+    """The words of a label that may be HTML."""
+    if "<" not in value:
+        return value.strip()
+    return html.unescape(_TAG.sub("", _BREAK.sub("\n", value))).strip()
+
+
+def _tag(node: Node) -> str:
+    return node.name.partition("#")[0].partition("[")[0].partition(" (")[0]

@@ -1,0 +1,121 @@
+"""Evidence in which more was done than was asked for, or the right thing at the wrong end of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluators_api.state.editing import Edited, with_text
+from evaluators_api.state.effects import file_changes
+from evaluators_api.state.reading import all_formats, read
+from evaluators_api.state.volatility import is_generated, is_passing, is_volatile
+from taskgraph.records.effect import Effect
+from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.interaction import Control
+
+_LONG = 12
+_MOST = 2
+
+
+def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
+    """`end` with a line that was added to a text at the beginning of the text."""
+    old, new = _file(start, effect.container), _file(end, effect.container)
+    if effect.area != "file" or not effect.address or old is None or new is None or new.text is None:
+        return
+    name, changes = file_changes(old, new)
+    change = next((item for item in changes if item.address == effect.address and item.kind == "added"), None)
+    if change is None or change.after is None or change.after.extent is None or change.parents is None:
+        return
+    parent, added = change.parents[1], change.after
+    if added.naming != "position" or added.value is None or parent.children.index(added) == 0:
+        return
+    begin, finish = added.extent
+    line = new.text[added.raw[0] : added.raw[1]]
+    first = parent.children[0].raw[0]
+    text = new.text[:first] + line + "\n" + new.text[first:begin] + new.text[finish:]
+    if read(effect.container, text)[0] == name:
+        yield Edited(
+            f"{effect.container}: {added.value[:60]!r} stands at the beginning instead of the end",
+            with_text(end, effect.container, text),
+        )
+
+
+def emptied_texts(end: Evidence, folder: str, except_for: set[str]) -> Iterator[Edited]:
+    """`end` with a text in another file below `folder` emptied, as by cutting it out instead of copying it."""
+    made = 0
+    for file in end.files:
+        if (
+            made == _MOST
+            or not file.path.startswith(folder)
+            or file.path in except_for
+            or is_volatile(file.path)
+        ):
+            continue
+        text = _emptied(file)
+        if text is not None:
+            made += 1
+            yield Edited(f"{file.path}: a text in it was emptied as well", with_text(end, file.path, text))
+
+
+def rows_alike(start: Evidence, end: Evidence) -> Iterator[Edited]:
+    """`end` with another row in the state into which the performance brought one."""
+    before, after = _rows(start), _rows(end)
+    moved = next((name for name, texts in after.items() if name in before and before[name] != texts), None)
+    if moved is None:
+        return
+    gone, new = before[moved] - after[moved], sorted(after[moved] - before[moved])
+    other = next(
+        (
+            name
+            for name, texts in after.items()
+            if name != moved and before.get(name) == texts and gone <= texts
+        ),
+        None,
+    )
+    if other is None or not new:
+        return
+    controls: list[Control] = []
+    left = list(new)
+    for control in end.controls:
+        if control.row == other and control.text in gone:
+            if left:
+                controls.append(control.model_copy(update={"text": left.pop(0)}))
+        else:
+            controls.append(control)
+    yield Edited(
+        f"the row {other!r} shows {new[0]!r} now as well",
+        end.model_copy(update={"controls": tuple(controls)}),
+    )
+
+
+def _emptied(file: FileState) -> str | None:
+    """The text of a file without its longest text; None where there is none to take out."""
+    if file.text is None or file.truncated:
+        return None
+    name, tree = read(file.path, file.text)
+    if name in ("lines", "database"):
+        return None
+    values = [
+        node
+        for _, node in tree.walk()
+        if node.value is not None
+        and len(node.value) >= _LONG
+        and node.naming != "schema"
+        and not is_generated(node.value)
+    ]
+    for node in sorted(values, key=lambda item: -len(item.value or "")):
+        written = all_formats()[name].encode("", node, file.text)
+        if written is not None:
+            return file.text[: node.raw[0]] + written + file.text[node.raw[1] :]
+    return None
+
+
+def _rows(evidence: Evidence) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for control in evidence.controls:
+        if control.row and control.text and not is_passing(control.text):
+            found.setdefault(control.row, set()).add(control.text)
+    return {name: frozenset(texts) for name, texts in found.items()}
+
+
+def _file(evidence: Evidence, path: str) -> FileState | None:
+    return next((file for file in evidence.files if file.path == path), None)

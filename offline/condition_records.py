@@ -1,0 +1,132 @@
+"""Conditions of records: one that holds all the values that the performances share, and how many differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from offline.condition_terms import Terms
+from offline.conditions import Call, Condition, Value
+from offline.expressions import Expression, generalise
+from prompts.shown_effects import TouchedRecord
+
+_Key = tuple[Expression, Expression, str, tuple[str, ...], int]
+_TABLES = frozenset({"delimited", "lines"})
+"""Formats in which nothing in a file of the user is a default."""
+_APPLICATIONS = ".applications/"
+_NOWHERE = (("", ""),)
+
+
+def record_conditions(terms: Sequence[Terms]) -> list[Condition]:
+    """Records that were added, changed or removed, in terms of the parameters."""
+    tables = [_keyed(item) for item in terms]
+    conditions = []
+    for key, fields in tables[0].items() if tables else ():
+        others = [table.get(key) for table in tables[1:]]
+        shared = {
+            name: value
+            for name, value in fields.items()
+            if all(other is not None and other.get(name) == value for other in others)
+        }
+        path, within, kind, changed, _ = key
+        named = {name: value for name, value in shared.items() if value.depends}
+        if kind == "changed":
+            shared = {**named, **{name: shared[name] for name in changed if name in shared}}
+        elif kind == "removed" or not named:
+            shared = named
+        if kind == "added" and not named:
+            conditions += _row_as_text(terms, path)
+        if shared and (kind != "changed" or set(changed) <= set(shared)):
+            conditions.append(_condition(path, within, kind, shared))
+    return conditions
+
+
+def changed_numbers(terms: Sequence[Terms]) -> list[Condition]:
+    """How many records of each changed file differ; any number, where the performances have different ones."""
+    tables = [
+        {item.text(count.file_path): count for count in item.performance.effects.counts} for item in terms
+    ]
+    found = []
+    for path in tables[0] if tables else ():
+        if all(path in table for table in tables):
+            arguments: list[tuple[str, Value]] = [("file_path", path)]
+            for name in ("added", "removed", "changed"):
+                numbers = {getattr(table[path], name) for table in tables}
+                arguments.append((name, numbers.pop() if len(numbers) == 1 else None))
+            call = Call("check_other_records_unchanged", tuple(arguments))
+            told = generalise("something else in the file was lost, added or changed", {})
+            found.append(Condition("remainder", call, told))
+    return found
+
+
+def _condition(path: Expression, within: Expression, kind: str, fields: dict[str, Expression]) -> Condition:
+    arguments: tuple[tuple[str, Value], ...] = (
+        ("file_path", path),
+        ("fields", tuple(sorted(fields.items()))),
+    )
+    where: tuple[tuple[str, Value], ...] = (("within", within),) if within.parts != _NOWHERE else ()
+    if kind == "removed":
+        call = Call("check_record_count", (*arguments, ("count", 0), *where))
+        return Condition("lasting", call, generalise("the record is still there", {}))
+    told = generalise("there is no record that holds all this", {})
+    return Condition("lasting", Call("check_record", (*arguments, *where)), told)
+
+
+def _row_as_text(terms: Sequence[Terms], path: Expression) -> list[Condition]:
+    """A row of a table that a parameter gives as it stands in the file."""
+    tables = {
+        effect.container
+        for item in terms
+        for effect in item.performance.effects.essential
+        if effect.format == "delimited"
+    }
+    rows = [
+        {
+            item.text(",".join(record.fields.values()))
+            for record in item.performance.effects.records
+            if record.kind == "added" and record.file_path in tables and item.text(record.file_path) == path
+        }
+        for item in terms
+    ]
+    told = generalise("the row is missing", {})
+    return [
+        Condition("lasting", Call("check_file_contains", (("file_path", path), ("text", row))), told)
+        for row in rows[0].intersection(*rows[1:])
+        if row.parameters
+    ]
+
+
+def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
+    """Fields of each record that decide, in terms of the parameters."""
+    effects = terms.performance.effects
+    whole = {item.container: item for item in effects.essential if item.area == "file" and not item.address}
+    tables = {
+        item.container
+        for item in effects.essential
+        if item.format in _TABLES and not item.container.startswith(_APPLICATIONS)
+    }
+    found: dict[_Key, dict[str, Expression]] = {}
+    for record in effects.records:
+        holder = whole.get(record.file_path)
+        if holder is not None and (holder.kind == "removed" or holder.format == "drawing"):
+            continue
+        everything = record.file_path in tables or record.kind != "added"
+        fields = {
+            name: terms.text(value)
+            for name, value in record.fields.items()
+            if everything or (value.strip() and terms.said(value))
+        }
+        number = 0
+        while (key := _key(record, terms, number)) in found:
+            number += 1
+        found[key] = fields
+    return found
+
+
+def _key(record: TouchedRecord, terms: Terms, number: int) -> _Key:
+    return (
+        terms.text(record.file_path),
+        terms.text(record.within),
+        record.kind,
+        record.changed_fields,
+        number,
+    )

@@ -1,0 +1,52 @@
+"""Conditions of what is shown, for work that leaves nothing else: states first, then the window, then texts."""
+
+from __future__ import annotations
+
+import re
+
+from offline.condition_terms import Terms
+from offline.conditions import Call, Condition
+from taskgraph.records.effect import Effect
+
+_ADDRESS = re.compile(r"^\w+://[^/?#]*/?$|^\w+://[^/?#]*")
+"""What stands before the path in the address of a page; all of it for a first page."""
+
+
+def screen_conditions(terms: Terms) -> list[Condition]:
+    """What is shown now and was not before; what a parameter names first."""
+    effects = terms.performance.effects
+    found = []
+    for row, texts in effects.rows.items():
+        for text in texts:
+            told = f"{row} does not show {text}"
+            found.append(terms.condition("check_row_shows", told, kind="screen", row=row, text=text))
+    for name, on in effects.switches.items():
+        call = Call("check_control_checked", (("text", terms.text(name)), ("checked", on)))
+        told = terms.text(f"{name} is not {'on' if on else 'off'}")
+        found.append(Condition("screen", call, told))
+    for name, value in effects.contents.items():
+        told = f"{name} does not show its value"
+        found.append(terms.condition("check_control_value", told, kind="screen", text=name, value=value))
+    for effect in effects.essential:
+        if effect.area == "window" and (condition := _window(terms, effect)) is not None:
+            found.append(condition)
+    for text in effects.appeared:
+        told = f"{text} is not shown"
+        found.append(terms.condition("check_text_exists_via_control", told, kind="screen", text=text))
+    for text in effects.vanished:
+        told = f"{text} is still shown"
+        found.append(
+            terms.condition("check_text_exists_via_control", told, kind="screen", negated=True, text=text)
+        )
+    found.sort(key=lambda item: (not item.parameters, item.negated))
+    return found
+
+
+def _window(terms: Terms, effect: Effect) -> Condition | None:
+    if effect.address == ("title",) and effect.after:
+        return terms.condition("check_window", "another window is in front", kind="screen", text=effect.after)
+    if effect.address == ("address",):
+        path = _ADDRESS.sub("", effect.after or "")
+        if path:
+            return terms.condition("check_window", "another page is in front", kind="screen", text=path)
+    return None

@@ -1,0 +1,212 @@
+"""Conditions of files and the clipboard: what was made, changed or removed, and that all else stayed as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from offline.condition_terms import Terms
+from offline.conditions import Call, Condition, Value
+from offline.expressions import Expression
+from prompts.shown_effects import Origin
+from taskgraph.records.effect import Effect
+
+_LONGEST_TEXT = 4_000
+_CUT = "… sha256:"
+_DRAWING = "drawing"
+
+
+def lasting_conditions(terms: Terms) -> list[Condition]:
+    """What was made, changed or removed."""
+    found = [condition for item in terms.performance.effects.origins for condition in _origin(terms, item)]
+    for effect in terms.performance.effects.essential:
+        if effect.area == "directory" and effect.kind == "added":
+            told = f"there is no folder {effect.container}"
+            found.append(terms.condition("check_directory_exists", told, path=effect.container))
+        elif effect.area == "clipboard":
+            found += _clipboard(terms, effect)
+        elif effect.area == "file":
+            found += _file(terms, effect)
+    for item in terms.performance.effects.extended if terms.at_end else ():
+        texts = {"file_path": item.file_path, "text": item.text} | (
+            {"field": item.field} if item.field else {}
+        )
+        told = f"{item.text} does not stand at the end of {item.file_path}, behind what was there"
+        found.append(terms.condition("check_text_extended", told, **texts))
+    return found
+
+
+def remainder_conditions(terms: Terms) -> list[Condition]:
+    """What was to stay as it was."""
+    effects = terms.performance.effects
+    files = [item for item in effects.essential if item.area == "file"]
+    paths = list(
+        dict.fromkeys(
+            [
+                *(item.container for item in files if not item.address),
+                *(item.file_path for item in effects.counts),
+                *(item.container for item in files),
+            ]
+        )
+    )
+    folders = [item.container for item in effects.essential if item.area == "directory"]
+    found = [
+        terms.condition(
+            "check_file_changed", f"{path} is what it was at the start", kind="remainder", file_path=path
+        )
+        for path in (*paths, *folders)
+    ]
+    own = [path for path in paths if not path.startswith(".applications/")]
+    removed = [item.container for item in files if item.kind == "removed" and not item.address]
+    allowed = tuple(terms.text(path) for path in dict.fromkeys([*own, *removed, *effects.other_files]))
+    unchanged = Call("check_other_files_unchanged", (("file_paths", allowed),))
+    found.append(Condition("remainder", unchanged, terms.text("something else was made, changed or lost")))
+    if effects.rows:
+        rows = tuple(terms.text(name) for name in effects.rows)
+        call = Call("check_other_rows_unchanged", (("rows", rows),))
+        found.append(Condition("remainder", call, terms.text("another row shows something else as well")))
+    return found
+
+
+def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
+    source, target = terms.text(item.source), terms.text(item.target)
+    told = terms.text(f"{item.target} does not hold what {item.source} held")
+    place: tuple[tuple[str, Value], ...] = (("source", source), ("target", target))
+    if item.kind in ("whole", "part"):
+        yield Condition("lasting", Call("check_copied", (*place, ("whole", item.kind == "whole"))), told)
+    elif item.kind == "records":
+        within = (
+            ("source_within", terms.text(item.source_at)),
+            ("target_within", terms.text(item.target_at)),
+        )
+        yield Condition("lasting", Call("check_records_copied", (*place, *within)), told)
+    elif item.kind == "belonging":
+        fields = _fields(terms, item)
+        if fields:
+            call = Call("check_records_copied", (*place, ("belonging_to", fields)))
+            yield Condition("lasting", call, told)
+    elif item.kind == "drawing":
+        yield Condition("lasting", Call("check_drawing_copied", place), told)
+    elif item.kind == "shown":
+        told = terms.text(f"{item.target} does not show what was open")
+        yield Condition("lasting", Call("check_drawing_shown_before", (("file_path", target),)), told)
+    else:
+        held = _held(terms, item, source)
+        if held is None:
+            return
+        if item.target == "clipboard":
+            yield Condition("lasting", Call("check_clipboard_text", (("text", held),)), told)
+        elif item.kind == "field":
+            field = terms.text(item.target_at)
+            arguments: tuple[tuple[str, Value], ...] = (
+                ("file_path", target),
+                ("field", field),
+                ("value", held),
+            )
+            yield Condition("lasting", Call("check_field", arguments), told)
+        else:
+            yield Condition("lasting", Call("check_file_text", (("file_path", target), ("text", held))), told)
+
+
+def _held(terms: Terms, item: Origin, source: Expression) -> Call | None:
+    """What gets the text that was somewhere at the start."""
+    at_start: tuple[tuple[str, Value], ...] = (("at_start", True),)
+    if item.kind == "field":
+        return Call("get_field", (("file_path", source), ("field", terms.text(item.source_at)), *at_start))
+    if item.kind == "count":
+        return Call("get_record_count", (("file_path", source), *at_start)) if source.depends else None
+    fields = _fields(terms, item)
+    field = terms.text(item.source_at)
+    arguments = (("file_path", source), ("field", field), ("fields", fields), *at_start)
+    return Call("get_linked_field", arguments) if fields else None
+
+
+def _fields(terms: Terms, item: Origin) -> tuple[tuple[str, Expression], ...]:
+    """The fields that say which record is meant; none where no parameter does."""
+    found = tuple((name, terms.text(value)) for name, value in sorted(item.belonging_to.items()))
+    return found if any(value.parameters for _, value in found) else ()
+
+
+def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:
+    value = effect.after or ""
+    if effect.address == ("image",) and value:
+        told = terms.text("there is no image in the clipboard")
+        yield Condition("lasting", Call("clipboard_contains_image"), told)
+    elif effect.address == ("file",) and value:
+        yield terms.condition("clipboard_contains_file", "the file is not in the clipboard", file_name=value)
+    elif value and _CUT not in value and len(value) <= _LONGEST_TEXT:
+        yield terms.condition(
+            "check_clipboard_text", "the clipboard does not hold what it should", text=value
+        )
+
+
+def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
+    if not effect.address:
+        yield from _whole_file(terms, effect)
+    elif effect.kind == "changed" and not effect.address[-1].isdigit() and _CUT not in (effect.after or ""):
+        yield terms.condition(
+            "check_field",
+            f"{' / '.join(effect.address)} is not what it should be",
+            file_path=effect.container,
+            field="/".join(effect.address),
+            value=effect.after or "",
+        )
+    elif effect.address[-1].isdigit():
+        yield from _line(terms, effect)
+
+
+def _whole_file(terms: Terms, effect: Effect) -> Iterator[Condition]:
+    path, value = effect.container, effect.after or ""
+    if effect.kind == "removed":
+        yield terms.condition("check_file_missing", f"{path} is still there", file_path=path)
+    elif effect.kind == "added":
+        if effect.format == _DRAWING:
+            yield from _drawing(terms, path)
+        elif (
+            effect.format
+            and value
+            and _CUT not in value
+            and len(value) <= _LONGEST_TEXT
+            and terms.said(value)
+        ):
+            yield terms.condition(
+                "check_file_text", f"{path} does not hold what it should", file_path=path, text=value
+            )
+        if effect.format == "delimited" and value:
+            yield terms.condition(
+                "check_file_contains",
+                f"the names of the columns are not what they should be in {path}",
+                file_path=path,
+                text=value.splitlines()[0],
+            )
+        yield terms.condition("check_file_exists", f"there is no file {path}", file_path=path)
+
+
+def _drawing(terms: Terms, path: str) -> Iterator[Condition]:
+    """All shapes and texts of a new drawing, unless it shows what was there before."""
+    records = [item for item in terms.performance.effects.records if item.file_path == path]
+    texts = [item.fields["text"] for item in records if item.fields.get("text")]
+    shapes = [item.fields["shape"] for item in records if item.fields.get("shape", "text") != "text"]
+    if records and all(map(terms.said, texts)):
+        arguments: tuple[tuple[str, Value], ...] = (
+            ("file_path", terms.text(path)),
+            ("shapes", tuple(map(terms.text, shapes))),
+            ("texts", tuple(map(terms.text, texts))),
+        )
+        told = terms.text(f"{path} does not show what it should")
+        yield Condition("lasting", Call("check_drawing", arguments), told)
+
+
+def _line(terms: Terms, effect: Effect) -> Iterator[Condition]:
+    path, value, before = effect.container, (effect.after or "").strip(), (effect.before or "").strip()
+    if value and value[0] not in "[{":
+        yield terms.condition(
+            "check_file_contains", f"a line is missing in {path}", file_path=path, text=value
+        )
+    if effect.kind in ("changed", "removed") and before and before[0] not in "[{":
+        yield terms.condition(
+            "check_file_contains",
+            f"an old line is still in {path}",
+            negated=True,
+            file_path=path,
+            text=before,
+        )

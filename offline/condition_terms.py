@@ -1,0 +1,55 @@
+"""What a performance left, in terms of what every performance shares: parameters, the clipboard at the start, the instruction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evaluators_api.evidence.text_matching import has_phrase
+from offline.conditions import Call, Condition, Kind
+from offline.expressions import Expression, generalise
+from prompts.inputs import Performance
+from taskgraph.text_folding import fold_text
+
+_CLIPBOARD = Expression((("call", "get_clipboard_text(at_start=True)"),))
+_AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Turns texts of one performance into expressions, and conditions made of them."""
+
+    performance: Performance
+    """The performance."""
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Its parameters."""
+        return self.performance.parameters
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the instruction says that something belongs at the end."""
+        return _AT_END.search(self.performance.instruction) is not None
+
+    def text(self, value: str) -> Expression:
+        """`value` in terms of the parameters, or as what the clipboard held."""
+        held = self.performance.effects.clipboard_before
+        if held.strip() and fold_text(held) == fold_text(value):
+            return _CLIPBOARD
+        return generalise(value, self.parameters)
+
+    def said(self, value: str) -> bool:
+        """Whether `value` comes from the parameters, the clipboard or the words of the instruction, not from this performance alone."""
+        expression = self.text(value)
+        if expression.depends:
+            return True
+        return not value.strip() or has_phrase(value, self.performance.instruction)
+
+    def condition(
+        self, check: str, complaint: str, *, kind: Kind = "lasting", negated: bool = False, **texts: str
+    ) -> Condition:
+        """A call of `check` with these texts as arguments."""
+        arguments = tuple((name, self.text(value)) for name, value in texts.items())
+        return Condition(kind, Call(check, arguments), self.text(complaint), negated)
