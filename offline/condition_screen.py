@@ -6,6 +6,7 @@ import re
 
 from offline.condition_terms import Terms
 from offline.conditions import Call, Condition
+from offline.expressions import Expression
 from taskgraph.records.effect import Effect
 
 _ADDRESS = re.compile(r"^\w+://[^/?#]*/?$|^\w+://[^/?#]*")
@@ -20,6 +21,10 @@ def screen_conditions(terms: Terms) -> list[Condition]:
         for text in texts:
             told = f"{row} does not show {text}"
             found.append(terms.condition("check_row_shows", told, kind="screen", row=row, text=text))
+    if effects.rows:
+        rows = tuple(sorted({terms.text(name) for name in effects.rows}, key=Expression.source))
+        call = Call("check_other_rows_unchanged", (("rows", rows),))
+        found.append(Condition("screen", call, terms.text("another row shows something else as well")))
     for name, on in effects.switches.items():
         call = Call("check_control_checked", (("text", terms.text(name)), ("checked", on)))
         told = terms.text(f"{name} is not {'on' if on else 'off'}")

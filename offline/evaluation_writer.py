@@ -56,7 +56,7 @@ def _choose(view: EvaluationWriterInput) -> list[Condition]:
     for condition in present:
         calls = range(number, number + condition.call.count)
         number += condition.call.count
-        if calls[-1] not in wanting:
+        if not wanting.intersection(calls):
             kept.append(condition)
     return kept or candidates
 

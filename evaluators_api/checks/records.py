@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from evaluators_api.checks.contents import CLIPBOARD
@@ -88,9 +89,10 @@ def check_records_copied(
     target_within: str = "",
     belonging_to: dict[str, str] | None = None,
 ) -> bool:
-    """Checks if every record that the source held at the start is now a record of the target: imported or exported.
+    """Checks if every record that the source held at the start was added to the target: imported or exported.
 
-    Every field of the source must be a field of the target, which may have further ones, and have the same value there.
+    Every field of the source must be a field of the target, which may have further ones, and have the same value there. A
+    record that the target held before must be there once more.
 
     Args:
         source: Path of the file that the records come from, relative to the home folder.
@@ -118,8 +120,13 @@ def check_records_copied(
     names = {name for fields in wanted for name in fields}
     if not names or not names <= {name for fields in found for name in fields}:
         return False
-    held = {_row(fields, names) for fields in found}
-    return all(_row(fields, names) in held for fields in wanted)
+    before = _tree(scene.start, target)
+    former = [] if before is None else [_fields(record) for record in _outermost(before, target_within)]
+    held, known = (Counter(_row(fields, names) for fields in items) for items in (found, former))
+    return all(
+        held[row] >= known[row] + number
+        for row, number in Counter(_row(fields, names) for fields in wanted).items()
+    )
 
 
 def _row(fields: dict[str, str], names: set[str]) -> tuple[tuple[str, str], ...]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from evaluators_api.checks.declaration import Scene, check
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.sandbox_paths import relative_to_home
+from evaluators_api.state.comparison import Change
 from evaluators_api.state.effects import changed_paths, file_changes
 from evaluators_api.state.records import count_records, parts_of
 from evaluators_api.state.volatility import is_generated
 from taskgraph.records.evidence import FileState
 
 _APPLICATIONS = ".applications/"
-_DATABASE = "database"
+_DATABASE, _JSON = "database", "json_tree"
 _LONG = 12
 """Characters from which on a value is content rather than a switch."""
 
@@ -103,14 +104,15 @@ def _lost(before: FileState | None, after: FileState | None) -> bool:
     name, changes = file_changes(before, after)
     if name == _DATABASE:
         return count_records(changes).removed > 0
-    return any(
-        change.kind == "changed"
-        and change.before is not None
-        and change.after is not None
-        and _shortened(change.before.value or "", change.after.value or "")
-        for change in changes
-    )
+    return any(_shortened(change, name) for change in changes)
 
 
-def _shortened(before: str, after: str) -> bool:
-    return len(before) >= _LONG and not is_generated(before) and len(after) < len(before) and after in before
+def _shortened(change: Change, name: str) -> bool:
+    """Whether content was cut: a value that is shorter now, or a line of a text that is gone."""
+    before = "" if change.before is None else change.before.value or ""
+    after = "" if change.after is None else change.after.value or ""
+    if len(before) < _LONG or is_generated(before):
+        return False
+    if change.kind == "removed":
+        return change.namings[-1] == "position" and name != _JSON
+    return change.kind == "changed" and len(after) < len(before) and after in before

@@ -186,7 +186,7 @@ class _Builder:
         )
 
     def _source(self, container: str, value: str | None) -> str:
-        wanted = (value or "").strip()
+        wanted = (value or "").strip().replace("\r\n", "\n")
         if len(wanted) < _SHORTEST_SOURCE:
             return ""
         found = self._held.get(wanted, "")
@@ -232,9 +232,9 @@ def _content(file: FileState | None) -> str | None:
 
 @lru_cache(maxsize=16)
 def _held_by(files: tuple[FileState, ...], clipboard: str) -> dict[str, str]:
-    held = {file.text.strip(): file.path for file in reversed(files) if file.text}
+    held = {file.text.strip().replace("\r\n", "\n"): file.path for file in reversed(files) if file.text}
     if clipboard.strip():
-        held[clipboard.strip()] = "clipboard"
+        held[clipboard.strip().replace("\r\n", "\n")] = "clipboard"
     return held
 
 

@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.state.editing import losses, moved, replaced, undone, with_text, without_files
+from evaluators_api.state.effects import file_changes
 from evaluators_api.state.further_editing import emptied_texts, put_first, rows_alike
 from evaluators_api.state.volatility import is_generated, is_volatile
+from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
+from synthesis.examination.given_content import other_content_given
 from synthesis.examination.subject import Subject, is_leaf
 from synthesis.examination.user_files import USER_FOLDERS
 from taskgraph.records.effect import Effect
@@ -33,6 +36,7 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
     yield from _spread(tuple(_undone(subject)))
     yield from _spread(tuple(_wrong_values(subject, values)))
     yield from _spread(tuple(_wrong_places(subject)))
+    yield from other_content_given(subject)
     yield from _losses(subject)
     yield from _beside(subject)
     yield from _untouched(subject)
@@ -74,9 +78,24 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
             continue
         for value, words in _others(effect, values.get(effect.key, ())):
             evidence = replaced(subject.start, subject.end, effect, value)
-            if evidence is not None and not subject.reached(evidence):
-                text = f"{_where(effect)} {words} instead of {_shown(effect.after)}"
-                yield _case(subject, "wrong_value", effect, text, evidence)
+            if (
+                evidence is None
+                or subject.reached(evidence)
+                or (whole and _says_the_same(subject, effect, evidence))
+            ):
+                continue
+            text = f"{_where(effect)} {words} instead of {_shown(effect.after)}"
+            yield _case(subject, "wrong_value", effect, text, evidence)
+
+
+def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool:
+    """Whether a file differs only in what its format does not count, such as the time at which a drawing was saved."""
+    files = [
+        next((file for file in state.files if file.path == effect.container), None)
+        for state in (subject.end, evidence)
+    ]
+    name, changes = file_changes(*files)
+    return name == "drawing" and not changes
 
 
 def _others(effect: Effect, elsewhere: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -94,25 +113,6 @@ def _others(effect: Effect, elsewhere: Sequence[str]) -> Iterator[tuple[str, str
         yield longest, f"is only the word {longest!r}"
     if effect.before and effect.before != right:
         yield f"{right} {effect.before}", "holds the old value as well"
-
-
-def altered(value: str) -> str:
-    """Another value of the same shape: a number is another number, of a path the file name is changed, else the end.
-
-    >>> altered("Documents/report.csv"), altered("Buy milk"), altered("12.50"), altered("true")
-    ('Documents/reportzq7.csv', 'Buy milkzq7', '23.61', 'false')
-    """
-    opposite = {"true": "false", "false": "true", "0": "1", "1": "0", "on": "off", "off": "on"}
-    opposite |= {"rectangle": "ellipse", "ellipse": "rectangle"}
-    if value.casefold() in opposite:
-        return opposite[value.casefold()]
-    if value.replace(".", "", 1).isdigit():
-        return "".join(str((int(digit) + 1) % 10) if digit.isdigit() else digit for digit in value)
-    folder, slash, name = value.rpartition("/")
-    stem, dot, suffix = name.rpartition(".")
-    if dot and stem and suffix.isalnum():
-        return f"{folder}{slash}{stem}{_OTHER}.{suffix}"
-    return f"{value.rstrip()}{_OTHER}"
 
 
 def _wrong_places(subject: Subject) -> Iterator[Case]:

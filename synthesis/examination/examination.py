@@ -32,6 +32,7 @@ from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_HELD = 6
+_YES_OR_NO = ("True", "False")
 
 
 class Sandbox(Protocol):
@@ -164,7 +165,7 @@ def _refusing(asked: Sequence[Condition], judged: Sequence[_Judgement]) -> tuple
         if item.case.right and not item.rightly:
             for other in conditions(item.evaluation, item.case.parameters):
                 known = usual.get(other.key)
-                if known is not None and known.answer != other.answer:
+                if known is not None and known.answer != other.answer and known.answer in _YES_OR_NO:
                     found[known.describe()] = None
     return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_INCIDENTAL = 6
+_WORD = re.compile(r"[A-Za-z0-9]+")
 _SHORTEST_CONTENT = 4
 _OTHER_CONTENT = "Quite another note, zq7"
 _MESSAGES = frozenset({"Text", "Heading", "Custom", "Image", "ProgressBar"})
@@ -181,7 +183,7 @@ def _with_other(evidence: Evidence, held: str) -> Evidence:
 
 def _rewritten(path: str, text: str, held: str) -> str | None:
     """The text of a file with another value in each place that holds `held`; None where none does."""
-    if held.splitlines()[0] not in text:
+    if max(_WORD.findall(held), key=len, default="") not in text:
         return None
     name, tree = read(path, text)
     if name == "lines":

@@ -6,35 +6,41 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+from environments.machines.sandbox import APPLICATIONS_FOLDER
+from evaluators_api.evidence.text_matching import has_phrase
 from evaluators_api.state.effects import effects
+from evaluators_api.state.reading import read
+from evaluators_api.state.records import records_of
 from evaluators_api.state.templates import templated
 from synthesis.evaluation_functions.origins import origins
+from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
-from synthesis.examination.counterfeits import altered
 from synthesis.examination.subject import Subject
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_OTHER_SUBTASKS = 8
 _MOST_PARAMETER_SETS = 6
 _SHORTEST_SHOWN = 3
+_LONGEST_ENTRY = 65_536
 _NAMED = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
 def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) -> Iterator[Case]:
     """The finished state, asked about with other values: other sets, each value changed alone, two values exchanged.
 
-    A value that leaves no trace in the state, because another one stands for it, is not changed alone: that would ask for
-    what nobody can ask for.
+    A value that leaves no trace in the state, because another one stands for it, is not changed alone, nor is one that
+    the application ties to another: that would ask for what nobody can ask for.
     """
     own = subject.positive.parameters
     traced = traced_parameters(subject)
+    tied = tied_parameters(subject)
     others = [dict(item) for item in other_sets if dict(item) != own]
     for other in others[:_MOST_PARAMETER_SETS]:
         yield _asked(
             subject, other, f"the work was done for {_values(own)}, but {_values(other)} was asked for"
         )
     for name, value in own.items():
-        if not value.strip() or name not in traced:
+        if not value.strip() or name not in traced or any(name in pair for pair in tied):
             continue
         elsewhere = next((item[name] for item in others if item.get(name, value) != value), "")
         for wrong in dict.fromkeys((elsewhere, altered(value))):
@@ -45,7 +51,7 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
                     f"{name} is {value!r}, but {name}={wrong!r} was asked for, all else being the same",
                 )
     for one, two in combinations(own, 2):
-        if own[one] != own[two] and {one, two} <= traced:
+        if own[one] != own[two] and {one, two} <= traced and {one, two} not in tied:
             yield _asked(
                 subject,
                 {**own, one: own[two], two: own[one]},
@@ -70,7 +76,7 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
             effect.container_template,
             *effect.address_template,
             effect.after_template,
-            effect.before_template,
+            effect.before_template if effect.area == "file" else "",
         )
     ]
     longer = {name: value for name, value in own.items() if len(value) >= _SHORTEST_SHOWN}
@@ -91,6 +97,38 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
         for name, value in own.items()
         if name in traced and not any(other.startswith(f"{value}/") for other in own.values())
     )
+
+
+def tied_parameters(subject: Subject) -> tuple[frozenset[str], ...]:
+    """Pairs of parameters that the application itself puts together at the start: the number and the title of a track in
+    one entry of its list, the name of a job and the file it writes in one section of its settings.
+    """
+    own = {name: value for name, value in subject.positive.parameters.items() if value.strip()}
+    entries = [control.text for control in subject.start.controls if control.text]
+    for file in subject.start.files:
+        if file.path.startswith(f"{APPLICATIONS_FOLDER}/") and file.text and not file.truncated:
+            entries += _entries(file.path, file.text, tuple(own.values()))
+    return tuple(
+        frozenset((one, two))
+        for one, two in combinations(own, 2)
+        if own[one] not in own[two]
+        and own[two] not in own[one]
+        and any(_both(entry, own[one], own[two]) for entry in entries)
+    )
+
+
+def _both(entry: str, one: str, two: str) -> bool:
+    return one in entry and two in entry and has_phrase(one, entry) and has_phrase(two, entry)
+
+
+def _entries(path: str, text: str, values: Sequence[str]) -> list[str]:
+    """What each record of a file says, of those files that say something of two of the values."""
+    if sum(value in text for value in values) <= 1:
+        return []
+    form, tree = read(path, text)
+    if form == "lines":
+        return [] if len(text) > _LONGEST_ENTRY else text.splitlines()
+    return [f"{record.name} {record.content()}" for record in records_of(tree)]
 
 
 def recordings_with_other_parameters(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:

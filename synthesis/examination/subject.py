@@ -21,6 +21,7 @@ _ON_SCREEN = {ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
 _ALL_COUNTS = frozenset({"lines", "delimited", "drawing", ""})
 """Formats in which nothing in a file of the user is a default."""
 _SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
+_DRAWING = "drawing"
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*(px|pt|em)?")
 _LASTING = frozenset({"file", "directory", "clipboard"})
 
@@ -103,7 +104,8 @@ class Subject:
         value = effect.after or ""
         if _names_parameter(effect.after_template) or effect.source:
             return False
-        return (effect.key in self.constant or _NUMBERS.fullmatch(value) is not None) and (
+        own_kind = effect.format == _DRAWING and effect.address[-1:] == (SHAPE,)
+        return (own_kind or effect.key in self.constant or _NUMBERS.fullmatch(value) is not None) and (
             not value.strip() or not has_phrase(value, self.positive.instruction)
         )
 
@@ -135,7 +137,9 @@ def subject_of(
         constant=frozenset(
             key
             for key, texts in values.items()
-            if len(texts) == 1 and not _names_parameter(next(iter(texts)))
+            if len(texts) == 1
+            and all(any(effect.key == key for effect in changes) for changes, _ in found)
+            and not _names_parameter(next(iter(texts)))
         ),
     )
 

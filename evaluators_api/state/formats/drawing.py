@@ -155,10 +155,12 @@ def _svg(root: Node) -> Iterator[Node]:
         tag = _tag(child)
         if tag in _NEVER_DRAWN or child.name.startswith("@"):
             continue
-        if tag in ("g", "svg", "a", "switch"):
-            found = list(_svg(child))
-            texts = [item for item in found if item.at((TEXT,)) is not None]
-            yield from texts[:1] if tag == "switch" and texts else found
+        if tag == "switch":
+            first = next(_svg(replace(child, children=_elements(child)[:1])), None)
+            if first is not None:
+                yield replace(first, raw=child.raw, extent=child.extent)
+        elif tag in ("g", "svg", "a"):
+            yield from _svg(child)
         elif tag in _WRITTEN:
             held = [
                 node for _, node in child.walk() if node.name.startswith("text") and node.value is not None
@@ -169,6 +171,10 @@ def _svg(root: Node) -> Iterator[Node]:
         elif tag in _DRAWN and not (tag == previous == "path") and not _is_background(child, root):
             yield _shape(child, None, _DRAWN[tag], None, "")
         previous = tag
+
+
+def _elements(node: Node) -> tuple[Node, ...]:
+    return tuple(child for child in node.children if not child.name.startswith("@"))
 
 
 def _is_background(element: Node, root: Node) -> bool:
