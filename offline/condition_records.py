@@ -115,6 +115,8 @@ def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
             for name, value in record.fields.items()
             if everything or (value.strip() and terms.said(value))
         }
+        for name, (identity, known_by, known) in record.references.items():
+            fields[name] = terms.linked(record.file_path, identity, known_by, known)
         number = 0
         while (key := _key(record, terms, number)) in found:
             number += 1

@@ -35,7 +35,7 @@ def screen_conditions(terms: Terms) -> list[Condition]:
     for effect in effects.essential:
         if effect.area == "window" and (condition := _window(terms, effect)) is not None:
             found.append(condition)
-    for text in effects.appeared:
+    for text in filter(terms.plain, effects.appeared):
         told = f"{text} is not shown"
         found.append(terms.condition("check_text_exists_via_control", told, kind="screen", text=text))
     for text in effects.vanished:

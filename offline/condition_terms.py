@@ -12,6 +12,7 @@ from offline.expressions import Expression, generalise
 from prompts.inputs import Performance
 from taskgraph.text_folding import fold_text
 
+_MOST_OWN_WORDS = 4
 _CLIPBOARD = Expression((("call", "get_clipboard_text(at_start=True)"),))
 _AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECASE)
 
@@ -40,12 +41,24 @@ class Terms:
             return _CLIPBOARD
         return generalise(value, self.parameters)
 
+    def linked(self, file_path: str, field: str, known_by: str, known: str) -> Expression:
+        """The field of the record that was known as `known` at the start."""
+        path, name = self.text(file_path).source(), self.text(known).source()
+        call = f"get_linked_field(file_path={path}, field={field!r}, fields={{{known_by!r}: {name}}}, at_start=True)"
+        return Expression((("call", call),))
+
     def said(self, value: str) -> bool:
         """Whether `value` comes from the parameters, the clipboard or the words of the instruction, not from this performance alone."""
         expression = self.text(value)
         if expression.depends:
             return True
         return not value.strip() or has_phrase(value, self.performance.instruction)
+
+    def plain(self, text: str) -> bool:
+        """Whether a text on the screen says hardly more than the instruction; what says more could be put in other words."""
+        own = "".join(words for form, words in self.text(text).parts if not form)
+        asked = set(fold_text(self.performance.instruction).split())
+        return len([word for word in fold_text(own).split() if word not in asked]) <= _MOST_OWN_WORDS
 
     def condition(
         self, check: str, complaint: str, *, kind: Kind = "lasting", negated: bool = False, **texts: str

@@ -23,6 +23,8 @@ class TouchedRecord(Record):
     """Its fields and their values; of a removed one, those at the start."""
     changed_fields: tuple[str, ...] = ()
     """Of a changed one: the fields that have another value than at the start."""
+    references: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
+    """Fields that hold the id of another record of the file: name of that id's field, and a field of that record with its value."""
 
 
 class Origin(Record):

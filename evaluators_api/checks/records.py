@@ -89,7 +89,7 @@ def check_records_copied(
     target_within: str = "",
     belonging_to: dict[str, str] | None = None,
 ) -> bool:
-    """Checks if every record that the source held at the start was added to the target: imported or exported.
+    """Checks if the records that the source held at the start were added to the target, and no others: imported or exported.
 
     Every field of the source must be a field of the target, which may have further ones, and have the same value there. A
     record that the target held before must be there once more.
@@ -111,22 +111,31 @@ def check_records_copied(
     first, second = _tree(scene.start, source), _tree(scene.view, target)
     if first is None or second is None:
         return False
-    found = [_fields(record) for record in _outermost(second, target_within)]
+    found = _held(second, target_within)
     if belonging_to is not None:
         own = [_fields(record) for record in belonging(first, belonging_to)]
         rows = [_row(fields, set(fields)) for fields in own]
         return bool(own) and sorted(_row(fields, set(fields)) for fields in found) == sorted(rows)
-    wanted = [_fields(record) for record in _outermost(first, source_within)]
+    wanted = _held(first, source_within)
     names = {name for fields in wanted for name in fields}
+    before = _tree(scene.start, target)
+    former = [] if before is None else _held(before, target_within)
+    held, known = (
+        Counter(_row(fields, names) for fields in items if len(names & fields.keys()) == len(names))
+        for items in (found, former)
+    )
+    if not names or not held or not all(names <= fields.keys() for fields in wanted):
+        return _some_held(wanted, found, names)
+    added = Counter(_row(fields, names) for fields in wanted)
+    return held == known + added
+
+
+def _some_held(wanted: list[dict[str, str]], found: list[dict[str, str]], names: set[str]) -> bool:
+    """Whether all records are there, for records that do not all have the same fields."""
     if not names or not names <= {name for fields in found for name in fields}:
         return False
-    before = _tree(scene.start, target)
-    former = [] if before is None else [_fields(record) for record in _outermost(before, target_within)]
-    held, known = (Counter(_row(fields, names) for fields in items) for items in (found, former))
-    return all(
-        held[row] >= known[row] + number
-        for row, number in Counter(_row(fields, names) for fields in wanted).items()
-    )
+    held = {_row(fields, names) for fields in found}
+    return all(_row(fields, names) in held for fields in wanted)
 
 
 def _row(fields: dict[str, str], names: set[str]) -> tuple[tuple[str, str], ...]:
@@ -144,6 +153,10 @@ def _canonical(value: str) -> str:
 def _rows(tree: Node, within: str) -> str:
     """The address of the rows where there are any, so that the names of columns are no record."""
     return f"{within}/rows" if tree.at((*parts_of(within), "rows")) is not None else within
+
+
+def _held(tree: Node, within: str) -> list[dict[str, str]]:
+    return [_fields(record) for record in _outermost(tree, within)]
 
 
 def _outermost(tree: Node, within: str) -> list[Node]:

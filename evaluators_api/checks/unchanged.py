@@ -111,8 +111,9 @@ def _shortened(change: Change, name: str) -> bool:
     """Whether content was cut: a value that is shorter now, or a line of a text that is gone."""
     before = "" if change.before is None else change.before.value or ""
     after = "" if change.after is None else change.after.value or ""
+    if change.kind == "removed" and change.before is not None and name != _JSON:
+        lines = change.before.children or (change.before,)
+        return any(len(line.value or "") >= _LONG and line.naming == "position" for line in lines)
     if len(before) < _LONG or is_generated(before):
         return False
-    if change.kind == "removed":
-        return change.namings[-1] == "position" and name != _JSON
     return change.kind == "changed" and len(after) < len(before) and after in before

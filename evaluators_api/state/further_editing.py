@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evaluators_api.state.editing import Edited, with_text
 from evaluators_api.state.effects import file_changes
-from evaluators_api.state.reading import all_formats, read
+from evaluators_api.state.reading import all_formats, finished, read
 from evaluators_api.state.volatility import is_generated, is_passing, is_volatile
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
@@ -35,6 +35,26 @@ def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited
     if read(effect.container, text)[0] == name:
         yield Edited(
             f"{effect.container}: {added.value[:60]!r} stands at the beginning instead of the end",
+            with_text(end, effect.container, text),
+        )
+
+
+def done_twice(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
+    """`end` with a record that was added to a file there twice."""
+    old, new = _file(start, effect.container), _file(end, effect.container)
+    if effect.area != "file" or effect.kind != "added" or old is None or new is None or new.text is None:
+        return
+    name, changes = file_changes(old, new)
+    change = next((item for item in changes if item.address == effect.address and item.kind == "added"), None)
+    if change is None or change.after is None or change.parents is None or change.after.naming == "field":
+        return
+    parent, added = change.parents[1], change.after
+    raw = new.text[added.raw[0] : added.raw[1]]
+    text = all_formats()[name].insert(new.text, parent, parent.children.index(added), raw)
+    if text is not None:
+        text = finished(name, new.text, text)
+        yield Edited(
+            f"{effect.container}: {added.content()[:60]} was added twice",
             with_text(end, effect.container, text),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -43,6 +43,21 @@ def holds(record: Node, fields: Mapping[str, str]) -> bool:
         place, _, rest = name.partition(_ITEM)
         inside.setdefault(place, {})[rest.removeprefix("/")] = fields[name]
     return all(_one_holds(record.at(parts_of(place)), wanted) for place, wanted in inside.items())
+
+
+def reference(tree: Node, value: str, names: Iterable[str]) -> tuple[str, str, str] | None:
+    """The record that `value` refers to, if a person knows it by one of `names`: its id's field, the field of the name, the name."""
+    wanted = {name for name in names if name.strip()}
+    if not value.strip() or value in wanted:
+        return None
+    for record in records_of(tree):
+        held = {child.name: child.value for child in record.children if child.value is not None}
+        identity = next((name for name in held if name.casefold() in ID_KEYS[:-1]), None)
+        if identity is not None and held[identity] == value:
+            for name, known in held.items():
+                if known in wanted:
+                    return identity, name, known
+    return None
 
 
 def _one_holds(items: Node | None, wanted: Mapping[str, str]) -> bool:

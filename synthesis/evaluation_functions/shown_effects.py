@@ -10,7 +10,7 @@ from evaluators_api.state.effects import effects, file_changes
 from evaluators_api.state.essential import Division, divide
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import count_records, text_of
+from evaluators_api.state.records import count_records, reference, text_of
 from evaluators_api.state.volatility import is_passing
 from prompts.shown_effects import ChangedFile, ExtendedText, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
@@ -51,7 +51,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         (record.file_path, record.within, record.kind, tuple(record.fields.items())): record
         for effect in essential
         if effect.area == "file"
-        for record in _record(start, end, effect)
+        for record in _record(start, end, effect, tuple(trajectory.parameters.values()))
     }
     return ShownEffects(
         essential=tuple(essential[:_MOST_EFFECTS]),
@@ -171,7 +171,7 @@ def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterat
         yield ChangedFile(file_path=path, added=counts.added, removed=counts.removed, changed=counts.changed)
 
 
-def _record(start: Evidence, end: Evidence, effect: Effect) -> Iterator[TouchedRecord]:
+def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:
     """The record that an effect concerns, if it concerns one."""
     file = _files(start if effect.kind == "removed" else end).get(effect.container)
     if file is None or file.text is None or effect.format in _TEXTS:
@@ -201,7 +201,19 @@ def _record(start: Evidence, end: Evidence, effect: Effect) -> Iterator[TouchedR
             kind="changed" if changed else effect.kind,
             fields=fields,
             changed_fields=changed,
+            references=_references(start, effect.container, fields, known),
         )
+
+
+def _references(
+    start: Evidence, path: str, fields: dict[str, str], known: Sequence[str]
+) -> dict[str, tuple[str, str, str]]:
+    file = _files(start).get(path)
+    if file is None or file.text is None:
+        return {}
+    tree = read(path, file.text)[1]
+    found = {name: reference(tree, value, known) for name, value in fields.items() if value.isdigit()}
+    return {name: where for name, where in found.items() if where is not None}
 
 
 def _fields_around(tree: Node, address: tuple[str, ...]) -> dict[str, str]:

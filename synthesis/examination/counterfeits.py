@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.state.editing import losses, moved, replaced, undone, with_text, without_files
 from evaluators_api.state.effects import file_changes
-from evaluators_api.state.further_editing import emptied_texts, put_first, rows_alike
+from evaluators_api.state.further_editing import done_twice, emptied_texts, put_first, rows_alike
 from evaluators_api.state.volatility import is_generated, is_volatile
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
@@ -169,6 +170,9 @@ def _beside(subject: Subject) -> Iterator[Case]:
     changed = {effect.container for effect in (*subject.essential, *subject.incidental)}
     application = subject.positive.subtask_id.partition(".")[0]
     for edited in emptied_texts(end, f"{APPLICATIONS_FOLDER}/{application}/", changed):
+        yield _loss(subject, edited.description, edited.evidence)
+    twice = (edited for effect in subject.essential for edited in done_twice(subject.start, end, effect))
+    for edited in islice(twice, 1):
         yield _loss(subject, edited.description, edited.evidence)
     if subject.shown:
         for edited in rows_alike(subject.start, end):

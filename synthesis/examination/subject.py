@@ -11,6 +11,9 @@ from evaluators_api.evidence.text_matching import has_phrase
 from evaluators_api.state.effects import effects
 from evaluators_api.state.essential import divide
 from evaluators_api.state.formats.drawing import SHAPE
+from evaluators_api.state.nodes import ID_KEYS
+from evaluators_api.state.reading import read
+from evaluators_api.state.records import reference
 from resources.categories import ResourceKind
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence
@@ -102,12 +105,22 @@ class Subject:
         if not own and effect.format in _ALL_COUNTS and effect.address[-1:] != (SHAPE,):
             return False
         value = effect.after or ""
+        if own and value.isdigit() and self._refers(effect, value):
+            return False
         if _names_parameter(effect.after_template) or effect.source:
             return False
         own_kind = effect.format == _DRAWING and effect.address[-1:] == (SHAPE,)
         return (own_kind or effect.key in self.constant or _NUMBERS.fullmatch(value) is not None) and (
             not value.strip() or not has_phrase(value, self.positive.instruction)
         )
+
+    def _refers(self, effect: Effect, value: str) -> bool:
+        """Whether it is the id of a record that a parameter names, such as the number of a ticket."""
+        file = next((item for item in self.start.files if item.path == effect.container), None)
+        if file is None or file.text is None or effect.address[-1].casefold() in ID_KEYS:
+            return False
+        tree = read(file.path, file.text)[1]
+        return reference(tree, value, self.positive.parameters.values()) is not None
 
 
 def subject_of(
