@@ -27,8 +27,7 @@ def screen_conditions(terms: Terms) -> list[Condition]:
         found.append(Condition("screen", call, terms.text("another row shows something else as well")))
     for name, on in effects.switches.items():
         call = Call("check_control_checked", (("text", terms.text(name)), ("checked", on)))
-        told = terms.text(f"{name} is not {'on' if on else 'off'}")
-        found.append(Condition("screen", call, told))
+        found.append(Condition("screen", call, terms.text(f"{name} is not {'on' if on else 'off'}")))
     for name, value in effects.contents.items():
         told = f"{name} does not show its value"
         found.append(terms.condition("check_control_value", told, kind="screen", text=name, value=value))

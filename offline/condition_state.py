@@ -27,11 +27,11 @@ def lasting_conditions(terms: Terms) -> list[Condition]:
         elif effect.area == "file":
             found += _file(terms, effect)
     for item in terms.performance.effects.extended if terms.at_end else ():
-        texts = {"file_path": item.file_path, "text": item.text} | (
-            {"field": item.field} if item.field else {}
-        )
+        arguments = [("file_path", item.file_path), ("text", item.text)]
+        arguments += [("field", item.field)] if item.field else []
         told = f"{item.text} does not stand at the end of {item.file_path}, behind what was there"
-        found.append(terms.condition("check_text_extended", told, **texts))
+        call = Call("check_text_extended", tuple((name, terms.text(text)) for name, text in arguments))
+        found.append(Condition("lasting", call, terms.text(told)))
     return found
 
 
@@ -113,7 +113,12 @@ def _held(terms: Terms, item: Origin, source: Expression) -> Call | None:
         return Call("get_record_count", (("file_path", source), *at_start)) if source.depends else None
     fields = _fields(terms, item)
     field = terms.text(item.source_at)
-    arguments = (("file_path", source), ("field", field), ("fields", fields), *at_start)
+    arguments: tuple[tuple[str, Value], ...] = (
+        ("file_path", source),
+        ("field", field),
+        ("fields", fields),
+        *at_start,
+    )
     return Call("get_linked_field", arguments) if fields else None
 
 

@@ -23,12 +23,12 @@ def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited
         return
     name, changes = file_changes(old, new)
     change = next((item for item in changes if item.address == effect.address and item.kind == "added"), None)
-    if change is None or change.after is None or change.after.extent is None or change.parents is None:
+    if change is None or change.after is None or change.parents is None:
         return
-    parent, added = change.parents[1], change.after
-    if added.naming != "position" or added.value is None or parent.children.index(added) == 0:
+    parent, added, extent = change.parents[1], change.after, change.after.extent
+    if extent is None or added.naming != "position" or added.value is None or parent.children[0] is added:
         return
-    begin, finish = added.extent
+    begin, finish = extent
     line = new.text[added.raw[0] : added.raw[1]]
     first = parent.children[0].raw[0]
     text = new.text[:first] + line + "\n" + new.text[first:begin] + new.text[finish:]

@@ -125,21 +125,21 @@ def _connected(target: str, sources: Sequence[FileState], start: Evidence, end: 
         records = list(records_of(tree))
         for record in records:
             own = _names(record)
-            if wanted[:1] in "[{" and any(value in held for value in own.values()):
-                for name, value in own.items():
+            if wanted[:1] in "[{" and any(known in held for known in own.values()):
+                for known_by, known in own.items():
                     yield Origin(
-                        kind="belonging", source=source.path, target=target, belonging_to={name: value}
+                        kind="belonging", source=source.path, target=target, belonging_to={known_by: known}
                     )
             for child in record.children:
                 if len(wanted) >= _SHORTEST and child.value is not None and child.value.strip() == wanted:
                     owners = [record, *(item for item in records if _refers(record, item))]
-                    for name, value in (pair for owner in owners for pair in _names(owner).items()):
+                    for known_by, known in (pair for owner in owners for pair in _names(owner).items()):
                         yield Origin(
                             kind="linked",
                             source=source.path,
                             source_at=child.name,
                             target=target,
-                            belonging_to={name: value},
+                            belonging_to={known_by: known},
                         )
 
 
@@ -196,8 +196,8 @@ def _holds(origin: Origin, scene: Scene) -> bool:
         return scene.start_view is not scene.view
     source = scene.start.tree(origin.source)
     found = source.at(tuple(origin.source_at.split("/"))) if source is not None else None
-    held = scene.view.evidence.clipboard.text
-    return found is not None and held is not None and held.strip() == text_of(found).strip()
+    copied = scene.view.evidence.clipboard.text
+    return found is not None and copied is not None and copied.strip() == text_of(found).strip()
 
 
 def _is_held(scene: Scene, target: str, text: str) -> bool:

@@ -5,6 +5,7 @@ A consumer of content must fail when the content is not the one it was given, so
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from evaluators_api.state.editing import with_text
@@ -18,16 +19,23 @@ from taskgraph.records.evidence import Evidence, FileState
 
 CLIPBOARD = "clipboard"
 _MOST_VALUES = 200
+_FIELD = re.compile(r"\{[^{}]*\}")
+_WORDS = re.compile(r"\w")
 
 
 def other_content_given(subject: Subject) -> Iterator[Case]:
     """For each place that holds what was somewhere at the start: all these sources held something else, the end is the same."""
+    explained = {
+        effect.container or CLIPBOARD
+        for effect in subject.guarded
+        if effect.address in ((), ("text",)) and _is_given(effect.after_template or "")
+    }
     containers = list(dict.fromkeys(effect.container for effect in subject.guarded if effect.area == "file"))
     sources: dict[str, set[str]] = {}
     for origin in origins(subject.start, subject.end, containers):
         sources.setdefault(origin.target, set()).add(origin.source)
     for target, places in sources.items():
-        if SCREEN in places:
+        if SCREEN in places or target in explained:
             continue
         start, end = subject.start, subject.end
         for place in places:
@@ -41,6 +49,11 @@ def other_content_given(subject: Subject) -> Iterator[Case]:
                 start,
                 change=f"{target}: its content",
             )
+
+
+def _is_given(template: str) -> bool:
+    """Whether the parameters say all of a text, so that it comes from nowhere else."""
+    return "{" in template and not _WORDS.search(_FIELD.sub("", template))
 
 
 def _with_other(start: Evidence, end: Evidence, place: str, target: str) -> tuple[Evidence, Evidence]:

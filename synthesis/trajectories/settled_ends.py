@@ -84,7 +84,7 @@ def _worked_beside(steps: Sequence[TrajectoryStep]) -> set[tuple[str, str]]:
         if step.target is not None and not step.problem and isinstance(step.action, ClickInput | DragInput):
             shown = {_container(control) for control in step.observation_controls}
             still = {_container(control) for control in following.observation_controls}
-            found |= (shown & still) - {_container(step.target)}
+            found |= (shown & still) - {(step.target.parent_type, step.target.parent_text)}
     return found
 
 

@@ -44,8 +44,8 @@ def ask(end: Evidence, name: str, start: Evidence | None = None, **named: object
         ("shop.db", {"amount": "30"}, "sales", True),
         ("note.tid", {"title": "Shopping", "text": "Buy milk\nand bread"}, "", True),
         ("note.tid", {"title": "Shopping", "text": "Buy milk"}, "", False),
-        ("net.drawio", {"value": "Start", "vertex": "1"}, "", True),
-        ("net.drawio", {"value": "End", "vertex": "1"}, "", False),
+        ("net.drawio", {"text": "Start", "shape": "rectangle"}, "", True),
+        ("net.drawio", {"text": "End"}, "", False),
         ("config.json", {"name": "Ada", "city": "London"}, "people", True),
         ("config.json", {"name": "Ada"}, "editor", False),
         ("", {"name": "Ada", "city": "London"}, "", True),
@@ -108,7 +108,11 @@ def test_an_empty_source_is_never_copied() -> None:
 
 def test_imported_records_are_all_in_the_table() -> None:
     start = evidence({"sales.csv": SALES, "shop.db": SHOP})
+    before = evidence({"sales.csv": SALES, "shop.db": SHOP.partition('INSERT INTO "sales"')[0]})
     assert ask(
+        start, "check_records_copied", before, source="sales.csv", target="shop.db", target_within="sales"
+    )
+    assert not ask(
         start, "check_records_copied", start, source="sales.csv", target="shop.db", target_within="sales"
     )
     less = evidence({"shop.db": SHOP.replace("('South', 20)", "('South', 21)")})

@@ -3,9 +3,9 @@
 import pytest
 
 from evaluators_api.state.volatility import is_volatile
+from synthesis.examination.altering import altered
 from synthesis.examination.case_building import build_cases
 from synthesis.examination.cases import Case
-from synthesis.examination.counterfeits import altered
 from synthesis.examination.subject import subject_of
 from synthesis.examination.unfinished_work import unfinished_steps
 from taskgraph.records.evidence import ClipboardState
@@ -67,6 +67,7 @@ def test_a_recording_yields_every_family() -> None:
         "undone_change",
         "wrong_value",
         "wrong_place",
+        "collateral_loss",
         "untouched_product",
         "second_positive",
         "without_route",

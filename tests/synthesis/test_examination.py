@@ -17,7 +17,11 @@ CASES = build_cases(
     other_parameter_sets=({"text_path": "Documents/other.txt", "text": "Call Ann"},),
     other_trajectories=(text_copied(), message_sent(), page_opened(), note_written(attempt=1)),
 )
-GOOD = ("check_file_text(text_path, text)", "check_file_changed(text_path)")
+GOOD = (
+    "check_file_text(text_path, text)",
+    "check_file_changed(text_path)",
+    "check_other_files_unchanged([text_path])",
+)
 
 
 def function(*conditions: str) -> str:
@@ -60,6 +64,7 @@ def test_a_good_function_judges_everything_rightly(shared_sandbox: EvaluationSan
         ),
         (("check_any_file_contains(text)",), "wrong_place"),
         (("check_file_text(text_path, text)",), "untouched_product"),
+        (("check_file_text(text_path, text)", "check_file_changed(text_path)"), "collateral_loss"),
         (("check_mouse_clicks('Save')", *GOOD), "without_route"),
         (("check_text_exists_via_control('Saved ' + text_path)", *GOOD), "without_messages"),
     ],
@@ -147,7 +152,7 @@ def test_changes_that_are_missing_unnoticed_are_listed(shared_sandbox: Evaluatio
 
 def test_conditions_that_right_work_does_not_meet_are_listed(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(shared_sandbox, *GOOD, "check_text_exists_via_control(text)")
-    assert quality.refusing_checks == ("check_text_exists_via_control('{text}') [call 2]",)
+    assert quality.refusing_checks == ("check_text_exists_via_control('{text}') [call 3]",)
     assert "Right work does not meet these conditions" in feedback(quality)
 
 

@@ -46,14 +46,15 @@ def recognises(text: str) -> bool:
 def parse(text: str) -> Node:
     """The shapes in the order of the file, and the pages where they have names."""
     start = text.lstrip("\ufeff \t\r\n")[:1]
+    pages: list[Node] = []
     if start == "{":
-        shapes, pages = list(_excalidraw(json_tree.parse(text))), []
+        shapes = list(_excalidraw(json_tree.parse(text)))
     elif start == "<":
         tree = markup.parse(text)
         root = next((child for child in tree.children if child.children), tree)
         tag = _tag(root)
         if tag == "svg":
-            shapes, pages = list(_svg(root)), []
+            shapes = list(_svg(root))
         elif tag in ("mxfile", "mxGraphModel"):
             shapes, pages = list(_cells(root)), list(_pages(root))
             if not shapes and any(part.name == "text" for _, part in root.walk()):
@@ -117,9 +118,7 @@ def _excalidraw(tree: Node) -> Iterator[Node]:
     for element in elements.children:
         shape, text, deleted = element.at(("type",)), element.at(("text",)), element.at(("isDeleted",))
         if shape is not None and shape.value and (deleted is None or deleted.value != "true"):
-            yield _shape(
-                element, shape, shape.value, text, "" if text is None else (text.value or "").strip()
-            )
+            yield _shape(element, shape, shape.value, text, "" if text is None else text.value or "")
 
 
 def _cells(root: Node) -> Iterator[Node]:

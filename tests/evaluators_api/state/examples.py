@@ -13,6 +13,11 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         '<mxfile host="h">\n  <diagram id="p" name="Page-1"><root><mxCell id="0"/><mxCell id="2" value="R&amp;D"/></root></diagram>\n'
         "  <note>one</note><note>two &lt; three</note></mxfile>\n",
     ),
+    "drawing": (
+        "a.excalidraw",
+        '{"type": "excalidraw", "elements": [{"id": "a", "type": "rectangle", "x": 3, "seed": 17}, '
+        '{"id": "b", "type": "text", "text": "Boat house", "seed": 4}, {"id": "c", "type": "arrow"}], "appState": {}}',
+    ),
     "database": (
         "shop.db",
         'CREATE TABLE "orders"("id", "item", "amount"); -- 2 rows\n'
