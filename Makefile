@@ -29,7 +29,7 @@ test: setup  ## Set up what tests need, then run all tests but the slow ones
 .PHONY: test-all
 test-all: setup  ## All tests, the slow ones too: kills, attacks in full, real applications (what CI runs)
 	@$(BIN)/taskloom install --only $(TEST_APPLICATIONS) || [ $$? -eq 1 ]
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@TASKLOOM_TESTS=all $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 ##@ Development
 .PHONY: check

@@ -16,6 +16,8 @@ from tests.servers.models.server import LocalModelServer
 from tests.servers.models.threaded import in_a_thread
 from warehouse.store import Warehouse
 
+pytestmark = pytest.mark.slow
+
 SMALL = [
     "--set=platform=simulated",
     "--set=composition.count=4",

@@ -1,23 +1,16 @@
 """The whole chain on the simulated platform: what comes out, going on, and mistakes."""
 
 import asyncio
+import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from flows.settings import Settings, load_settings
+from flows.settings import Settings
 from flows.summaries.summary import RunSummary
 from taskgraph.records.task import Task
+from tests.flows.conftest import whole_settings
 from warehouse.store import Warehouse
-
-
-def settings(data: Path, **options: Any) -> Settings:
-    return load_settings(
-        assignments=["platform=simulated", "composition.count=30", "replay_share=0.2", "intents.wanted=8"],
-        data=data,
-        **options,
-    )
 
 
 def build(chosen: Settings) -> RunSummary:
@@ -33,9 +26,10 @@ def reached(summary: RunSummary) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def first(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunSummary]:
+def first(built_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunSummary]:
     data = tmp_path_factory.mktemp("data")
-    return data, build(settings(data))
+    shutil.copytree(built_data, data, dirs_exist_ok=True)
+    return data, RunSummary.model_validate_json((data / "summary.json").read_text())
 
 
 def test_a_run_ends_with_validated_tasks_and_a_version(first: tuple[Path, RunSummary]) -> None:
@@ -56,7 +50,7 @@ def test_a_second_run_verifies_nothing_again_and_makes_other_tasks(
 ) -> None:
     data, summary = first
     before = reached(summary)
-    again = build(settings(data))
+    again = build(whole_settings(data))
     after = reached(again)
     assert after["subtasks verified"] == before["subtasks verified"]
     with Warehouse(data / "warehouse", read_only=True) as store:
@@ -73,16 +67,18 @@ def test_a_second_run_verifies_nothing_again_and_makes_other_tasks(
     assert again.version != summary.version
 
 
+@pytest.mark.slow
 def test_mistakes_made_on_purpose_do_not_reach_the_dataset(prefect_home: Path, tmp_path: Path) -> None:
-    summary = build(settings(tmp_path, offline_mistakes=0.3))
+    summary = build(whole_settings(tmp_path, "offline_mistakes=0.3"))
     assert sum(fate.made for fate in summary.mistakes) > 20
     assert {fate.kind: fate.slipped_through for fate in summary.mistakes if fate.slipped_through} == {}
     assert all(fate.made == fate.repaired + fate.rejected for fate in summary.mistakes)
 
 
+@pytest.mark.slow
 def test_equal_runs_make_equal_tasks(first: tuple[Path, RunSummary], tmp_path: Path) -> None:
     data, summary = first
-    other = build(settings(tmp_path))
+    other = build(whole_settings(tmp_path))
     with (
         Warehouse(data / "warehouse", version=summary.version) as one,
         Warehouse(tmp_path / "warehouse") as two,

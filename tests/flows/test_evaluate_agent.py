@@ -1,6 +1,7 @@
 """Agents attempt tasks of a small simulated dataset and are scored by the graph."""
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,9 +11,9 @@ import pytest
 
 from environments.agent import Decision
 from flows.errors import CommandError
-from flows.settings import Settings, load_settings
 from taskgraph.records.agent_run import AgentRun
 from taskgraph.records.trajectory import Trajectory
+from tests.flows.conftest import whole_settings
 from warehouse.sets.selection import Selection
 from warehouse.store import Warehouse
 
@@ -34,26 +35,15 @@ class Silent:
     """No agent."""
 
 
-def settings(data: Path) -> Settings:
-    return load_settings(
-        assignments=["platform=simulated", "composition.count=20", "replay_share=0", "intents.wanted=8"],
-        data=data,
-    )
-
-
 @pytest.fixture(scope="module")
-def data(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from flows.build_dataset import build_dataset
-
-    folder = tmp_path_factory.mktemp("data")
-    asyncio.run(build_dataset(settings=settings(folder)))
-    return folder
+def data(built_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(built_data, tmp_path_factory.mktemp("evaluated") / "data"))
 
 
 def evaluate(data: Path, agent: str, selection: Selection = HARDEST_FIRST) -> "AgentReport":
     from flows.evaluate_agent import evaluate_agent
 
-    return asyncio.run(evaluate_agent(agent, selection, settings=settings(data)))
+    return asyncio.run(evaluate_agent(agent, selection, settings=whole_settings(data)))
 
 
 def attempts(data: Path, run_id: str) -> list[AgentRun]:

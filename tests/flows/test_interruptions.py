@@ -73,6 +73,7 @@ def test_what_prefect_makes_of_the_signal_is_understood() -> None:
         raise ValueError("other")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "exit_code"), [("SIGINT", ExitCode.INTERRUPTED), ("SIGTERM", ExitCode.TERMINATED)]
 )

@@ -35,6 +35,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_runs_that_begin_at_once_in_a_new_folder_all_get_their_server(data: Path) -> None:
     processes = [
         subprocess.Popen([sys.executable, "-c", ASK, str(data)], stdout=subprocess.PIPE, text=True)
@@ -57,6 +58,7 @@ def test_a_server_that_cannot_start_is_named(data: Path, monkeypatch: pytest.Mon
     assert "file is not a database" in (home / "server-errors.log").read_text()
 
 
+@pytest.mark.slow
 def test_the_server_outlives_signals_to_all_processes_and_ends_with_the_run(data: Path) -> None:
     """A service manager signals every process of a run; the server is the last to go."""
     prepare_prefect(data)

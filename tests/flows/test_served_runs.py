@@ -23,6 +23,8 @@ from tests.servers.models.behaviour import Behaviour, RandomScript
 from tests.servers.models.server import LocalModelServer
 from warehouse.store import Warehouse
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-test-51b7c04e9f2d8a63"
 KEY_VARIABLE = "SERVED_RUN_KEY"
 TROUBLE = (

@@ -45,7 +45,9 @@ TROUBLE = (
 )
 
 
-@pytest.mark.parametrize(("provider", "protocol"), [("openai", "responses"), ("anthropic", "")])
+@pytest.mark.parametrize(
+    ("provider", "protocol"), [pytest.param("openai", "responses", marks=pytest.mark.slow), ("anthropic", "")]
+)
 async def test_a_chaotic_provider_costs_items_only_with_a_reason_and_never_shows_the_key(
     tmp_path: Path, provider: str, protocol: str
 ) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Rejection, Task
+from tests.shared_work import examples
 from tests.warehouse import foreign
 from tests.warehouse.generated import crab_tasks, datasets, osworld_tasks, taskbench_tasks
 from warehouse.exporting.exporting import MANIFEST, export
@@ -26,7 +27,7 @@ from warehouse.storage.rows import decode_record
 from warehouse.store import Warehouse
 
 NUMBERS = itertools.count()
-few = settings(max_examples=8, phases=[Phase.explicit, Phase.generate])
+few = settings(max_examples=examples(2, 8), phases=[Phase.explicit, Phase.generate])
 """Examples are whole datasets: to shrink one takes minutes and tells little."""
 
 

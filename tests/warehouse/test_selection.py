@@ -15,6 +15,7 @@ from resources.dimensions import DIMENSIONS, LEVELS, Dimension
 from resources.reading.catalog import load_capabilities, load_scenarios
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.task import Task
+from tests.shared_work import examples
 from tests.warehouse.sample_parts import complexity, node, subtask
 from warehouse.sets.selection import CellQuota, Selected, Selection, draw_key, select
 from warehouse.store import Warehouse
@@ -136,7 +137,7 @@ def _plainly(selection: Selection) -> tuple[list[str], list[tuple[int, int]]]:
     return sorted(taken), short
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(25, 120))
 @given(selection=selections())
 def test_any_combination_of_filters_selects_what_plain_python_selects(
     pool: Warehouse, selection: Selection

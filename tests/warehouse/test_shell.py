@@ -74,6 +74,7 @@ def test_the_shell_completes_remembers_and_brings_back(filled_template: Path, tm
     assert again.leave() == 0
 
 
+@pytest.mark.slow
 def test_rows_that_are_too_wide_for_the_terminal_stand_below_one_another(
     filled_template: Path, tmp_path: Path
 ) -> None:

@@ -27,18 +27,18 @@ KINDS = sorted({type(item) for item in records()}, key=lambda kind: kind.__name_
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_records_read_back_equal_the_ones_written(filled: Warehouse, kind: type[Record]) -> None:
+def test_records_read_back_equal_the_ones_written(sampled: Warehouse, kind: type[Record]) -> None:
     written = [item for item in records() if type(item) is kind]
 
-    read = list(filled.read(kind, pictures=True))
+    read = list(sampled.read(kind, pictures=True))
 
     assert len(read) == len(written)
     assert all(item in written for item in read)
 
 
-def test_pictures_are_read_only_on_request(filled: Warehouse) -> None:
-    bare = next(filled.read(Trajectory))
-    whole = next(filled.read(Trajectory, pictures=True))
+def test_pictures_are_read_only_on_request(sampled: Warehouse) -> None:
+    bare = next(sampled.read(Trajectory))
+    whole = next(sampled.read(Trajectory, pictures=True))
 
     assert bare.steps[0].observation_screenshot.png == b""
     assert whole.steps[0].observation_screenshot.png == SCREENS[0].png
@@ -97,8 +97,8 @@ def test_an_empty_id_is_refused(warehouse: Warehouse) -> None:
         warehouse.write([Intent(intent_id="", text="x", subtask_ids=())])
 
 
-def test_records_are_selected_by_a_condition_with_parameters(filled: Warehouse) -> None:
-    found = list(filled.read(Trajectory, "subtask_id = $name", {"name": "sheets.chart"}))
+def test_records_are_selected_by_a_condition_with_parameters(sampled: Warehouse) -> None:
+    found = list(sampled.read(Trajectory, "subtask_id = $name", {"name": "sheets.chart"}))
 
     assert [item.trajectory_id for item in found] == ["trajectory-2"]
 

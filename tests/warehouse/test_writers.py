@@ -29,6 +29,7 @@ def intents(prefix: str, count: int, length: int = 10) -> list[Intent]:
     ]
 
 
+@pytest.mark.slow
 def test_killed_writers_lose_double_and_tear_nothing(tmp_path: Path) -> None:
     found = run(tmp_path, kills=3, writers=2, mean_life=0.3)
 

@@ -40,6 +40,8 @@ from warehouse.storage.locations import parse_location
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application
 
+pytestmark = pytest.mark.slow
+
 KINDS = sorted({type(item) for item in records()}, key=lambda kind: kind.__name__)
 
 

@@ -65,6 +65,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         opened.close()
 
 
+@pytest.mark.slow
 def test_pages_are_clean_in_a_browser(browser: Browser, address: str) -> None:
     for width, scheme in ((1280, "light"), (420, "dark")):
         context = browser.new_context(

@@ -113,6 +113,7 @@ def test_every_imported_task_has_a_page(name: str, tmp_path: Path, warehouse: Wa
         assert client.get(f"/tasks/{task.task_id.replace('/', '%2F')}").status_code == 200, task.task_id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sample", sorted(STORED.glob("schema_*.zip")), ids=lambda path: path.stem)
 def test_versions_of_earlier_schemas_are_shown(tmp_path: Path, sample: Path) -> None:
     with zipfile.ZipFile(sample) as packed:

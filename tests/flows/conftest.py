@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from flows.settings import Settings, load_settings
+from tests.shared_work import made_once
+
+
+def whole_settings(data: Path, *assignments: str) -> Settings:
+    """Settings of a build of the whole simulated platform."""
+    usual = ("platform=simulated", "composition.count=30", "replay_share=0.2", "intents.wanted=8")
+    return load_settings(assignments=[*usual, *assignments], data=data)
+
+
+@pytest.fixture(scope="session")
+def built_data(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of a build of the whole simulated platform, with its summary in `summary.json`; to be copied."""
+    from flows.build_dataset import build_dataset
+
+    def build(data: Path) -> None:
+        summary = asyncio.run(build_dataset(settings=whole_settings(data)))
+        (data / "summary.json").write_text(summary.model_dump_json())
+
+    return made_once(tmp_path_factory, "dataset", build)
