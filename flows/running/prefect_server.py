@@ -25,11 +25,12 @@ from pathlib import Path
 from filelock import FileLock
 
 from flows.errors import CommandError
-from resources.errors import ExitCode
+from resources.errors import ExitCode, TaskloomError
 
 _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0
 _LAST_WORDS_SECONDS = 3.0
+_LOST_CONNECTION_SECONDS = 60.0
 
 
 @contextmanager
@@ -61,10 +62,11 @@ def prefect_server() -> Iterator[None]:
     os.environ.setdefault("PREFECT_API_REQUEST_TIMEOUT", str(_LONGEST_START_SECONDS))
     try:
         yield
-    except CommandError:
+    except TaskloomError:
         raise
     except Exception as error:
-        if not _has_ended(process, _LAST_WORDS_SECONDS):
+        longest = _LOST_CONNECTION_SECONDS if _is_lost_connection(error) else _LAST_WORDS_SECONDS
+        if not _has_ended(process, longest):
             raise
         said = f"Prefect's server ended with code {process.returncode}; {_errors()} has its last words. Start again."
         raise CommandError(said, ExitCode.NEGATIVE_ANSWER) from error
@@ -75,6 +77,15 @@ def prefect_server() -> Iterator[None]:
         if not _has_ended(process, _STOP_SECONDS):
             process.kill()
             process.wait()
+
+
+def _is_lost_connection(error: BaseException | None) -> bool:
+    """Whether a connection broke, which a server that ends does before it has ended."""
+    while error is not None:
+        if isinstance(error, ConnectionError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -5,12 +6,21 @@ import pytest
 from benchmarks.synthetic_pool import synthetic_pool
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from tests.synthesis.compositions import Pool
+from tests.synthesis.simulated_world import SimulatedEnvironments
 
 
 @pytest.fixture(scope="session")
 def shared_sandbox() -> Iterator[EvaluationSandbox]:
     with EvaluationSandbox() as sandbox:
         yield sandbox
+
+
+@pytest.fixture(autouse=True)
+def closed_environments() -> Iterator[None]:
+    """Closes what the test opened."""
+    yield
+    while SimulatedEnvironments.open_now:
+        asyncio.run(SimulatedEnvironments.open_now.pop().close())
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from environments.environment import Environment
 from environments.lookup import platform
@@ -29,10 +30,14 @@ APPLICATIONS = {item.name: item for item in simulated_applications()}
 
 @dataclass
 class SimulatedEnvironments:
-    """Leases simulated environments; closes all of them at the end."""
+    """Leases simulated environments; the fixtures of this folder close them when their test ends."""
 
+    open_now: ClassVar[list[SimulatedEnvironments]] = []
     made: list[Environment] = field(default_factory=list)
     idle: list[Environment] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.open_now.append(self)
 
     @asynccontextmanager
     async def lease(self, name: str, applications: int = 1) -> AsyncIterator[Environment]:
@@ -47,8 +52,8 @@ class SimulatedEnvironments:
             self.idle.append(environment)
 
     async def close(self) -> None:
-        for environment in self.made:
-            await environment.close()
+        while self.made:
+            await self.made.pop().close()
 
 
 @dataclass
