@@ -21,6 +21,7 @@ from taskgraph.records.agent_run import AgentRun
 from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
 from taskgraph.records.graph import TaskGraph
+from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.judged_outcome import JudgedOutcome
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
@@ -202,6 +203,13 @@ TABLES: tuple[Table, ...] = (
         ("validation_id",),
         "One round of checking an instruction against its graph (App. B.4).",
         Validation,
+        _made(),
+    ),
+    Table(
+        "judge_trials",
+        ("trial_id",),
+        "A spoilt instruction that the judge was given like any other, and whether it noticed.",
+        JudgeTrial,
         _made(),
     ),
     Table(

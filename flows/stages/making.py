@@ -28,9 +28,12 @@ from synthesis.composition.sense import Sense
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.intents.intents import PooledSubtask, extract_intents
 from synthesis.replay.replay import Replayer
+from synthesis.validation.calibration import doubt_about, try_judge
 from synthesis.validation.validation import validate_task
+from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.task import Intent, Rejection, Task
+from warehouse.task_quality import judge_rates
 
 INTENTS = "intents"
 COMPOSITION = "composition"
@@ -147,6 +150,7 @@ class TaskMaking:
         self.run.progress.begin(VALIDATION, len(tasks))
         judged = await together(self._validate(task) for task in tasks)
         passed = [item for item in judged if isinstance(item, Task)]
+        await self._try_judge(passed)
         share = self.run.settings.replay_share
         return Validated(
             passed=len(passed),
@@ -173,8 +177,24 @@ class TaskMaking:
         return Replayed(worked=worked, rejected=len(tasks) - worked)
 
     async def publish(self) -> str:
-        """Publish everything recorded as a dataset version, in which this run counts as completed; returns its name."""
+        """Publish everything recorded as a dataset version, in which this run counts as completed; returns its name.
+
+        Nothing is published, and the name is empty, if the judge of instructions is not good enough; a rejection says why.
+        """
         run = self.run
+        doubt = await self._doubt_about_judge()
+        if doubt:
+            await run.recorder.record(
+                Rejection(
+                    item_kind="dataset_version",
+                    item_id=run.run_id,
+                    stage=VALIDATION,
+                    reason="judge_not_good_enough",
+                    message=doubt,
+                    provenance=self.provenance(VALIDATION),
+                )
+            )
+            return ""
         await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
         await run.recorder.record(ended(run.record, "completed", run.stage_seconds), replace=True)
         await run.recorder.flush()
@@ -182,6 +202,37 @@ class TaskMaking:
             run.warehouse.publish, run_id=run.run_id, settings=run.record.settings
         )
         return version.name
+
+    async def _try_judge(self, tasks: Sequence[Task]) -> None:
+        """Give the judge spoilt instructions among the others, and keep what it noticed."""
+        run = self.run
+        titles = {name: application.title for name, application in run.applications.items()}
+        chosen = [
+            task for task in tasks if _draw(f"spoilt {task.task_id}") < run.settings.validation.spoilt_share
+        ]
+
+        async def trial(task: Task) -> JudgeTrial | None:
+            try:
+                return await try_judge(
+                    task,
+                    titles,
+                    [other for other in tasks if other.task_id != task.task_id],
+                    models=run.models,
+                    attempt=run.settings.validation.rounds,
+                    provenance=self.provenance(VALIDATION),
+                )
+            except BatchPendingError:
+                return None
+
+        found = await together(trial(task) for task in chosen)
+        await run.recorder.record(*(item for item in found if item is not None))
+
+    async def _doubt_about_judge(self) -> str:
+        """Why this run's judge is not good enough for its instructions to be published; empty if it is."""
+        run, settings = self.run, self.run.settings.validation
+        await run.recorder.flush()
+        rates = await asyncio.to_thread(judge_rates, run.warehouse, run.run_id)
+        return doubt_about(rates, settings)
 
     async def _replay(self, replayer: Replayer, task: Task) -> bool:
         run = self.run

@@ -13,8 +13,10 @@ from flows.wiring import Run
 from resources.errors import ExitCode
 from resources.record import Record
 from taskgraph.measures.acceptance_rates import AcceptanceReport
+from taskgraph.records.model_calls import ModelRole
 from taskgraph.records.task import Rejection
 from warehouse.error_rates import error_rates
+from warehouse.task_quality import TaskQuality, task_quality
 
 
 class FunnelRow(Record):
@@ -63,6 +65,12 @@ class RunSummary(Record):
     """Share of their input tokens that the provider's cache held, 0 to 1."""
     error_rates: AcceptanceReport | None = None
     """How often the accepted functions judge labelled outcomes rightly; None where no outcome of theirs is labelled."""
+    tasks: TaskQuality | None = None
+    """What the judge of instructions notices, and how varied the tasks are."""
+    not_published: str = ""
+    """Why no dataset version was published, where the judge of instructions is not good enough."""
+    own_judge: str = ""
+    """The model that both writes instructions and judges them; empty if these are two, or rules."""
     mistakes: tuple[MistakeFate, ...] = ()
     """What became of mistakes that the offline provider made on purpose."""
 
@@ -93,6 +101,13 @@ class RunSummary(Record):
             f" ${self.cost_usd:.2f}, {self.cached_share:.0%} of the input cached by the provider"
         )
         lines += ["", "Error rates of the evaluation functions", *self._error_rates()]
+        if self.tasks is not None and self.tasks.variety is not None:
+            lines += ["", "Instructions and their judge"]
+            lines += [f"  {name:<{width}}  {value}" for name, value in self.tasks.lines()]
+            if self.own_judge:
+                lines.append(f"  warning: {self.own_judge} both writes the instructions and judges them")
+            if self.not_published:
+                lines.append(f"  not published: {self.not_published}")
         if self.mistakes:
             lines += ["", "Mistakes made on purpose"]
             lines += [f"  {fate.describe()}" for fate in self.mistakes]
@@ -179,8 +194,28 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         cost_usd=counters.cost_usd,
         cached_share=counters.cached_share,
         error_rates=await asyncio.to_thread(error_rates, run.warehouse),
+        tasks=await asyncio.to_thread(task_quality, run.warehouse),
+        not_published=next(
+            (
+                item.message
+                for item in run.warehouse.read(
+                    Rejection, "item_kind = 'dataset_version' AND run_id = ?", [run.run_id]
+                )
+            ),
+            "",
+        ),
+        own_judge=_own_judge(run),
         mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
     )
+
+
+def _own_judge(run: Run) -> str:
+    """The model that plays both the summarizer and the judge; empty if there are two, or rules play one of them."""
+    roles = (ModelRole.SUMMARIZER, ModelRole.DEPENDENCY_JUDGE)
+    if any(run.settings.is_offline(role) for role in roles):
+        return ""
+    writer, judge = (run.settings.models.role(role).model for role in roles)
+    return writer.model if (writer.provider, writer.model) == (judge.provider, judge.model) else ""
 
 
 def why_unconfined(isolation: Isolation) -> str:

@@ -31,6 +31,12 @@ class ValidationSettings(Record):
     """Instructions tried per task, and per order of telling."""
     permuted_instructions: int = Field(default=0, ge=0)
     """How many further instructions, told in other orders, are wanted per task (Table 8)."""
+    spoilt_share: float = Field(default=0.2, ge=0, le=1)
+    """Share of the validated tasks whose instruction the judge is also given spoilt, to know what it notices."""
+    minimum_hits: float = Field(default=0.8, ge=0, le=1)
+    """Share of the spoilt instructions that the judge must notice for a dataset version to be published."""
+    maximum_false_alarms: float = Field(default=0.5, ge=0, le=1)
+    """Share of first instructions that the judge may refuse for a dataset version to be published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,11 @@ class Comparison:
     """Inferred pairs that the graph orders in neither direction."""
     reversed: tuple[Pair, ...]
     """Pairs of the graph, inferred the other way round."""
+
+    @property
+    def differences(self) -> Mapping[str, tuple[Pair, ...]]:
+        """The pairs by what is wrong with them."""
+        return {"missing": self.missing, "too many": self.extra, "turned round": self.reversed}
 
     @property
     def agrees(self) -> bool:

@@ -220,6 +220,7 @@ class Rejection(Record):
         "composition",
         "task",
         "replay",
+        "dataset_version",
     ]
     """What was rejected."""
     item_id: str

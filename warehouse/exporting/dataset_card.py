@@ -17,6 +17,7 @@ from warehouse.exporting.exporting import ExportOptions, ExportSource
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.names import SPLITS
 from warehouse.store import Warehouse
+from warehouse.task_quality import task_quality
 
 STEPS: Final = "trajectory_steps"
 """The configuration whose rows are single steps."""
@@ -110,6 +111,7 @@ def _text(
             *_about(source, tasks, applications),
             *_contents(files, rows),
             *trust_lines(source.warehouse),
+            *quality_lines(source.warehouse),
             *_complexity(levels),
             *_funnel(source),
             *_licences(source, options, applications),
@@ -231,6 +233,19 @@ def trust_lines(warehouse: Warehouse) -> list[str]:
         " or wrong is known from outside. Shares with 95 % confidence intervals:",
         "",
         as_markdown(rates),
+        "",
+    ]
+
+
+def quality_lines(warehouse: Warehouse) -> list[str]:
+    """The section on the judge of instructions and on how varied they are."""
+    rows = task_quality(warehouse).lines()
+    return [
+        "## Instructions and their judge",
+        "",
+        "| | |",
+        "|--|--|",
+        *(f"| {name} | {value} |" for name, value in rows),
         "",
     ]
 

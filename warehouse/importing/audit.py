@@ -16,6 +16,7 @@ from warehouse.exporting.osworld_metrics import METRICS
 from warehouse.importing.importing import ImportReading
 from warehouse.importing.value_mentions import mention_of
 from warehouse.records import ImportedItem
+from warehouse.sets.wording import InstructionIndex, wording_of
 from warehouse.store import Warehouse
 
 Severity = Literal["error", "warning", "note"]
@@ -110,6 +111,7 @@ def audit(
                     message=message,
                 )
             )
+    findings.extend(_near_duplicates(instructions, files))
     for field, groups in (("instruction", instructions), ("graph", graphs)):
         for text, members in groups.items():
             for item in members[1:] if text else ():
@@ -135,6 +137,23 @@ def audit(
         for item in rejections
     )
     return sorted(findings, key=_place)
+
+
+def _near_duplicates(instructions: Mapping[str, list[str]], files: Mapping[str, str]) -> Iterator[Finding]:
+    """Instructions that have at least half of their wording in common with a different one."""
+    wordings = {members[0]: wording_of(text) for text, members in instructions.items() if text}
+    index = InstructionIndex(wordings.items())
+    for item, wording in wordings.items():
+        other = index.resembled_by(wording, other_than=item)
+        if other is not None:
+            yield Finding(
+                file=files[item],
+                item_id=item,
+                field="instruction",
+                severity="note",
+                check="near_duplicate_instruction",
+                message=f"at least half of its wording is that of {other}",
+            )
 
 
 def _place(found: Finding) -> tuple[str, ...]:

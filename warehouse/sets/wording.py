@@ -43,15 +43,17 @@ class InstructionIndex:
             for shingle in self._rarest(wording):
                 self._holders[shingle].append(number)
 
-    def resembled_by(self, wording: array[int]) -> str | None:
-        """The name of the instruction that a wording resembles most, or None."""
+    def resembled_by(self, wording: array[int], other_than: str = "") -> str | None:
+        """The name of the instruction that a wording resembles most, `other_than` one of them, or None."""
         if not wording or not self._known:
             return None
         own = set(wording)
         near = {number for shingle in self._rarest(wording) for number in self._holders.get(shingle, ())}
         best = (0.0, 0)
         for number in near:
-            other = self._known[number][1]
+            name, other = self._known[number]
+            if name == other_than:
+                continue
             common = len(own.intersection(other))
             best = max(best, (common / (len(own) + len(other) - common), -number))
         return self._known[-best[1]][0] if best[0] >= NEAR else None

@@ -19,6 +19,7 @@ from warehouse.errors import ScreenshotMissingError
 from warehouse.exporting.action_words import in_words
 from warehouse.records import DatasetVersion, RunRecord
 from warehouse.store import Warehouse
+from warehouse.task_quality import TaskQuality, task_quality
 from warehouse.viewer.pages.agent_attempts import agent_figures
 from warehouse.viewer.pages.task_words import numbers_of, title_of
 from warehouse.viewer.reports.charts import (
@@ -85,6 +86,8 @@ class ReportData:
     """Tasks per application."""
     quality: dict[str, str]
     """Figures on evaluation functions."""
+    instructions: TaskQuality
+    """The judge of instructions, and how varied they are."""
     rates: AcceptanceReport | None
     """How often they judge labelled outcomes rightly; None where no outcome is labelled."""
     agents: tuple[dict[str, JsonValue], ...]
@@ -110,6 +113,7 @@ def read_report(warehouse: Warehouse, *, sample: int = 8, seed: int = 0) -> Repo
         applications=application_chart(warehouse),
         quality=function_figures(warehouse),
         rates=error_rates(warehouse),
+        instructions=task_quality(warehouse),
         agents=tuple(agent_figures(warehouse)),
         runs=tuple(warehouse.read(RunRecord, order_by="started_at")),
         tasks=tuple(_view(warehouse, task) for task in _sample(warehouse, sample, seed)),
