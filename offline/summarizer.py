@@ -48,7 +48,7 @@ def _told(
     for number in range(_TRIES):
         random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())
         voice = random.choice(_VOICES)
-        texts.append(tell(graph, book, order, voice, random, embeds=random.random() < 0.8))
+        texts.append(tell(graph, book, order, voice, random))
         if len(texts[-1].split()) < listed:
             break
     return min(texts, key=lambda text: len(text.split()))

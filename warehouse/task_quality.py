@@ -81,7 +81,7 @@ def task_quality(warehouse: Warehouse) -> TaskQuality:
     texts = [str(row[0]) for row in warehouse.query(f"SELECT instruction FROM tasks WHERE {_MADE}").rows()]
     shares = []
     for kind, statement in _SHARES.items():
-        counts = {str(name): int(count) for name, count in warehouse.query(statement).rows()}
+        counts = {str(name): int(str(count)) for name, count in warehouse.query(statement).rows()}
         if counts:
             name, share = largest_share(counts)
             if kind == "application":

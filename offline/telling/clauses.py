@@ -32,6 +32,15 @@ class Graph:
                 return link.producer
         return None
 
+    def takes_away(self, number: int) -> set[int]:
+        """The subtasks that read what a subtask moves, renames or deletes, so that they come before it."""
+        taken = {(item.category, item.value) for item in self.tellers[number].inputs if item.consumed}
+        return {
+            other
+            for other, teller in self.tellers.items()
+            if other != number and taken & {(item.category, item.value) for item in teller.inputs}
+        }
+
     def sinks(self) -> list[int]:
         """The subtasks whose results no other one reads."""
         producers = {link.producer for link in self.links}
@@ -59,7 +68,7 @@ class Clauses:
         text, objects = self._filled(phrase, teller, mood, pronouns)
         text += self._unsaid_needs(teller)
         made = self._made(teller)
-        self.discourse.focus = self._focus(phrase, teller, made, objects)
+        self.discourse.focus = None if after_boundary else self._focus(phrase, teller, made, objects)
         for entity in made:
             self.discourse.mention(entity)
         return " ".join(text.split())

@@ -33,6 +33,8 @@ class Thing:
     """Its value; empty for a slot."""
     hole: str = ""
     """The hole of the phrases that stands for it; empty where the phrases have none."""
+    consumed: bool = False
+    """Whether it is no longer there afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,9 @@ class Phrasebook:
 
 def _thing(declaration: ResourceDeclaration, parameters: Mapping[str, str]) -> Thing:
     hole = declaration.parameter or declaration.category
-    return Thing(declaration.category, parameters.get(declaration.parameter, ""), hole)
+    return Thing(
+        declaration.category, parameters.get(declaration.parameter, ""), hole, consumed=declaration.consumed
+    )
 
 
 def parts_of(phrase: str) -> list[Part]:

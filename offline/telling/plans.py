@@ -21,21 +21,17 @@ def goal_of(graph: Graph, book: Phrasebook) -> str:
     return text[:1].upper() + text[1:].rstrip(" ,")
 
 
-def tell(
-    graph: Graph, book: Phrasebook, order: Sequence[int], voice: Voice, random: Random, *, embeds: bool
-) -> str:
+def tell(graph: Graph, book: Phrasebook, order: Sequence[int], voice: Voice, random: Random) -> str:
     """The instruction, told in `order` as far as the voice does not begin with what is wanted."""
-    clauses = Clauses(graph, book, embeds=embeds)
+    clauses = Clauses(graph, book, embeds=True)
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
-    if (
-        voice == "context"
-        and len(sinks) <= _MOST_WISHES
-        and all(graph.tellers[number].phrases.wish for number in sinks)
-    ):
+    in_any_order = not any(graph.takes_away(number) for number in order)
+    wishes = all(graph.tellers[number].phrases.wish for number in sinks)
+    if voice == "context" and len(sinks) <= _MOST_WISHES and wishes and in_any_order:
         told = _told(sinks, "wish", clauses, [])
         sentences.append(Sentence([text for text, _ in told], wish=True))
-    _add_steps(sentences, graph, clauses, order)
+    _add_steps(sentences, graph, clauses, _threaded(graph, order))
     return instruction_of(sentences, voice, random)
 
 
@@ -48,6 +44,27 @@ def tell_in_order(graph: Graph, book: Phrasebook, order: Sequence[int], *, after
     return instruction_of(sentences, "terse", Random(0))
 
 
+def _threaded(graph: Graph, order: Sequence[int]) -> list[int]:
+    """The order changed so that what needs the subtask just told is told next, where that can be."""
+    left, done = list(order), list[int]()
+    while left:
+        ready = [
+            number
+            for number in left
+            if all(link.producer in done for link in graph.links if link.consumer == number)
+            and not graph.takes_away(number) & set(left)
+        ] or left[:1]
+        last = done[-1] if done else None
+        following = [
+            number
+            for number in ready
+            if any(link.producer == last and link.consumer == number for link in graph.links)
+        ]
+        done.append((following or ready)[0])
+        left.remove(done[-1])
+    return done
+
+
 def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order: Sequence[int]) -> None:
     """What remains to be told, in `order`; what needs the clause before goes into its sentence."""
     last: set[int] = set()
@@ -57,11 +74,12 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
         }
         follows = bool(needed & last)
         current = sentences[-1] if sentences else None
-        if current is not None and not current.wish and follows and current.takes(text):
+        at_last = any(graph.takes_away(number) for number in numbers)
+        if current is not None and not current.wish and follows and not at_last and current.takes(text):
             current.clauses.append(text)
             last |= numbers
         else:
-            sentences.append(Sentence([text], follows=follows))
+            sentences.append(Sentence([text], follows=follows, at_last=at_last))
             last = set(numbers)
 
 

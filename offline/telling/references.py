@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from offline.telling.phrasebook import Phrasebook, name
 
 Entity = tuple[str, str, str]
-"""Category, place (an application, or of a slot who filled it) and value."""
+"""Category, place (an application, or of a slot who filled it) and value (none of a slot that somebody filled)."""
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Discourse:
     def entity(self, category: str, application: str, value: str, maker: int | None = None) -> Entity:
         """The resource as something to speak of; what fills a slot is known by its `maker`."""
         if maker is not None and self.book.is_slot(category):
-            return category, f"made by {maker}", value
+            return category, f"made by {maker}", ""
         return category, "" if self.book.is_shared(category) else application, value
 
     def mention(self, entity: Entity) -> None:

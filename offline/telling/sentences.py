@@ -33,6 +33,8 @@ class Sentence:
     """Whether the first needs what the sentence before gives."""
     afterwards: bool = False
     """Whether it is to be said that this comes afterwards."""
+    at_last: bool = False
+    """Whether it is to be said that this comes after everything that was said before."""
 
     def takes(self, clause: str) -> bool:
         """Whether another clause still fits."""
@@ -85,6 +87,9 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             texts.append(_ended(f"{random.choice(_WISHES)} {words}", "."))
         elif position == 0:
             texts.append(_ended(plea[0] + words, plea[1]))
+        elif sentence.at_last:
+            last = position == len(sentences) - 1
+            texts.append(_ended(f"{'Finally' if last else 'Once that is done'}, {words}", "."))
         elif sentences[position - 1].wish:
             texts.append(_ended(random.choice(_MEANS) + words, "."))
         elif sentence.afterwards:

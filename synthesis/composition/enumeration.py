@@ -42,6 +42,8 @@ class Limits:
     """Values allowed in each dimension."""
     maximum_readers: int = MAXIMUM_SUBTASKS
     """Most members that read what one member makes."""
+    maximum_ends: int = MAXIMUM_SUBTASKS
+    """Most members whose results no other one reads."""
 
     @classmethod
     def of(cls, request: CompositionRequest) -> Self:
@@ -53,6 +55,7 @@ class Limits:
             request.maximum_components,
             request.ranges,
             request.maximum_readers,
+            request.maximum_ends,
         )
 
 
@@ -154,6 +157,7 @@ class Enumeration:
         most_edges, _, most_categories, most_depth, most_width = self._bounds
         least_edges, _, least_categories, least_depth, least_width = self._least
         wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
+        most_ends, ends_of = self._limits.maximum_ends, self._ends
         means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
         depths, above = [0] * size_of_group, [0] * size_of_group
         visited: set[int] = set()
@@ -240,6 +244,7 @@ class Enumeration:
                         and new_depth >= least_depth
                         and new_width >= least_width
                         and not (grown & means and wasteful(grown))
+                        and (size <= most_ends or ends_of(grown) <= most_ends)
                     ):
                         code = (
                             _CODE[0][new_edges if new_edges < 5 else 5]
@@ -280,6 +285,10 @@ class Enumeration:
                 if not readers & members:
                     return True
         return False
+
+    def _ends(self, members: int) -> int:
+        """How many members no other member reads from."""
+        return sum(not self._feeds[position] & members for position in bits(members))
 
     def _repetition(self, members: int) -> int:
         """Penalty for instances of one subtask template."""

@@ -53,6 +53,8 @@ class CompositionRequest(Record):
     """Most weakly connected components; with one, everything in a task serves one end."""
     maximum_readers: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task that read what one of them makes; two where that is copied or selected."""
+    maximum_ends: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
+    """Most subtasks of a task whose results no other one reads: what its goal must name."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
     """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of them is
     left out. With 1 no others than equal tasks are."""

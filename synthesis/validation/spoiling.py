@@ -94,7 +94,7 @@ def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iter
                 (item for item in foreign.get(name, ()) if item not in used and value not in item), None
             )
             if new is not None and len(value) > 1 and value in instruction:
-                yield re.sub(rf"(?<![\w/]){re.escape(value)}(?![\w/])", lambda _, text=new: text, instruction)
+                yield re.sub(rf"(?<![\w/]){re.escape(value)}(?![\w/])", new.replace("\\", r"\\"), instruction)
 
 
 def _foreign_deed(instruction: str, task: Task, others: Sequence[Task], random: Random) -> Iterator[str]:
