@@ -101,6 +101,7 @@ async def run_episode(
         subtask_id=assignment.subtask_id,
         instance_id=assignment.instance_id,
         parameters=assignment.parameters,
+        world=assignment.world,
         instruction=assignment.instruction,
         platform=environment.platform,
         simulated=environment.simulated,

@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     """Folder with further applications, beside the built-in ones."""
     applications: tuple[str, ...] = ()
     """Applications to use; all installed ones when empty."""
+    worlds: tuple[str, ...] = ()
+    """Worlds that subtasks are verified and tasks composed in, beside the first: kind and seed, such as `bakery-1`. Every
+    subtask is verified in the first of them as well."""
     platform: str = "web_browser"
     """Platform whose applications are used. `simulated` has a few small ones for tests and trials; every record says so."""
     environments: int = Field(default=4, ge=1, le=64)

@@ -217,5 +217,7 @@ class Application(Record):
     """What it can do and how, written for models to read."""
     example_subtasks: tuple[ExampleSubtask, ...] = ()
     """Curated subtasks."""
+    world: str = Field(default="", exclude=True)
+    """World whose data it starts with; empty for the first, in whose words the entry is written."""
     catalog_folder: str = Field(default="", exclude=True, repr=False)
     """Folder of the user's catalogue it was read from, for its assets; empty for the shipped catalogue."""

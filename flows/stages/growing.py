@@ -14,13 +14,14 @@ from resources.applications import Application
 from synthesis.cross_verification.cross_verification import CrossVerifier, Verification
 from synthesis.cross_verification.performances import Stage
 from synthesis.cross_verification.verification_pool import VerificationPool
+from synthesis.cross_verification.verified_instances import instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.exploration.exploration import explore_application
 from synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.model_calls import ModelRole
 from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import Subtask
+from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.trajectory import Trajectory
 
 EXPLORATION = "exploration"
@@ -53,7 +54,9 @@ class PoolGrowth:
     @classmethod
     def of(cls, run: Run, *, joined: bool = False) -> PoolGrowth:
         """The growth of `run`'s pool, on top of what the warehouse holds."""
-        pool = VerificationPool(run.applications, run.categories)
+        pool = VerificationPool(
+            run.applications, run.categories, parameter_sets=run.settings.verification.parameter_sets
+        )
         stage = Stage(
             models=run.models,
             environments=run.environments,
@@ -102,7 +105,7 @@ class PoolGrowth:
         new, unchanged = [], []
         for subtask in exploration.subtasks:
             known = self.known.get(subtask.subtask_id)
-            if known and is_unchanged(subtask, known, run.settings.verification.parameter_sets):
+            if known and is_unchanged(subtask, known, self._to_verify(subtask)):
                 await self._take_over(known)
                 unchanged.append(subtask.subtask_id)
             else:
@@ -110,6 +113,11 @@ class PoolGrowth:
         await run.recorder.record(*new)
         run.progress.done(EXPLORATION)
         return Explored(application=application.name, proposals=tuple(new), unchanged=tuple(unchanged))
+
+    def _to_verify(self, subtask: Subtask) -> list[BoundSubtask]:
+        run = self.run
+        sets = run.settings.verification.parameter_sets
+        return instances_to_verify(subtask, run.applications, run.categories, sets)
 
     async def all_explored(self) -> None:
         """Tell subtasks waiting for products of others that no further subtasks will be proposed."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from resources.applications import Application
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.settled_ends import unsettled
 from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import Subtask
+from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.trajectory import Trajectory
 from warehouse.store import Warehouse
 
@@ -63,12 +63,12 @@ def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:
     return {name: tuple(sorted(items, key=lambda item: item.attempt)) for name, items in found.items()}
 
 
-def is_unchanged(proposed: Subtask, verified: VerifiedSubtask, parameter_sets: int) -> bool:
-    """Whether a proposal equals what was verified, so that it need not be verified again."""
+def is_unchanged(proposed: Subtask, verified: VerifiedSubtask, instances: Sequence[BoundSubtask]) -> bool:
+    """Whether a proposal, of which `instances` would be verified, equals what was, so that it need not be again."""
     known = verified.subtask
     return (
         proposed.instruction_template == known.instruction_template
         and proposed.inputs == known.inputs
         and proposed.outputs == known.outputs
-        and proposed.available_parameters[:parameter_sets] == known.available_parameters[:parameter_sets]
+        and {item.instance_id for item in instances} <= {item.instance_id for item in verified.trajectories}
     )

@@ -20,6 +20,7 @@ from synthesis.cross_verification.performance_effects import performance_effects
 from synthesis.cross_verification.performances import Performances, Stage
 from synthesis.cross_verification.resource_evidence import contradictions
 from synthesis.cross_verification.verification_settings import VerificationSettings
+from synthesis.cross_verification.verified_instances import instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
 from synthesis.examination.case_building import build_cases
@@ -178,8 +179,9 @@ class CrossVerifier:
         raise _StageFailedError("not_verified", f"no evaluation function was accepted: {last}")
 
     def _instances(self, subtask: Subtask) -> list[BoundSubtask]:
-        sets = subtask.available_parameters[: self.settings.parameter_sets]
-        return [subtask.bind(parameters, self.categories) for parameters in sets]
+        return instances_to_verify(
+            subtask, self.stage.applications, self.categories, self.settings.parameter_sets
+        )
 
     async def _setups(self, instances: Sequence[BoundSubtask]) -> dict[str, SetupTrajectory]:
         setups = {}

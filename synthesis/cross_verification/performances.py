@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from resources.applications import Application
+from resources.translation import applications_in
 from synthesis.cross_verification.agreement import agreeing
 from synthesis.cross_verification.overlooked_controls import doubt
 from synthesis.cross_verification.verification_pool import VerificationPool
@@ -137,7 +138,7 @@ class Performances:
         stage = self.stage
         trajectory = await perform_subtask(
             instance,
-            stage.applications,
+            applications_in(stage.applications, instance.world),
             models=stage.models,
             environments=stage.environments,
             settings=stage.settings,

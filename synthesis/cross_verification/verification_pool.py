@@ -15,8 +15,12 @@ from typing import Literal
 from model_clients.errors import BatchPendingError
 from resources.applications import Application
 from resources.categories import ResourceCategory, ResourceKind
-from resources.instances import Resource, bind_resource
+from resources.instances import Resource
 from resources.matching import provides
+from resources.reading.catalog_links import fixtures_of
+from resources.translation import applications_in
+from resources.worlds import FIRST_WORLD
+from synthesis.cross_verification.verified_instances import instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.subtask import BoundSubtask, Subtask
@@ -34,16 +38,17 @@ class VerificationPool:
     """Subtasks by what is known of them: announced, performed, verified or rejected. Belongs to one event loop."""
 
     def __init__(
-        self, applications: Mapping[str, Application], categories: Mapping[str, ResourceCategory]
+        self,
+        applications: Mapping[str, Application],
+        categories: Mapping[str, ResourceCategory],
+        *,
+        parameter_sets: int = 2,
     ) -> None:
-        """A pool for `applications`, whose fixtures exist after a reset."""
+        """A pool for `applications`, whose fixtures exist after a reset; of each subtask so many instances are verified."""
+        self._applications = applications
         self._categories = categories
-        self._fixtures = {
-            name: frozenset(
-                bind_resource(categories[item.category], name, item.value) for item in application.fixtures
-            )
-            for name, application in applications.items()
-        }
+        self._parameter_sets = parameter_sets
+        self._fixtures: dict[tuple[str, str], frozenset[Resource]] = {}
         self._open: dict[str, tuple[BoundSubtask, ...]] = {}
         self._verified: dict[str, VerifiedSubtask] = {}
         self._announced: dict[str, tuple[BoundSubtask, ...]] = {}
@@ -62,9 +67,14 @@ class VerificationPool:
         """Tell that `subtasks`, all of their application, will be settled sooner or later."""
         async with self._changed:
             for subtask in subtasks:
-                self._open[subtask.subtask_id] = tuple(
+                bound = [
                     subtask.bind(parameters, self._categories) for parameters in subtask.available_parameters
-                )
+                ]
+                if subtask.application in self._applications:
+                    bound += instances_to_verify(
+                        subtask, self._applications, self._categories, self._parameter_sets
+                    )
+                self._open[subtask.subtask_id] = tuple({item.instance_id: item for item in bound}.values())
                 self._announced[subtask.subtask_id] = self._open[subtask.subtask_id]
             self._chains = None
             self._changed.notify_all()
@@ -192,7 +202,12 @@ class VerificationPool:
 
     def _measured_chains(self) -> dict[str, int]:
         needs = {
-            name: [needed for item in instances for needed in self._unmet(item, item.application)]
+            name: [
+                needed
+                for item in instances
+                if item.world == FIRST_WORLD
+                for needed in self._unmet(item, item.application)
+            ]
             for name, instances in self._announced.items()
         }
         lengths = {name: 0 for name, needed in needs.items() if not needed}
@@ -211,12 +226,20 @@ class VerificationPool:
         return {output for name in names for item in self._announced[name] for output in item.outputs}
 
     def _unmet(self, instance: BoundSubtask, application: str) -> Iterator[Resource]:
-        available = self._fixtures.get(application, frozenset()) | self._fixtures.get(
-            instance.application, frozenset()
+        available = self._existing(instance.world, application) | self._existing(
+            instance.world, instance.application
         )
         for needed in instance.inputs:
             if not any(provides(fixture, needed) for fixture in available):
                 yield needed
+
+    def _existing(self, world: str, application: str) -> frozenset[Resource]:
+        """The fixtures of an application in a world."""
+        key = (world, application)
+        if key not in self._fixtures:
+            entry = applications_in(self._applications, world).get(application)
+            self._fixtures[key] = frozenset(fixtures_of(entry, self._categories)) if entry else frozenset()
+        return self._fixtures[key]
 
     def _plan(
         self,
@@ -255,7 +278,11 @@ class VerificationPool:
                 continue
             for producer in verified.instances(self._categories):
                 trajectory = verified.trajectory(producer.instance_id)
-                if trajectory is None or not any(provides(output, needed) for output in producer.outputs):
+                if (
+                    producer.world != instance.world
+                    or trajectory is None
+                    or not any(provides(output, needed) for output in producer.outputs)
+                ):
                     continue
                 before = self._plan(
                     producer, instance.application, (*path, name), variant=variant, below=below
@@ -276,6 +303,8 @@ class VerificationPool:
             if name in path or not self._is_below(name, below):
                 continue
             for producer in producers:
+                if producer.world != instance.world:
+                    continue
                 if any(provides(output, needed) for output in producer.outputs) and (
                     self._plan(producer, instance.application, (*path, name), below=below) != "impossible"
                 ):
@@ -303,7 +332,8 @@ class VerificationPool:
             for name, producers in coming.items()
             if name not in path
             for producer in producers
-            if any(provides(output, needed) for output in producer.outputs)
+            if producer.world == instance.world
+            and any(provides(output, needed) for output in producer.outputs)
             and not any(self._unmet(producer, instance.application))
         )
 

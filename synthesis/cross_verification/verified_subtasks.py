@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from resources.categories import ResourceCategory
 from resources.record import Record
+from synthesis.trajectories.generalisation import performed_with
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.trajectory import Trajectory
@@ -23,8 +24,21 @@ class VerifiedSubtask(Record):
 
     def instances(self, categories: Mapping[str, ResourceCategory]) -> tuple[BoundSubtask, ...]:
         """The subtask bound to each of its verified parameter sets."""
-        return tuple(self.subtask.bind(item.parameters, categories) for item in self.trajectories)
+        return tuple(self.subtask.bind(item.parameters, categories, item.world) for item in self.trajectories)
 
     def trajectory(self, instance_id: str) -> Trajectory | None:
         """The accepted trajectory of an instance, or None."""
         return next((item for item in self.trajectories if item.instance_id == instance_id), None)
+
+    def performance(self, instance: BoundSubtask) -> Trajectory | None:
+        """How `instance` is performed: its accepted trajectory, or one of another instance with its values put in.
+
+        None where the accepted trajectories differ by more than their values, so that nothing follows from them.
+        """
+        recorded = self.trajectory(instance.instance_id)
+        return recorded if recorded is not None else performed_with(self.trajectories, instance)
+
+    @property
+    def worlds(self) -> tuple[str, ...]:
+        """Worlds it was verified in."""
+        return tuple(dict.fromkeys(item.world for item in self.trajectories))

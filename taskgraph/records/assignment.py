@@ -23,6 +23,9 @@ class Assignment(Record):
     parameters: dict[str, str] = Field(default_factory=dict)
     """Parameters of the subtask; a task has none of its own."""
 
+    world: str = ""
+    """World whose data it starts with; empty for the first."""
+
     @classmethod
     def of_subtask(cls, instance: BoundSubtask) -> Self:
         """To perform one bound subtask."""
@@ -31,9 +34,10 @@ class Assignment(Record):
             subtask_id=instance.subtask_id,
             instruction=instance.instruction,
             parameters=instance.parameters,
+            world=instance.world,
         )
 
     @classmethod
     def of_task(cls, task: Task, attempt_id: str, instruction: str) -> Self:
         """To perform a whole task, told by `instruction`."""
-        return cls(instance_id=attempt_id, subtask_id=task.task_id, instruction=instruction)
+        return cls(instance_id=attempt_id, subtask_id=task.task_id, instruction=instruction, world=task.world)

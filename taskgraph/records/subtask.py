@@ -63,6 +63,8 @@ class BoundSubtask(Record):
     """Application it is done in."""
     application_category: str
     """Category of the application (knowledge complexity counts these)."""
+    world: str = ""
+    """World whose data it works on, such as `bakery-1`; empty for the first."""
     instruction: str
     """Instantiated instruction."""
     parameters: dict[str, str] = Field(default_factory=dict)
@@ -146,8 +148,10 @@ class Subtask(Record):
             fresh=self.fresh,
         )
 
-    def bind(self, parameters: Mapping[str, str], categories: Mapping[str, ResourceCategory]) -> BoundSubtask:
-        """The instance of this subtask with `parameters`.
+    def bind(
+        self, parameters: Mapping[str, str], categories: Mapping[str, ResourceCategory], world: str = ""
+    ) -> BoundSubtask:
+        """The instance of this subtask with `parameters`, which are values of `world`.
 
         Raises:
             ParameterInvalidError: a placeholder or a declared resource has no value.
@@ -155,10 +159,11 @@ class Subtask(Record):
         """
         inputs = tuple(self._resource(item, parameters, categories) for item in self.inputs)
         return BoundSubtask(
-            instance_id=instance_id(self.subtask_id, parameters),
+            instance_id=instance_id(self.subtask_id, parameters, world),
             subtask_id=self.subtask_id,
             application=self.application,
             application_category=self.application_category,
+            world=world,
             instruction=fill(self.instruction_template, parameters),
             parameters=dict(parameters),
             inputs=inputs,
@@ -191,11 +196,12 @@ class Subtask(Record):
         return bind_resource(category, self.application, parameters[declaration.parameter])
 
 
-def instance_id(subtask_id: str, parameters: Mapping[str, str]) -> str:
-    """The id of a subtask bound to `parameters`: equal for equal content, in any order.
+def instance_id(subtask_id: str, parameters: Mapping[str, str], world: str = "") -> str:
+    """The id of a subtask bound to `parameters` in a world: equal for equal content, in any order.
 
     >>> instance_id("notes.create", {"b": "2", "a": "1"}) == instance_id("notes.create", {"a": "1", "b": "2"})
     True
     """
     content = json.dumps(dict(parameters), sort_keys=True, ensure_ascii=False)
+    content = f"{world}:{content}" if world else content
     return f"{subtask_id}:{hashlib.sha256(content.encode()).hexdigest()[:12]}"

@@ -101,6 +101,8 @@ class Task(Record):
     """Text of that intent."""
     scenario: str = ""
     """Scenario of App. A.5."""
+    world: str = ""
+    """World that all its values come from and whose data it starts with; empty for the first."""
     complexity: Complexity
     """Its complexity."""
     capabilities: tuple[str, ...] = ()

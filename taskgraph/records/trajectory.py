@@ -57,6 +57,8 @@ class Trajectory(Record):
     """The subtask bound to its parameters."""
     parameters: dict[str, str]
     """The parameter set."""
+    world: str = ""
+    """World whose data it started with; empty for the first."""
     instruction: str
     """The instantiated instruction."""
     platform: str

@@ -1,0 +1,259 @@
+"""Reading the rules of worlds, and drawing worlds from them.
+
+Names of people and places come from Faker, everything else from the rules. The same kind and seed give the same world.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from random import Random
+
+from faker import Faker
+from pydantic import Field
+
+from resources.assets import catalog_folder
+from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
+from resources.reading.yaml_reading import Problem, YamlFile, parse_entry, read_yaml
+from resources.record import Record
+from resources.worlds import FIRST_WORLD, World
+
+_FIRST_KIND = "office"
+_HEAD = ("kind", "owner", "title", "description", "draws", "labels", "unchanged")
+_PHRASE = "phrase"
+_PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
+_NAMED = re.compile(r"([a-z][a-z0-9_]*)-([0-9]+)")
+_PLAIN_WORD = re.compile(r"[A-Z][a-z]+")
+_PEOPLE = 6
+_NUMBERS = 9
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_SEASONS = ("Spring", "Summer", "Autumn", "Winter")
+_FORMS = {
+    "file": (r"[a-z][a-z0-9_]*\.[a-z]+", "a file name in lower case with an ending"),
+    "path": (r"Documents/[a-z][a-z0-9_]*", "a folder of Documents in lower case"),
+    "tables.name": (r"[a-z][a-z0-9_]*", "a table's name in lower case"),
+    "pages.title": (r"([A-Z][a-z]+){2,}", "two or more capitalised words written as one"),
+    "accounts.name": (r"Expenses:[A-Z][A-Za-z]+", "an account of Expenses"),
+    "header": (r"[a-z]+,amount", "a column and `amount`"),
+}
+_ANY_FORM = (r"[A-Za-z0-9][A-Za-z0-9 ,.:_/-]*", "letters, digits, blanks and , . : _ / - only")
+
+
+class WorldRules(Record):
+    """The rules of one kind of world (`resources/catalog/worlds/<kind>.yaml`)."""
+
+    kind: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    """What it is, equal to the file's name."""
+    owner: str
+    """How a sentence names whose data these are."""
+    title: str
+    """The owner with what tells it from others of its kind."""
+    description: str
+    """One sentence about it."""
+    draws: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Words to draw from, by the placeholder that stands for the drawn one."""
+    unchanged: tuple[str, ...] = ()
+    """Values that stay as they are in every world although they hold a term; the first world lists them."""
+    groups: dict[str, dict[str, dict[str, str]]]
+    """Its things by group, name and attribute; the same for every kind."""
+    labels: dict[str, dict[str, str]] = Field(default_factory=dict)
+    """What stands in one place only, by group and name; the same for every kind."""
+
+
+def world_kinds(extra: Path | None = None) -> tuple[str, ...]:
+    """Kinds that worlds can be drawn from, besides the first world."""
+    return tuple(kind for kind in _rules(extra.resolve() if extra else None) if kind != _FIRST_KIND)
+
+
+def load_world(name: str, extra: Path | None = None) -> World:
+    """The world of this name, such as `bakery-3`: the kind's rules with the number as the seed.
+
+    Raises:
+        UnknownCatalogEntryError: there is no such kind (names the known ones), or the name has no number.
+        CatalogEntryInvalidError: the rules are wrong.
+    """
+    rules = _rules(extra.resolve() if extra else None)
+    if name == FIRST_WORLD:
+        return draw_world(rules[_FIRST_KIND], 0)
+    match = _NAMED.fullmatch(name)
+    if match is None or match.group(1) not in rules or match.group(1) == _FIRST_KIND:
+        known = [f"{kind}-1" for kind in rules if kind != _FIRST_KIND]
+        raise UnknownCatalogEntryError("world", name, known)
+    return draw_world(rules[match.group(1)], int(match.group(2)))
+
+
+def draw_world(rules: WorldRules, seed: int) -> World:
+    """The world that `rules` make with `seed`."""
+    drawn = _draw(rules, seed)
+
+    def filled(text: str) -> str:
+        return _PLACEHOLDER.sub(lambda match: drawn[match.group(1)], text)
+
+    terms, phrases = {}, {}
+    for group, things in rules.groups.items():
+        for thing, attributes in things.items():
+            values = {name: filled(text) for name, text in attributes.items()}
+            phrase = values.pop(_PHRASE, "")
+            for name, value in values.items():
+                terms[f"{group}.{thing}.{name}"] = value
+                if phrase and name in ("title", "file", "name", "path"):
+                    phrases[value] = phrase
+    return World(
+        name=FIRST_WORLD if rules.kind == _FIRST_KIND else f"{rules.kind}-{seed}",
+        kind=rules.kind,
+        owner=filled(rules.owner),
+        title=filled(rules.title),
+        description=filled(rules.description),
+        terms=terms,
+        labels={
+            f"{group}.{name}": filled(text)
+            for group, texts in rules.labels.items()
+            for name, text in texts.items()
+        },
+        unchanged=rules.unchanged,
+        phrases=phrases,
+    )
+
+
+def read_rules(source: YamlFile, first: WorldRules | None) -> WorldRules:
+    """The rules in a file; those of another kind than the first must name the same things.
+
+    Raises:
+        CatalogEntryInvalidError: they do not, a placeholder is unknown, or a drawn value is not what its place allows.
+    """
+    content = source.content
+    if not isinstance(content, dict):
+        raise source.reject([Problem((), "must be a mapping")])
+    head = {key: value for key, value in content.items() if key in _HEAD}
+    groups = {key: value for key, value in content.items() if key not in _HEAD}
+    rules = parse_entry(source, {**head, "groups": groups}, WorldRules)
+    problems = list(_problems(rules, first or rules))
+    if problems:
+        raise source.reject(problems)
+    return rules
+
+
+def _problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
+    wanted, found = dict(_leaves(first)), dict(_leaves(rules))
+    for place in wanted.keys() - found.keys():
+        if place[-1] != _PHRASE:
+            yield Problem(place[:-1], f"lacks {place[-1]!r}; every kind of world names the same things")
+    for place in found.keys() - wanted.keys():
+        if place[-1] != _PHRASE:
+            yield Problem(place, "is no place of the first world")
+    known = {*_draw_common(0), *rules.draws, *(name.capitalize() for name in rules.draws)}
+    unknown = [
+        (place, name)
+        for place, text in found.items()
+        for name in _PLACEHOLDER.findall(text)
+        if name not in known
+    ]
+    for place, name in unknown:
+        yield Problem(place, f"the placeholder {name!r} is unknown; known: {', '.join(sorted(known))}")
+    if unknown:
+        return
+    world = draw_world(rules, 1)
+    seen: dict[str, str] = {}
+    for key, value in world.terms.items():
+        group, thing, attribute = key.split(".")
+        form, words = _FORMS.get(f"{group}.{attribute}") or _FORMS.get(attribute) or _ANY_FORM
+        if not re.fullmatch(form, value):
+            yield Problem((group, thing, attribute), f"{value!r} must be {words}")
+        elif value in seen:
+            yield Problem((group, thing, attribute), f"{value!r} stands at {seen[value]} already")
+        seen[value] = key
+
+
+def _leaves(rules: WorldRules) -> Iterator[tuple[tuple[str, ...], str]]:
+    for group, things in rules.groups.items():
+        for thing, attributes in things.items():
+            for name, text in attributes.items():
+                yield (group, thing, name), text
+    for group, texts in rules.labels.items():
+        for name, text in texts.items():
+            yield ("labels", group, name), text
+
+
+@cache
+def _rules(extra: Path | None) -> dict[str, WorldRules]:
+    folders: list[Traversable] = [catalog_folder()]
+    if extra is not None and (extra / "worlds").is_dir():
+        folders.append(extra)
+    first = read_rules(_read(catalog_folder() / "worlds" / f"{_FIRST_KIND}.yaml"), None)
+    found = {_FIRST_KIND: first}
+    for folder in folders:
+        for item in sorted((folder / "worlds").iterdir(), key=lambda item: item.name):
+            kind = item.name.removesuffix(".yaml")
+            if kind == item.name or item.name == f"{_FIRST_KIND}.yaml":
+                continue
+            source = _read(item)
+            rules = read_rules(source, first)
+            if rules.kind != kind or kind in found:
+                raise source.reject([Problem(("kind",), f"must be {kind!r}, and no other world's")])
+            found[kind] = rules
+    return found
+
+
+def _read(item: Traversable) -> YamlFile:
+    try:
+        return read_yaml(item.read_text(encoding="utf-8"), f"worlds/{item.name}")
+    except UnicodeDecodeError as error:
+        raise CatalogEntryInvalidError(f"worlds/{item.name}:1: not UTF-8 text: {error.reason}") from error
+
+
+def _draw(rules: WorldRules, seed: int) -> Mapping[str, str]:
+    random = Random(f"{rules.kind}:{seed}")
+    drawn = _draw_common(random.randrange(2**32))
+    for name, words in rules.draws.items():
+        word = random.choice(words)
+        drawn |= {name: word, name.capitalize(): word[:1].upper() + word[1:]}
+    return drawn
+
+
+def _draw_common(seed: int) -> dict[str, str]:
+    """What every kind can name: people, places, times, numbers and prices; in lower case where the placeholder is."""
+    faker = Faker("en_US")
+    faker.seed_instance(seed)
+    random = Random(seed)
+    first = _distinct(faker.first_name, _PEOPLE)
+    last = _distinct(faker.last_name, _PEOPLE, taken=first)
+    cities = _distinct(faker.city, _PEOPLE, taken=[*first, *last])
+    months, days = random.sample(_MONTHS, 2), random.sample(_DAYS, 2)
+    seasons = random.sample(_SEASONS, 2)
+    drawn = {
+        "Month": months[0],
+        "Month2": months[1],
+        "Day": days[0],
+        "Day2": days[1],
+        "Season": seasons[0],
+        "Season2": seasons[1],
+    }
+    for index in range(_PEOPLE):
+        number = index + 1
+        drawn |= {
+            f"First{number}": first[index],
+            f"Last{number}": last[index],
+            f"Person{number}": f"{first[index]} {last[index]}",
+            f"City{number}": cities[index],
+        }
+    drawn |= {name[0].lower() + name[1:]: value.lower() for name, value in list(drawn.items())}
+    for number, value in enumerate(random.sample(range(11, 99), _NUMBERS), start=1):
+        drawn[f"n{number}"] = str(value)
+    for number, value in enumerate(random.sample(range(320, 48000), _NUMBERS), start=1):
+        drawn[f"price{number}"] = f"{value / 100:.2f}"
+    return drawn
+
+
+def _distinct(draw: object, count: int, taken: list[str] | tuple[str, ...] = ()) -> list[str]:
+    """`count` different single words that no instruction needs to quote."""
+    assert callable(draw)
+    found: dict[str, None] = {}
+    while len(found) < count:
+        word = str(draw())
+        if _PLAIN_WORD.fullmatch(word) and word not in taken:
+            found[word] = None
+    return list(found)

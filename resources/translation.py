@@ -1,0 +1,250 @@
+"""Putting a catalogue entry into another world: its fixtures, prepared files, manual and parameter sets."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from resources.applications import Application, ExampleSubtask, Fixture
+from resources.assets import ASSET_PREFIX, content_of
+from resources.errors import UnknownCatalogEntryError
+from resources.worlds import FIRST_WORLD, World
+
+_ENDINGS = ("txt", "csv", "json", "md", "tid", "svg", "png", "excalidraw", "drawio")
+_TEXTS = (
+    ".txt",
+    ".csv",
+    ".json",
+    ".md",
+    ".svg",
+    ".drawio",
+    ".excalidraw",
+    ".beancount",
+    ".sql",
+    ".conf",
+    ".tid",
+)
+_BARE = re.compile(r"[a-z]+")
+_ONE_WORD = re.compile(r"[A-Za-z]+")
+_STRING_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+class Translation:
+    """Says in the words of one world what the catalogue says in those of the first."""
+
+    def __init__(self, first: World, world: World) -> None:
+        """From the terms of `first` to those of `world`."""
+        self._exact = {text: world.labels[place] for place, text in first.labels.items()}
+        self._terms = dict(zip(_terms(first), _terms(world), strict=True))
+        self._terms |= {text: text for text in first.unchanged}
+        longest_first = sorted(self._terms, key=len, reverse=True)
+        self._pattern = _pattern(longest_first)
+        self._single = [term for term in longest_first if _ONE_WORD.fullmatch(term)]
+
+    def value(self, text: str) -> str:
+        """A parameter value, path or name in the words of the world."""
+        exact = self._exact.get(text)
+        return exact if exact is not None else self.text(text)
+
+    def text(self, text: str) -> str:
+        """A longer text with every term exchanged; words in lower case only where they can be nothing but a name."""
+        return self._pattern.sub(lambda match: self._terms[match.group()], text)
+
+    def json(self, text: str) -> str:
+        """JSON with the terms in its strings exchanged and its layout kept."""
+
+        def translated(match: re.Match[str]) -> str:
+            before = str(json.loads(match.group()))
+            after = self.text(before)
+            return match.group() if after == before else json.dumps(after, ensure_ascii=False)
+
+        return _STRING_LITERAL.sub(translated, text)
+
+    def manual(self, text: str, names: Collection[str]) -> str:
+        """A manual; single words only where they are among `names`, because manuals are full of ordinary words."""
+        words = {name for name in self._single if name not in names}
+        plain = [name for name in self._single if name in names]
+        text = self._pattern.sub(
+            lambda match: (
+                match.group()
+                if match.group() in words and not match.string[: match.start()].endswith("/")
+                else self._terms[match.group()]
+            ),
+            text,
+        )
+        for name in plain:
+            if _BARE.fullmatch(name):
+                text = re.sub(rf"(?<![\w/]){name}(?=\s*[(,:;]|\.\s)", self._terms[name], text)
+        return text
+
+    def application(self, application: Application, world: str) -> Application:
+        """The entry with the data of the world."""
+        translated = application.model_copy(
+            update={
+                "world": world,
+                "fixtures": tuple(self._fixture(item, application) for item in application.fixtures),
+                "preparation": application.preparation.model_copy(
+                    update={
+                        "files": {
+                            self.value(path): self._content(text, path, application)
+                            for path, text in application.preparation.files.items()
+                        }
+                    }
+                ),
+                "example_subtasks": tuple(self._example(item) for item in application.example_subtasks),
+            }
+        )
+        names = {item.value for item in application.fixtures} | {
+            value
+            for item in application.example_subtasks
+            for values in item.parameter_sets
+            for value in values.values()
+        }
+        return translated.model_copy(update={"manual": self.manual(application.manual, names)})
+
+    def _fixture(self, fixture: Fixture, application: Application) -> Fixture:
+        return fixture.model_copy(
+            update={
+                "value": self.value(fixture.value),
+                "content": self._content(fixture.content, fixture.value, application),
+            }
+        )
+
+    def _content(self, text: str, path: str, application: Application) -> str:
+        """The content translated; an asset that holds no term stays an asset."""
+        if not text.startswith(ASSET_PREFIX):
+            return self.text(text)
+        name = text.removeprefix(ASSET_PREFIX).strip()
+        if not name.endswith(_TEXTS):
+            return text
+        before = content_of(text, application).decode()
+        after = self.json(before) if name.endswith((".json", ".excalidraw")) else self.text(before)
+        return text if after == before else after
+
+    def _example(self, example: ExampleSubtask) -> ExampleSubtask:
+        return example.model_copy(
+            update={"parameter_sets": tuple(self.parameters(values) for values in example.parameter_sets)}
+        )
+
+    def parameters(self, values: Mapping[str, str]) -> dict[str, str]:
+        """A parameter set in the words of the world."""
+        return {name: self.value(value) for name, value in values.items()}
+
+
+class WorldlyApplications(Mapping[str, Application]):
+    """Applications by name, in the first world; `applications_in` gives them in others."""
+
+    def __init__(
+        self, applications: Mapping[str, Application], first: World, worlds: Collection[World]
+    ) -> None:
+        """The applications, and the worlds that they can be in beside the first."""
+        self._applications = dict(applications)
+        self._translations = {world.name: Translation(first, world) for world in worlds}
+        self._in_world: dict[str, dict[str, Application]] = {FIRST_WORLD: self._applications}
+        self.worlds = {world.name: world for world in (first, *worlds)}
+
+    def __getitem__(self, name: str) -> Application:
+        """The application in the first world."""
+        return self._applications[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._applications)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._applications)
+
+    def in_world(self, world: str) -> Mapping[str, Application]:
+        """The applications in `world`; those that only imitate applications are the same everywhere.
+
+        Raises:
+            UnknownCatalogEntryError: there is no such world here.
+        """
+        if world not in self._in_world:
+            translation = self._translations.get(world)
+            if translation is None:
+                raise UnknownCatalogEntryError("world", world, [name for name in self.worlds if name])
+            self._in_world[world] = {
+                name: item if item.simulated else translation.application(item, world)
+                for name, item in self._applications.items()
+            }
+        return self._in_world[world]
+
+    def parameters(self, values: Mapping[str, str], world: str) -> dict[str, str]:
+        """A parameter set of the first world, in the words of `world`.
+
+        Raises:
+            UnknownCatalogEntryError: there is no such world here.
+        """
+        if world == FIRST_WORLD:
+            return dict(values)
+        if world not in self._translations:
+            raise UnknownCatalogEntryError("world", world, self._translations)
+        return self._translations[world].parameters(values)
+
+
+def applications_in(applications: Mapping[str, Application], world: str) -> Mapping[str, Application]:
+    """`applications` with the data of `world`.
+
+    Raises:
+        UnknownCatalogEntryError: they cannot be in this world.
+    """
+    if isinstance(applications, WorldlyApplications):
+        return applications.in_world(world)
+    if world == FIRST_WORLD:
+        return applications
+    raise UnknownCatalogEntryError("world", world, [])
+
+
+def parameters_in(
+    applications: Mapping[str, Application], values: Mapping[str, str], world: str
+) -> dict[str, str]:
+    """A parameter set of the first world in the words of `world`.
+
+    Raises:
+        UnknownCatalogEntryError: `applications` cannot be in this world.
+    """
+    if isinstance(applications, WorldlyApplications):
+        return applications.parameters(values, world)
+    if world == FIRST_WORLD:
+        return dict(values)
+    raise UnknownCatalogEntryError("world", world, [])
+
+
+def worlds_of(applications: Mapping[str, Application]) -> tuple[str, ...]:
+    """Names of the worlds that `applications` can be in, the first one first."""
+    return tuple(applications.worlds) if isinstance(applications, WorldlyApplications) else (FIRST_WORLD,)
+
+
+def _terms(world: World) -> Iterator[str]:
+    """All terms of a world, in the same order for every world: those that follow from others, then those that are named."""
+    for place, text in world.terms.items():
+        attribute = place.rpartition(".")[2]
+        if attribute == "file":
+            stem = text.rpartition(".")[0]
+            yield from (f"{stem}.{ending}" for ending in _ENDINGS)
+        elif attribute == "header":
+            yield text.replace(",", ", ")
+        elif place.startswith("tables.") and attribute == "name":
+            yield f"{text}-export"
+    yield from world.terms.values()
+
+
+def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
+    """Finds terms that stand alone, the longest first; a plain word in lower case only in paths and statements.
+
+    Branches begin with a letter and the terms that share it, which keeps the search fast. A written line break
+    in source code counts as a boundary.
+    """
+    by_letter: dict[str, list[str]] = {}
+    for term in terms:
+        if not _BARE.fullmatch(term):
+            by_letter.setdefault(term[0], []).append(re.escape(term[1:]))
+    branches = "|".join(f"{re.escape(letter)}(?:{'|'.join(ends)})" for letter, ends in by_letter.items())
+    bare = "|".join(term for term in terms if _BARE.fullmatch(term))
+    before = r"(?:(?<![\s\S])|(?<=/)|(?<=FROM )|(?<=INTO )|(?<=TABLE ))"
+    return re.compile(
+        rf"(?:(?<![A-Za-z0-9_])|(?<=\\n))(?:{branches})(?![A-Za-z0-9_])|{before}(?:{bare})(?=[-.,; (]|(?![\s\S]))"
+    )

@@ -1,0 +1,44 @@
+"""Worlds: consistent starting data over all applications, so that one subtask has many instances that make sense.
+
+The catalogue is written in the words of the first world. Another world says the same things with its own: wherever a
+value of the first world stands in a parameter set, a fixture or a prepared file, its own value takes that place.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from resources.record import Record
+
+FIRST_WORLD = ""
+"""Name of the world that the catalogue is written in."""
+
+
+class World(Record):
+    """One world, drawn from the rules of its kind with a seed, or written out by hand or by a model."""
+
+    name: str = Field(pattern=r"^([a-z][a-z0-9_]*-[0-9]+)?$")
+    """Kind and seed, such as `bakery-3`; empty for the first world."""
+    kind: str
+    """What it is: `bakery`, `household`."""
+    owner: str
+    """How a sentence names whose data these are: `the bakery`."""
+    title: str
+    """The owner with what tells it from others of its kind: `the bakery of Ada Berg`."""
+    description: str
+    """One sentence about it."""
+    terms: dict[str, str]
+    """What it calls things wherever they appear, by their place in the rules: `notes.packing.title` to `Van list`."""
+    labels: dict[str, str]
+    """What takes the place of whole parameter values only, by place."""
+    unchanged: tuple[str, ...] = ()
+    """Values of the first world that stay as they are although they hold a term."""
+    phrases: dict[str, str]
+    """How a sentence names a value: `Documents/march_sales.csv` by its file name, to `the March sales`."""
+
+    def phrase(self, value: str) -> str:
+        """How a sentence names a note, file or record of this world; empty where it has no name of its own.
+
+        A path is looked up by its last part.
+        """
+        return self.phrases.get(value, "") or self.phrases.get(value.rpartition("/")[2], "")

@@ -1,0 +1,141 @@
+"""Performing an instance from trajectories of others: what two of them share, with the values of the new instance put in.
+
+Two trajectories of one subtask that differ only where their parameter values do show how it is done with any values. If
+they differ otherwise, nothing is concluded. Whether the result works where it was not recorded is for replay to show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from resources.applications import ControlQuery
+from resources.path_parts import with_path_parts
+from taskgraph.records.interaction import WaitInput, escape_keys
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+
+_SHORTEST_CONSTANT = 3
+"""Fewest characters of a value that is taken for a parameter's although both trajectories have it alike."""
+
+
+def performed_with(trajectories: Sequence[Trajectory], instance: BoundSubtask) -> Trajectory | None:
+    """The trajectory of `instance` that two of `trajectories` imply, or None where no two agree."""
+    for one, other in combinations(trajectories, 2):
+        if one.parameters == other.parameters:
+            continue
+        steps = _generalised(one, other, instance.parameters)
+        if steps is not None:
+            return one.model_copy(
+                update={
+                    "trajectory_id": f"{one.trajectory_id}@{instance.instance_id}",
+                    "instance_id": instance.instance_id,
+                    "parameters": dict(instance.parameters),
+                    "world": instance.world,
+                    "instruction": instance.instruction,
+                    "steps": steps,
+                }
+            )
+    return None
+
+
+def _generalised(
+    one: Trajectory, other: Trajectory, parameters: Mapping[str, str]
+) -> tuple[TrajectoryStep, ...] | None:
+    """The steps of `one` with `parameters` put in, if the same is true of `other`."""
+    mine, theirs = _actions(one), _actions(other)
+    if len(mine) != len(theirs):
+        return None
+    filler = _Filler(one.parameters, other.parameters, parameters)
+    steps = []
+    for first, second in zip(mine, theirs, strict=True):
+        step = filler.step(first, second)
+        if step is None:
+            return None
+        steps.append(step)
+    return tuple(steps)
+
+
+def _actions(trajectory: Trajectory) -> list[TrajectoryStep]:
+    """The steps that were carried out; waiting is done anew wherever it is needed."""
+    return [step for step in trajectory.steps if not step.problem and not isinstance(step.action, WaitInput)]
+
+
+class _Filler:
+    """Exchanges the values of one parameter set for those of a new one, guarded by a second example."""
+
+    def __init__(self, one: Mapping[str, str], other: Mapping[str, str], new: Mapping[str, str]) -> None:
+        mine, theirs, wanted = (with_path_parts(values) for values in (one, other, new))
+        self._to_other = _pairs(mine, theirs)
+        self._to_new = _pairs(mine, wanted)
+        self._alike = {
+            value: wanted[name]
+            for name, value in mine.items()
+            if name in theirs
+            and name in wanted
+            and theirs[name] == value
+            and len(value) >= _SHORTEST_CONSTANT
+        }
+
+    def text(self, first: str, second: str, *, keys: bool = False) -> str | None:
+        """What `first` is with the new values; None if the second example does not bear it out."""
+        if first == second:
+            return _exchanged(first, self._alike, keys=keys)
+        if _exchanged(first, self._to_other, keys=keys) != second:
+            return None
+        return _exchanged(first, self._to_new, keys=keys)
+
+    def step(self, first: TrajectoryStep, second: TrajectoryStep) -> TrajectoryStep | None:
+        """The step with the new values."""
+        ours, theirs = first.action.model_dump(), second.action.model_dump()
+        if ours["operation"] != theirs["operation"]:
+            return None
+        keys = self.text(str(ours.get("keys", "")), str(theirs.get("keys", "")), keys=True)
+        ignored = ("keys", "control_label", "control_text", "point", "points", "end_label")
+        if keys is None or any(ours[name] != theirs[name] for name in ours if name not in ignored):
+            return None
+        update: dict[str, object] = {"thought": _exchanged(first.thought, self._to_new, keys=False)}
+        for name in ("target", "end_target"):
+            query, beside = getattr(first, name), getattr(second, name)
+            if (query is None) != (beside is None):
+                return None
+            if query is not None:
+                update[name] = self._query(query, beside)
+                if update[name] is None:
+                    return None
+        if "keys" in ours:
+            update["action"] = first.action.model_copy(update={"keys": keys})
+        return first.model_copy(update=update)
+
+    def _query(self, first: ControlQuery, second: ControlQuery) -> ControlQuery | None:
+        """The control to look for; a place that differs beyond the values is no part of its description."""
+        text = self.text(first.text, second.text)
+        if text is None or first.control_type != second.control_type or first.ordinal != second.ordinal:
+            return None
+        return first.model_copy(
+            update={
+                "text": text,
+                "parent_text": self.text(first.parent_text, second.parent_text) or "",
+                "row": self._place(first.row, second.row),
+                "section": self._place(first.section, second.section),
+                "equals": first.equals if first.equals == second.equals else 0,
+            }
+        )
+
+    def _place(self, first: str | None, second: str | None) -> str | None:
+        return None if first is None or second is None else self.text(first, second)
+
+
+def _pairs(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """Which value takes the place of which; whole values count before parts of others."""
+    return {value: after[name] for name, value in before.items() if value and name in after}
+
+
+def _exchanged(text: str, pairs: Mapping[str, str], *, keys: bool) -> str:
+    if not text or not pairs:
+        return text
+    written = {escape_keys(old): escape_keys(new) for old, new in pairs.items()} if keys else pairs
+    pattern = "|".join(re.escape(old) for old in sorted(written, key=len, reverse=True))
+    before, after = (r"(?<![A-Za-z0-9_])", r"(?![A-Za-z0-9_])") if not keys else ("", "")
+    return re.sub(f"{before}(?:{pattern}){after}", lambda match: written[match.group()], text)
