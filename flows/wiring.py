@@ -32,9 +32,7 @@ from resources.applications import Application
 from resources.categories import ResourceCategory
 from resources.errors import ExitCode, UnknownCatalogEntryError
 from resources.reading.catalog import load_applications, load_resource_categories
-from resources.reading.worlds import load_world
 from resources.translation import WorldlyApplications
-from resources.worlds import FIRST_WORLD
 from synthesis.ports import Models
 from taskgraph.records.model_calls import ModelRole
 from warehouse.records import RunRecord
@@ -153,7 +151,7 @@ async def _objects(
             yield Run(
                 record=record,
                 settings=settings,
-                applications=in_worlds(settings, applications),
+                applications=WorldlyApplications(applications, settings.worlds, settings.catalog),
                 missing=missing,
                 categories=load_resource_categories(settings.catalog),
                 models=_players(settings, calls),
@@ -188,19 +186,6 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
             exit_code=ExitCode.MISSING_REQUIREMENT,
         )
     return present, absent
-
-
-def in_worlds(settings: Settings, applications: Mapping[str, Application]) -> Mapping[str, Application]:
-    """`applications`, which can also be in the worlds of the settings.
-
-    Raises:
-        UnknownCatalogEntryError: there is no such world.
-        CatalogEntryInvalidError: the rules of a world are wrong.
-    """
-    if not settings.worlds:
-        return applications
-    worlds = [load_world(name, settings.catalog) for name in dict.fromkeys(settings.worlds)]
-    return WorldlyApplications(applications, load_world(FIRST_WORLD), worlds)
 
 
 def _missing(application: Application, data: Path) -> str:

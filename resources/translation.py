@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from resources.applications import Application, ExampleSubtask, Fixture
 from resources.assets import ASSET_PREFIX, content_of
 from resources.errors import UnknownCatalogEntryError
+from resources.reading.worlds import load_world
 from resources.worlds import FIRST_WORLD, World
 
 _ENDINGS = ("txt", "csv", "json", "md", "tid", "svg", "png", "excalidraw", "drawio")
@@ -136,13 +138,21 @@ class WorldlyApplications(Mapping[str, Application]):
     """Applications by name, in the first world; `applications_in` gives them in others."""
 
     def __init__(
-        self, applications: Mapping[str, Application], first: World, worlds: Collection[World]
+        self, applications: Mapping[str, Application], worlds: Collection[str], extra: Path | None = None
     ) -> None:
-        """The applications, and the worlds that they can be in beside the first."""
+        """The applications, and the worlds that are in use beside the first; `extra` is a user's catalogue folder.
+
+        Raises:
+            UnknownCatalogEntryError: there is no such world.
+            CatalogEntryInvalidError: the rules of a world are wrong.
+        """
         self._applications = dict(applications)
-        self._translations = {world.name: Translation(first, world) for world in worlds}
+        self._extra = extra
+        self._translations: dict[str, Translation] = {}
         self._in_world: dict[str, dict[str, Application]] = {FIRST_WORLD: self._applications}
-        self.worlds = {world.name: world for world in (first, *worlds)}
+        self.worlds = (FIRST_WORLD, *dict.fromkeys(worlds))
+        for name in self.worlds[1:]:
+            self._translation(name)
 
     def __getitem__(self, name: str) -> Application:
         """The application in the first world."""
@@ -157,15 +167,13 @@ class WorldlyApplications(Mapping[str, Application]):
         return len(self._applications)
 
     def in_world(self, world: str) -> Mapping[str, Application]:
-        """The applications in `world`; those that only imitate applications are the same everywhere.
+        """The applications in `world`, whether it is in use or not; those that only imitate applications stay the same.
 
         Raises:
-            UnknownCatalogEntryError: there is no such world here.
+            UnknownCatalogEntryError: there is no such world.
         """
         if world not in self._in_world:
-            translation = self._translations.get(world)
-            if translation is None:
-                raise UnknownCatalogEntryError("world", world, [name for name in self.worlds if name])
+            translation = self._translation(world)
             self._in_world[world] = {
                 name: item if item.simulated else translation.application(item, world)
                 for name, item in self._applications.items()
@@ -176,13 +184,15 @@ class WorldlyApplications(Mapping[str, Application]):
         """A parameter set of the first world, in the words of `world`.
 
         Raises:
-            UnknownCatalogEntryError: there is no such world here.
+            UnknownCatalogEntryError: there is no such world.
         """
-        if world == FIRST_WORLD:
-            return dict(values)
+        return dict(values) if world == FIRST_WORLD else self._translation(world).parameters(values)
+
+    def _translation(self, world: str) -> Translation:
         if world not in self._translations:
-            raise UnknownCatalogEntryError("world", world, self._translations)
-        return self._translations[world].parameters(values)
+            first = load_world(FIRST_WORLD, self._extra)
+            self._translations[world] = Translation(first, load_world(world, self._extra))
+        return self._translations[world]
 
 
 def applications_in(applications: Mapping[str, Application], world: str) -> Mapping[str, Application]:
@@ -214,8 +224,8 @@ def parameters_in(
 
 
 def worlds_of(applications: Mapping[str, Application]) -> tuple[str, ...]:
-    """Names of the worlds that `applications` can be in, the first one first."""
-    return tuple(applications.worlds) if isinstance(applications, WorldlyApplications) else (FIRST_WORLD,)
+    """Names of the worlds that are in use with `applications`, the first one first."""
+    return applications.worlds if isinstance(applications, WorldlyApplications) else (FIRST_WORLD,)
 
 
 def _terms(world: World) -> Iterator[str]:

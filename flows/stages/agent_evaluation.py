@@ -21,6 +21,7 @@ from omnieval.reports import ReportRow, report
 from resources.instances import Resource
 from resources.matching import provides
 from resources.record import Record
+from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.setup_trajectories import made_files, since
 from taskgraph.records.agent_run import AgentRun, CompletedSubtask
@@ -98,7 +99,7 @@ class _AgentEvaluation:
 
     async def attempt(self, task: Task) -> None:
         """Let a new agent attempt `task`, and record how it did."""
-        run, applications = self.run, self.run.applications
+        run, applications = self.run, applications_in(self.run.applications, task.world)
         agent_run_id = f"{run.run_id}:{task.task_id}"
         provenance = Provenance(run_id=run.run_id, stage=EVALUATION, seed=run.settings.seed)
         instruction = (

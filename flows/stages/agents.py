@@ -12,6 +12,7 @@ from environments.agent import Agent, Decision
 from environments.starting_place import StartingPlaceAgent, needs_open_page
 from flows.errors import CommandError
 from flows.wiring import Run
+from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.reperformance import RecordedAgent
 from synthesis.trajectories.trajectories import ModelAgent, annotated_picture
@@ -86,7 +87,8 @@ def _factory(name: str) -> Callable[[], object]:
 def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
     """The actor model with the manuals of all applications of the task."""
     names = list(dict.fromkeys(node.application for node in task.graph.nodes))
-    applications = [run.applications[name] for name in names]
+    there = applications_in(run.applications, task.world)
+    applications = [there[name] for name in names]
     whole = applications[0].model_copy(
         update={
             "name": ", ".join(names),
@@ -122,7 +124,7 @@ class RecordedTaskAgent:
         parts: list[Agent] = []
         used: set[str] = set()
         for node in (nodes[name] for name in order):
-            trajectory = verified[node.subtask_id].trajectory(node.instance_id)
+            trajectory = verified[node.subtask_id].performance(node)
             if trajectory is None:
                 raise CommandError(f"no verified trajectory is stored for {node.instance_id}.")
             first_page = node.application in used and not needs_open_page(node)

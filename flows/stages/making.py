@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
@@ -22,9 +22,12 @@ from resources.errors import ExitCode
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.reading.catalog_links import fixtures_of
 from resources.scenarios import scenario_of
+from resources.translation import applications_in, worlds_of
+from synthesis.composition.compiled_pool import fixture_key
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionAccount, CompositionResult
 from synthesis.composition.sense import Sense
+from synthesis.cross_verification.verified_instances import instances_in_worlds
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.intents.intents import PooledSubtask, extract_intents
 from synthesis.replay.replay import Replayer
@@ -32,6 +35,7 @@ from synthesis.validation.calibration import doubt_about, try_judge
 from synthesis.validation.validation import validate_task
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent, Rejection, Task
 from warehouse.task_quality import judge_rates
 
@@ -51,6 +55,7 @@ class TaskMaking:
     """The run."""
     verified: dict[str, VerifiedSubtask]
     """Verified subtasks by id, as far as this process has seen them."""
+    _instances: dict[str, tuple[BoundSubtask, ...]] = field(default_factory=dict)
 
     def provenance(self, stage: str) -> Provenance:
         """Provenance of what `stage` makes in this run."""
@@ -115,6 +120,13 @@ class TaskMaking:
             )
         return {name: self.verified[name] for name in wanted}
 
+    def instances(self, item: VerifiedSubtask) -> tuple[BoundSubtask, ...]:
+        """The instances of a verified subtask in all worlds of the run."""
+        if item.subtask.subtask_id not in self._instances:
+            found = instances_in_worlds(item, self.run.applications, self.run.categories)
+            self._instances[item.subtask.subtask_id] = found
+        return self._instances[item.subtask.subtask_id]
+
     def _compose(self, pool: Mapping[str, VerifiedSubtask], intents: Sequence[Intent]) -> CompositionResult:
         """Tasks, generated lazily; tasks of other runs are not made again."""
         run = self.run
@@ -132,12 +144,13 @@ class TaskMaking:
         )
         scenarios = load_scenarios()
         return compose(
-            [instance for _, item in sorted(pool.items()) for instance in item.instances(run.categories)],
+            [instance for _, item in sorted(pool.items()) for instance in self.instances(item)],
             intents,
             request,
             fixtures={
-                name: frozenset(fixtures_of(application, run.categories))
-                for name, application in run.applications.items()
+                fixture_key(name, world): frozenset(fixtures_of(application, run.categories))
+                for world in worlds_of(run.applications)
+                for name, application in applications_in(run.applications, world).items()
             },
             capabilities=load_capabilities(),
             scenario_of=lambda categories, ends: scenario_of(categories, scenarios, ends).name,
@@ -273,7 +286,7 @@ class TaskMaking:
     def can_replay(self, task: Task) -> bool:
         """Whether every node has a verified trajectory among `verified`."""
         return all(
-            node.subtask_id in self.verified and self.verified[node.subtask_id].trajectory(node.instance_id)
+            node.subtask_id in self.verified and self.verified[node.subtask_id].performance(node)
             for node in task.graph.nodes
         )
 
@@ -285,7 +298,7 @@ class TaskMaking:
     def _pooled(self, item: VerifiedSubtask) -> PooledSubtask:
         return PooledSubtask(
             subtask=item.subtask,
-            instances=item.instances(self.run.categories),
+            instances=self.instances(item),
             application_title=self.run.applications[item.subtask.application].title,
         )
 

@@ -103,6 +103,7 @@ class TaskBuilder:
             intent_id=intent.intent_id if intent else "",
             intent=intent.text if intent else "",
             scenario=scenario or (self._scenario_of(categories, ends) if self._scenario_of else ""),
+            world=graph.nodes[0].world,
             complexity=complexity,
             capabilities=capabilities_met(cell_of(complexity), self._capabilities),
             low_level_instructions=tuple(graph.nodes[index].instruction for index in first),

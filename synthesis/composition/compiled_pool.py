@@ -11,10 +11,20 @@ from operator import or_
 from resources.instances import Resource
 from synthesis.composition.sense import Sense
 from taskgraph.measures.bitmasks import bits
-from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.subtask import BoundSubtask, instance_id
 
 Fixtures = Mapping[str, Set[Resource]]
-"""Resources that exist after a reset, by application; under "" those that exist whatever applications take part."""
+"""Resources that exist after a reset, by application in a world; under "" those that exist whatever takes part."""
+
+
+def fixture_key(application: str, world: str = "") -> str:
+    """Under which key `Fixtures` holds what an application has in a world.
+
+    >>> fixture_key("trac"), fixture_key("trac", "bakery-1")
+    ('trac', 'bakery-1/trac')
+    """
+    return f"{world}/{application}" if world else application
+
 
 _ROUNDS_OF_INHERITANCE = 4
 _MAXIMUM_VARIANTS = 12
@@ -114,35 +124,47 @@ def compile_pool(
     The order of `pool` does not matter; an instance given twice counts once. A slot output without a document inherits
     the document the subtask works on, or the one that its own slot input carries; a slot input without a document
     becomes one variant per document that some producer puts there.
+
+    Instances of different worlds are never in one task, and none feeds one of another world. The same parameters in two
+    worlds count as one bound subtask where tasks are compared.
     """
     unique = {node.instance_id: node for node in sorted(pool, key=lambda node: node.instance_id)}
     nodes = _variants([_inherit(node) for node in unique.values()])
-    producers: dict[Resource, int] = {}
-    consumers: dict[Resource, int] = {}
+    producers: dict[tuple[str, Resource], int] = {}
+    consumers: dict[tuple[str, Resource], int] = {}
     copies: dict[str, int] = {}
+    alike: dict[str, int] = {}
+    citizens: dict[str, int] = {}
     for number, node in enumerate(nodes):
         bit = 1 << number
         copies[node.instance_id] = copies.get(node.instance_id, 0) | bit
+        neutral = instance_id(node.subtask_id, node.parameters) if node.world else node.instance_id
+        alike[neutral] = alike.get(neutral, 0) | bit
+        citizens[node.world] = citizens.get(node.world, 0) | bit
         for resource in set(node.outputs):
-            producers[resource] = producers.get(resource, 0) | bit
+            key = (node.world, resource)
+            producers[key] = producers.get(key, 0) | bit
         for resource in set(node.consumed):
             if resource.slot is None and resource not in node.outputs:
-                consumers[resource] = consumers.get(resource, 0) | bit
+                key = (node.world, resource)
+                consumers[key] = consumers.get(key, 0) | bit
+    everybody = (1 << len(nodes)) - 1
     templates = {name: number for number, name in enumerate(sorted({node.subtask_id for node in nodes}))}
     categories = sorted({node.application_category for node in nodes})
     instances = []
     for number, node in enumerate(nodes):
         bit = 1 << number
-        clashes = copies[node.instance_id]
+        clashes = copies[node.instance_id] | (everybody & ~citizens[node.world])
         for resource in node.outputs:
-            clashes |= producers[resource]
+            clashes |= producers[(node.world, resource)]
         for resource in node.consumed:
-            clashes |= consumers.get(resource, 0)
-        existing = fixtures.get(node.application, frozenset()) | fixtures.get("", frozenset())
+            clashes |= consumers.get((node.world, resource), 0)
+        there = fixtures.get(fixture_key(node.application, node.world), frozenset())
+        existing = there | fixtures.get("", frozenset())
         needs = [
             Need(
                 resource,
-                producers.get(resource, 0) & ~clashes & ~bit,
+                producers.get((node.world, resource), 0) & ~clashes & ~bit,
                 resource.slot is None and resource in existing,
             )
             for resource in dict.fromkeys(node.inputs)
@@ -166,7 +188,9 @@ def compile_pool(
         for source in bits(instance.sources):
             compiled.feeds[source] |= 1 << instance.number
     compiled.readers = [_readers(instance, instances, compiled.feeds) for instance in instances]
-    compiled.originals = [copies[node.instance_id] & -copies[node.instance_id] for node in nodes]
+    for node in nodes:
+        neutral = instance_id(node.subtask_id, node.parameters) if node.world else node.instance_id
+        compiled.originals.append(alike[neutral] & -alike[neutral])
     compiled.siblings = [0] * len(templates)
     for instance in instances:
         compiled.siblings[instance.template] |= 1 << instance.number
@@ -229,21 +253,24 @@ def _readers(instance: Instance, instances: Sequence[Instance], feeds: Sequence[
 
 def _rivals(nodes: Sequence[BoundSubtask]) -> list[tuple[int, int, int]]:
     """Slots with their writers, and consumed inputs with their consumers and readers, where there are several."""
-    writers: dict[tuple[str, str], int] = {}
-    slot_readers: dict[tuple[str, str], int] = {}
-    consumers: dict[Resource, int] = {}
-    readers: dict[Resource, int] = {}
+    writers: dict[tuple[str, tuple[str, str]], int] = {}
+    slot_readers: dict[tuple[str, tuple[str, str]], int] = {}
+    consumers: dict[tuple[str, Resource], int] = {}
+    readers: dict[tuple[str, Resource], int] = {}
     for number, node in enumerate(nodes):
+        world = node.world
         for resource in (*node.outputs, *node.consumed):
             if resource.slot is not None:
-                writers[resource.slot] = writers.get(resource.slot, 0) | 1 << number
+                slot = (world, resource.slot)
+                writers[slot] = writers.get(slot, 0) | 1 << number
         for resource in node.inputs:
-            readers[resource] = readers.get(resource, 0) | 1 << number
+            readers[(world, resource)] = readers.get((world, resource), 0) | 1 << number
             if resource.slot is not None:
-                slot_readers[resource.slot] = slot_readers.get(resource.slot, 0) | 1 << number
+                slot = (world, resource.slot)
+                slot_readers[slot] = slot_readers.get(slot, 0) | 1 << number
         for resource in node.consumed:
             if resource.slot is None:
-                consumers[resource] = consumers.get(resource, 0) | 1 << number
+                consumers[(world, resource)] = consumers.get((world, resource), 0) | 1 << number
     rivals = [(mask, mask, slot_readers.get(slot, 0)) for slot, mask in writers.items()]
     rivals += [(mask, readers[resource], readers[resource]) for resource, mask in consumers.items()]
     return [rival for rival in rivals if rival[1].bit_count() > 1 and rival[2]]
@@ -276,11 +303,12 @@ def _variants(nodes: list[BoundSubtask]) -> list[BoundSubtask]:
     """Replace every slot input without a document by one variant per document it can carry."""
     current = nodes
     for _ in range(_ROUNDS_OF_INHERITANCE):
-        carried: dict[tuple[str, str], dict[str, None]] = {}
+        carried: dict[tuple[str, str, str], dict[str, None]] = {}
         for node in current:
             for resource in node.outputs:
                 if resource.slot is not None:
-                    carried.setdefault((resource.category, resource.application), {})[resource.value] = None
+                    place = (node.world, resource.category, resource.application)
+                    carried.setdefault(place, {})[resource.value] = None
         expanded = [variant for node in nodes for variant in _expand(node, carried)]
         if expanded == current:
             break
@@ -288,14 +316,17 @@ def _variants(nodes: list[BoundSubtask]) -> list[BoundSubtask]:
     return current
 
 
-def _expand(node: BoundSubtask, carried: Mapping[tuple[str, str], dict[str, None]]) -> list[BoundSubtask]:
+def _expand(
+    node: BoundSubtask, carried: Mapping[tuple[str, str, str], dict[str, None]]
+) -> list[BoundSubtask]:
     open_inputs = [
         resource
         for resource in dict.fromkeys(node.inputs)
         if resource.slot is not None and not resource.value
     ]
     choices = [
-        sorted(carried.get((resource.category, resource.application), {"": None})) for resource in open_inputs
+        sorted(carried.get((node.world, resource.category, resource.application), {"": None}))
+        for resource in open_inputs
     ]
     variants = []
     for documents in list(product(*choices))[:_MAXIMUM_VARIANTS]:

@@ -16,6 +16,7 @@ from environments.starting_place import go_to_starting_place, needs_open_page
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.applications import Application
 from resources.record import Record
+from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.errors import StageInputInvalidError
 from synthesis.ports import Environments
@@ -143,6 +144,7 @@ class Replayer:
             subtask_id=task.task_id,
             instance_id=replay_id,
             parameters={},
+            world=task.world,
             instruction=task.instruction,
             platform=platform,
             simulated=simulated,
@@ -161,9 +163,10 @@ class Replayer:
         """Perform the nodes one after the other until one fails; what happens is noted in `performance`."""
         names = dict.fromkeys(node.application for node in ordered)
         node = ordered[0]
+        applications = applications_in(self.applications, node.world)
         try:
             observation = await environment.reset(
-                [self.applications[name] for name in names], without=made_files(ordered)
+                [applications[name] for name in names], without=made_files(ordered)
             )
             performance.initial = evidence = await environment.evidence()
             used: set[str] = set()
@@ -232,7 +235,7 @@ class Replayer:
 
     def _trajectory(self, node: BoundSubtask) -> Trajectory:
         verified = self.verified.get(node.subtask_id)
-        trajectory = verified.trajectory(node.instance_id) if verified else None
+        trajectory = verified.performance(node) if verified else None
         if trajectory is None:
             raise StageInputInvalidError(
                 f"the node {node.instance_id!r} has no verified trajectory; replay needs the pool the task was made from."

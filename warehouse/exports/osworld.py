@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 import networkx
 
+from resources.translation import WorldlyApplications
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
 from warehouse.errors import ExportRefusedError
@@ -76,13 +77,14 @@ def _fields(task: Task, source: ExportSource) -> dict[str, object]:
     for name in names:
         if name not in source.applications:
             raise InexpressibleError(f"the application {name} is not stored")
+    applications = WorldlyApplications(source.applications, ()).in_world(task.world)
     single = len(conditions) == 1
     return {
         "id": str(uuid.uuid5(_NAMESPACE, task.task_id)),
         "snapshot": names[0],
         "instruction": task.instruction,
         "source": f"taskloom:{task.task_id}",
-        "config": setup([source.applications[name] for name in names]),
+        "config": setup([applications[name] for name in names]),
         "trajectory": "trajectories/",
         "related_apps": names,
         "evaluator": {

@@ -1,0 +1,175 @@
+"""Worlds: every kind names the same things, and a catalogue entry says them in the words of the world it is put into."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from resources.assets import content_of
+from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
+from resources.reading.catalog import load_applications, load_resource_categories
+from resources.reading.catalog_links import check_links, fixtures_of
+from resources.reading.worlds import load_world, world_kinds
+from resources.translation import WorldlyApplications, applications_in, parameters_in, worlds_of
+
+APPLICATIONS = load_applications()
+CATEGORIES = load_resource_categories()
+KINDS = world_kinds()
+
+
+def _in(world: str) -> WorldlyApplications:
+    return WorldlyApplications(APPLICATIONS, [world])
+
+
+def test_there_are_six_kinds_of_worlds() -> None:
+    assert set(KINDS) >= {"bakery", "household", "research", "shop", "software", "club"}
+
+
+def test_the_same_name_gives_the_same_world_and_another_seed_another() -> None:
+    assert load_world("bakery-3") == load_world("bakery-3")
+    changed = [
+        place
+        for place, text in load_world("bakery-3").terms.items()
+        if load_world("bakery-4").terms[place] != text
+    ]
+    assert len(changed) > 60
+
+
+@given(st.sampled_from(KINDS), st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_no_world_calls_two_things_by_one_name(kind: str, seed: int) -> None:
+    world = load_world(f"{kind}-{seed}")
+    first = load_world("")
+    assert world.terms.keys() == first.terms.keys()
+    assert world.labels.keys() == first.labels.keys()
+    assert len(set(world.terms.values())) == len(world.terms)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_entries_in_a_world_hold_together(kind: str) -> None:
+    there = _in(f"{kind}-7").in_world(f"{kind}-7")
+    assert check_links(there.values(), CATEGORIES) == {}
+    for application in there.values():
+        for subtask in application.example_subtasks:
+            sets = [tuple(sorted(values.items())) for values in subtask.parameter_sets]
+            assert len(set(sets)) == len(sets), subtask.name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_value_of_the_first_world_is_left_in_another(kind: str) -> None:
+    first = load_world("")
+    there = _in(f"{kind}-1").in_world(f"{kind}-1")
+    found = {
+        f"{application.name}: {fixture.value}"
+        for application in there.values()
+        for fixture in application.fixtures
+        if fixture.value in first.terms.values() or fixture.value.rpartition("/")[2] in first.terms.values()
+    }
+    assert found == set()
+
+
+def test_fixtures_prepared_files_and_parameters_speak_of_the_same_things() -> None:
+    world = load_world("bakery-1")
+    there = _in("bakery-1").in_world("bakery-1")
+    title, table = world.terms["notes.groceries.title"], world.terms["tables.customers.name"]
+    notes = there["tiddlywiki"]
+    assert f"wiki/tiddlers/{title}.tid" in notes.preparation.files
+    assert title in {item.value for item in notes.fixtures}
+    assert title in {
+        values["note_title"]
+        for item in notes.example_subtasks
+        if item.name == "extend_note"
+        for values in item.parameter_sets
+    }
+    shop = there["sqlite_web"]
+    statements = content_of(shop.preparation.files["shop.sql"], shop).decode()
+    assert f"CREATE TABLE {table} " in statements and f"INSERT INTO {table} " in statements
+    assert "customers" not in statements.replace("customer_id", "")
+    assert table in shop.manual
+    ticket = world.terms["tickets.login.title"]
+    seed = content_of(there["trac"].preparation.files["seed.py"], there["trac"]).decode()
+    assert f'"{ticket}"' in seed and "Version 2.1" not in seed
+    compile(seed, "seed.py", "exec")
+
+
+def test_one_path_has_one_content_in_all_applications_of_a_world() -> None:
+    contents: dict[str, bytes] = {}
+    for application in _in("club-2").in_world("club-2").values():
+        for fixture in application.fixtures:
+            if fixture.content:
+                content = content_of(fixture.content, application)
+                assert contents.setdefault(fixture.value, content) == content
+                if fixture.value.endswith((".json", ".excalidraw")):
+                    json.loads(content)
+
+
+def test_words_of_code_and_placeholders_stay() -> None:
+    there = _in("software-1").in_world("software-1")
+    settings_file = there["nodered"].preparation.files["settings.js"]
+    assert settings_file == APPLICATIONS["nodered"].preparation.files["settings.js"]
+    assert "{home}/Documents" in there["fava"].preparation.files["ledger.beancount"]
+    assert there["webamp"].fixtures == APPLICATIONS["webamp"].fixtures
+
+
+def test_a_subtask_has_instances_that_differ_in_every_world() -> None:
+    worlds = [f"{kind}-{seed}" for kind in KINDS for seed in range(5)]
+    applications = WorldlyApplications(APPLICATIONS, worlds)
+    values = {
+        json.dumps(parameters_in(applications, {"note_title": "Shopping", "text": "A new doormat"}, world))
+        for world in worlds_of(applications)
+    }
+    assert len(values) > 25
+
+
+def test_phrases_name_files_by_their_last_part() -> None:
+    world = load_world("bakery-1")
+    path = f"Documents/{world.terms['tables.sales.name']}"
+    assert world.phrase(path).endswith("sales")
+    assert world.phrase("Documents/nothing.txt") == ""
+
+
+def test_plain_applications_are_in_the_first_world_only() -> None:
+    assert worlds_of(APPLICATIONS) == ("",)
+    assert applications_in(APPLICATIONS, "") is APPLICATIONS
+    with pytest.raises(UnknownCatalogEntryError):
+        applications_in(APPLICATIONS, "bakery-1")
+
+
+@pytest.mark.parametrize("name", ["castle-1", "bakery", "office-1", "bakery-x"])
+def test_an_unknown_world_names_the_known_ones(name: str) -> None:
+    with pytest.raises(UnknownCatalogEntryError, match="bakery-1"):
+        load_world(name)
+
+
+def test_a_users_kind_of_world_is_checked(tmp_path: Path) -> None:
+    folder = tmp_path / "worlds"
+    folder.mkdir()
+    shipped = Path("resources/catalog/worlds/bakery.yaml").read_text()
+    own = shipped.replace("kind: bakery", "kind: mill")
+    (folder / "mill.yaml").write_text(own)
+    assert load_world("mill-1", tmp_path).kind == "mill"
+    other = tmp_path / "other"
+    shutil.copytree(folder, other / "worlds")
+    (other / "worlds" / "mill.yaml").write_text(
+        own.replace("title: BakeryRules", "title: bakery rules").replace("{bread}", "{bred}", 1)
+    )
+    with pytest.raises(CatalogEntryInvalidError, match=r"mill\.yaml:\d+: .*'bred'"):
+        load_world("mill-1", other)
+    (other / "worlds" / "mill.yaml").write_text(own.replace("title: BakeryRules", "title: bakery rules"))
+    with pytest.raises(CatalogEntryInvalidError, match=r"pages\.rules\.title: 'bakery rules' must be"):
+        load_world("mill-2", other.resolve() / ".." / "other")
+
+
+def test_fixtures_of_two_worlds_differ() -> None:
+    there = _in("shop-1").in_world("shop-1")["trac"]
+    here = APPLICATIONS["trac"]
+    tickets = [
+        {item.value for item in fixtures_of(entry, CATEGORIES) if item.category == "ticket_title"}
+        for entry in (here, there)
+    ]
+    assert tickets[0].isdisjoint(tickets[1]) and len(tickets[0]) == len(tickets[1])

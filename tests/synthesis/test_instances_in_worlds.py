@@ -1,0 +1,138 @@
+"""Instances in several worlds: how they are performed without a recording, verified, and kept apart in composition."""
+
+from __future__ import annotations
+
+from resources.reading.catalog import load_applications, load_resource_categories
+from resources.reading.catalog_links import fixtures_of
+from resources.translation import WorldlyApplications, applications_in, worlds_of
+from synthesis.composition.compiled_pool import fixture_key
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from synthesis.cross_verification.verified_instances import instances_in_worlds, instances_to_verify
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.trajectories.generalisation import performed_with
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.interaction import KeyboardInput, WaitInput
+from taskgraph.records.subtask import BoundSubtask, Subtask
+from tests.synthesis.recordings import click, note_written, recording, typing, written_instance
+
+CATEGORIES = load_resource_categories()
+APPLICATIONS = WorldlyApplications(load_applications(), ["bakery-1", "club-2"])
+
+
+def _subtask(application: str, name: str) -> Subtask:
+    entry = APPLICATIONS[application]
+    example = next(item for item in entry.example_subtasks if item.name == name)
+    return Subtask.of(example.template, entry, origin="curated")
+
+
+def test_two_trajectories_show_how_it_is_done_with_other_values() -> None:
+    first, second = note_written(), note_written("Documents/list.txt", "Sow beans")
+    wanted = written_instance("Documents/third.txt", "Mow (twice)")
+    found = performed_with([first, second], wanted)
+    assert found is not None
+    assert found.instance_id == wanted.instance_id and found.parameters == wanted.parameters
+    typed = [step.action.keys for step in found.steps if isinstance(step.action, KeyboardInput)]
+    assert typed == ["Mow {(}twice{)}"]
+    assert [step.target for step in found.steps] == [step.target for step in first.steps]
+
+
+def test_controls_named_after_a_value_are_looked_for_by_the_new_one() -> None:
+    first = recording("wiki.open", {"title": "Plans"}, [click("Plans"), click("Close")])
+    second = recording("wiki.open", {"title": "Rules"}, [click("Rules"), click("Close")])
+    wanted = written_instance().model_copy(update={"parameters": {"title": "Contacts"}, "instance_id": "x"})
+    found = performed_with([first, second], wanted)
+    assert found is not None
+    assert [step.target.text for step in found.steps if step.target] == ["Contacts", "Close"]
+
+
+def test_trajectories_that_differ_beyond_their_values_show_nothing() -> None:
+    first, second = note_written(), note_written("Documents/list.txt", "Sow beans")
+    other_button = second.model_copy(
+        update={
+            "steps": tuple(
+                step.model_copy(update={"target": step.target.model_copy(update={"text": "Print"})})
+                if step.step == 3 and step.target
+                else step
+                for step in second.steps
+            )
+        }
+    )
+    shorter = second.model_copy(update={"steps": second.steps[:-1]})
+    wanted = written_instance("Documents/third.txt", "Mow")
+    assert performed_with([first, other_button], wanted) is None
+    assert performed_with([first, shorter], wanted) is None
+    assert performed_with([first, first], wanted) is None
+
+
+def test_waiting_is_no_difference() -> None:
+    first, second = note_written(), note_written("Documents/list.txt", "Sow beans")
+    step = second.steps[0].model_copy(update={"action": WaitInput(seconds=1), "target": None})
+    waited = second.model_copy(update={"steps": (step, *second.steps)})
+    assert performed_with([first, waited], written_instance("a.txt", "Mow")) is not None
+
+
+def test_one_instance_is_verified_in_the_first_world_and_one_in_the_next() -> None:
+    instances = instances_to_verify(_subtask("trac", "comment_on_ticket"), APPLICATIONS, CATEGORIES, 2)
+    assert [item.world for item in instances] == ["", "bakery-1"]
+    there = applications_in(APPLICATIONS, "bakery-1")["trac"]
+    assert set(instances[1].inputs) <= set(fixtures_of(there, CATEGORIES))
+    alone = instances_to_verify(_subtask("trac", "comment_on_ticket"), load_applications(), CATEGORIES, 2)
+    assert [item.world for item in alone] == ["", ""]
+
+
+def _verified(subtask: Subtask, instances: list[BoundSubtask]) -> VerifiedSubtask:
+    recordings = tuple(
+        recording(
+            subtask.subtask_id, item.parameters, [typing("Title", item.parameters["note_title"])]
+        ).model_copy(update={"instance_id": item.instance_id, "world": item.world})
+        for item in instances
+    )
+    function = EvaluationFunction(function_id="f", subtask_id=subtask.subtask_id, source="")
+    return VerifiedSubtask(
+        subtask=subtask.model_copy(
+            update={"available_parameters": tuple(item.parameters for item in instances)}
+        ),
+        function=function,
+        trajectories=recordings,
+    )
+
+
+def test_a_subtask_verified_in_two_worlds_has_instances_in_all() -> None:
+    subtask = _subtask("tiddlywiki", "create_note")
+    verified = _verified(subtask, instances_to_verify(subtask, APPLICATIONS, CATEGORIES, 2))
+    found = instances_in_worlds(verified, APPLICATIONS, CATEGORIES)
+    assert {item.world for item in found} == set(worlds_of(APPLICATIONS))
+    assert len({item.instance_id for item in found}) == len(found) >= 12
+    for instance in found:
+        performed = verified.performance(instance)
+        assert performed is not None and performed.instance_id == instance.instance_id
+
+
+def test_a_subtask_verified_in_one_world_stays_there() -> None:
+    subtask = _subtask("tiddlywiki", "create_note")
+    instances = [subtask.bind(values, CATEGORIES) for values in subtask.available_parameters[:2]]
+    found = instances_in_worlds(_verified(subtask, instances), APPLICATIONS, CATEGORIES)
+    assert list(found) == instances
+
+
+def test_a_task_lives_in_one_world() -> None:
+    pool = [
+        subtask.bind(values, CATEGORIES, world)
+        for world in worlds_of(APPLICATIONS)
+        for application, entry in applications_in(APPLICATIONS, world).items()
+        if application in ("tiddlywiki", "jupyterlab", "copyparty")
+        for example in entry.example_subtasks
+        for subtask in [Subtask.of(example.template, entry, origin="curated")]
+        for values in example.parameter_sets
+    ]
+    fixtures = {
+        fixture_key(name, world): frozenset(fixtures_of(entry, CATEGORIES))
+        for world in worlds_of(APPLICATIONS)
+        for name, entry in applications_in(APPLICATIONS, world).items()
+    }
+    tasks = list(compose(pool, [], CompositionRequest(count=60), fixtures=fixtures))
+    assert len(tasks) >= 50
+    for task in tasks:
+        assert {node.world for node in task.graph.nodes} == {task.world}
+    assert len({task.world for task in tasks}) == 3
