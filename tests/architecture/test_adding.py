@@ -85,6 +85,18 @@ def test_an_application_is_one_file(tmp_path: Path) -> None:
     assert load_application("novel", tmp_path).example_subtasks == shipped.example_subtasks
 
 
+def test_a_kind_of_world_is_one_file(tmp_path: Path) -> None:
+    from resources.reading.worlds import load_world, world_kinds
+
+    (tmp_path / "worlds").mkdir()
+    source = (ROOT / "resources" / "catalog" / "worlds" / "club.yaml").read_text("utf-8")
+    (tmp_path / "worlds" / "novel.yaml").write_text(
+        source.replace("kind: club", "kind: novel"), encoding="utf-8"
+    )
+    assert "novel" in world_kinds(tmp_path)
+    assert load_world("novel-4", tmp_path).name == "novel-4"
+
+
 def test_a_platform_is_one_folder(add: Add) -> None:
     from environments.lookup import platform, platform_names
 
@@ -360,6 +372,7 @@ def test_a_retry_policy_is_read_by_the_sender_alone() -> None:
 
 def test_every_row_is_tried() -> None:
     tried = {
+        "a kind of world",
         "an application",
         "a platform",
         "a gesture of agents",
