@@ -40,9 +40,3 @@ def create_client(settings: ModelSettings) -> ModelClient:
     """
     client: ModelClient = provider(settings.provider).create(settings)
     return client
-
-
-def protocols(name: str) -> tuple[str, ...]:
-    """The protocols a provider module speaks."""
-    spoken: tuple[str, ...] = provider(name).PROTOCOLS
-    return spoken

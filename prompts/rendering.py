@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from jinja2 import StrictUndefined, Template, UndefinedError, meta
+from jinja2 import StrictUndefined, Template, UndefinedError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import JsonValue
 
@@ -66,19 +66,6 @@ def template_hash(name: str) -> str:
         UnknownTemplateError: there is no such template.
     """
     return hashlib.sha256("\0".join(_source(name, part) for part in _PARTS).encode()).hexdigest()
-
-
-def template_variables(name: str) -> frozenset[str]:
-    """The variables that a template uses in either part.
-
-    Raises:
-        UnknownTemplateError: there is no such template.
-    """
-    environment = _environment()
-    found: set[str] = set()
-    for part in _PARTS:
-        found |= meta.find_undeclared_variables(environment.parse(_source(name, part)))
-    return frozenset(found)
 
 
 def _folder() -> Traversable:

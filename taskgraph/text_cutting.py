@@ -18,15 +18,6 @@ def cut_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… sha256:{_digest(text)}"
 
 
-def is_cut(text: str) -> bool:
-    """Whether `text` is one that was cut.
-
-    >>> is_cut(cut_text("abcd", 3)), is_cut("abcd")
-    (True, False)
-    """
-    return _CUT.search(text[-_MARK_LENGTH:]) is not None
-
-
 def is_cut_of(cut: str, whole: str) -> bool:
     """Whether `cut` is what `cut_text` made of `whole`.
 

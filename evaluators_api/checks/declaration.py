@@ -231,5 +231,5 @@ def declared_in(module: ModuleType) -> tuple[Check, ...]:
     """The checks that `module` declares, in its order."""
     found = (getattr(item, _DECLARATION, None) for item in vars(module).values() if inspect.isfunction(item))
     return tuple(
-        item for item in found if isinstance(item, Check) and item.function.__module__ == module.__name__
+        item for item in found if isinstance(item, Check) and inspect.getmodule(item.function) is module
     )

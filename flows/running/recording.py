@@ -89,6 +89,6 @@ class Recorder:
             raise self._failure
 
 
-def _identity(record: Record) -> tuple[str, object]:
+def _identity(record: Record) -> tuple[type[Record], object]:
     """Class and id; every record that is ever replaced has its id as first field."""
-    return (type(record).__name__, getattr(record, next(iter(type(record).model_fields))))
+    return (type(record), getattr(record, next(iter(type(record).model_fields))))

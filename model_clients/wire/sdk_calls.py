@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import httpx2
 from pydantic import JsonValue, SecretStr
 
 from model_clients.errors import ConnectionLostError, RequestFilteredError
@@ -68,10 +69,8 @@ def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> It
     except sdk.any as error:
         cause = f" ({type(error.__cause__).__name__}: {error.__cause__})" if error.__cause__ else ""
         raise ConnectionLostError(f"{who}: {without_key(f'{error}{cause}', key)}") from None
-    except Exception as error:
+    except (httpx2.HTTPError, httpx2.StreamError) as error:
         # A body that is read after the SDK has let go of the response fails with the HTTP library's own errors.
-        if not type(error).__module__.startswith("httpx"):
-            raise
         raise ConnectionLostError(f"{who}: {without_key(f'{type(error).__name__}: {error}', key)}") from None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from resources.applications import Application
 from resources.translation import applications_in
-from synthesis.cross_verification.agreement import agreeing
+from synthesis.cross_verification.agreement import agreeing, difference
 from synthesis.cross_verification.overlooked_controls import doubt
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.ports import Environments, Models
@@ -164,4 +164,6 @@ class Performances:
         ends = Counter(item.termination for item in self.recorded)
         messages = list(dict.fromkeys(item.message for item in self.recorded if item.message))
         summary = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
-        return f"no two performances agree ({summary}){': ' if messages else ''}{'; '.join(messages[:3])}"
+        apart = difference([item for item in self.recorded if item.termination == "finished"])
+        reasons = [*messages[:3], *([apart] if apart else [])]
+        return f"no two performances agree ({summary}){': ' if reasons else ''}{'; '.join(reasons)}"

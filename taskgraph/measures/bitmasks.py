@@ -130,22 +130,6 @@ def ancestors(predecessors: Sequence[int]) -> list[int]:
     return result
 
 
-def transitive_reduction(predecessors: Sequence[int]) -> tuple[int, ...]:
-    """The smallest graph with the same transitive closure; unique for acyclic graphs.
-
-    >>> transitive_reduction((0, 0b1, 0b11)) == (0, 0b1, 0b10)
-    True
-    """
-    closure = ancestors(predecessors)
-    reduced = []
-    for direct in predecessors:
-        redundant = 0
-        for node in bits(direct):
-            redundant |= closure[node]
-        reduced.append(direct & ~redundant)
-    return tuple(reduced)
-
-
 def successors(predecessors: Sequence[int]) -> tuple[int, ...]:
     """The graph read the other way round: for every node, the nodes that depend on it directly.
 
@@ -197,19 +181,6 @@ def components(predecessors: Sequence[int]) -> list[int]:
     True
     """
     return parts(neighbours(predecessors), (1 << len(predecessors)) - 1)
-
-
-def maximum_antichain(closure: Sequence[int]) -> int:
-    """Size of the largest set of pairwise independent nodes, from the transitive closure (`ancestors`).
-
-    By Dilworth's theorem n minus a maximum matching of comparable pairs; found with augmenting paths.
-
-    >>> maximum_antichain(ancestors((0, 0, 0b1, 0b10)))
-    2
-    """
-    matched: dict[int, int] = {}
-    pairs = sum(1 for node in range(len(closure)) if closure[node] and augment(node, closure, matched, 0)[0])
-    return len(closure) - pairs
 
 
 def augment(node: int, closure: Sequence[int], matched: dict[int, int], seen: int) -> tuple[bool, int]:

@@ -97,33 +97,3 @@ def contradiction_in(levels: LevelConstraint) -> str:
             if not any(part.allows(cell) for cell in possible_cells()):
                 return "no graph has " + part.describe().replace(", ", " and ")
     return ""
-
-
-def why_impossible(
-    cell: Cell, *, maximum_size: int = MAXIMUM_SUBTASKS, maximum_components: int = MAXIMUM_SUBTASKS
-) -> str:
-    """Why no task graph within the limits has the levels of `cell`; empty when one has.
-
-    >>> why_impossible(("easy", "easy", "easy", "hard", "easy")).split(":")[0]
-    'impossible for any graph'
-    """
-    if cell in possible_cells(maximum_size=maximum_size, maximum_components=maximum_components):
-        return ""
-    if cell not in possible_cells():
-        asked = LevelConstraint.model_validate(
-            {dimension: (level,) for dimension, level in zip(DIMENSIONS, cell, strict=True)}
-        )
-        return f"impossible for any graph: {contradiction_in(asked)}"
-    if cell not in possible_cells(maximum_components=maximum_components):
-        needed = next(
-            limit
-            for limit in range(maximum_components + 1, MAXIMUM_SUBTASKS + 1)
-            if cell in possible_cells(maximum_components=limit)
-        )
-        return f"needs at least {needed} components, and at most {maximum_components} are allowed"
-    needed = next(
-        limit
-        for limit in range(maximum_size + 1, MAXIMUM_SUBTASKS + 1)
-        if cell in possible_cells(maximum_size=limit, maximum_components=maximum_components)
-    )
-    return f"needs at least {needed} subtasks, and at most {maximum_size} are allowed"

@@ -203,35 +203,3 @@ class OrderTable:
                     break
                 ticket -= ways
         return order
-
-
-def count_orders(predecessors: Sequence[int]) -> int:
-    """Number of topological orders, exact.
-
-    >>> count_orders((0, 0, 0b11))
-    2
-
-    Raises:
-        GraphTooLargeError: more than 30 nodes, or too many down-sets.
-    """
-    return OrderTable(predecessors).count()
-
-
-def list_orders(predecessors: Sequence[int], limit: int = ORDERS_LISTED) -> list[tuple[int, ...]]:
-    """The first `limit` topological orders, lexicographically.
-
-    >>> list_orders((0, 0, 0b11))
-    [(0, 1, 2), (1, 0, 2)]
-    """
-    return OrderTable(predecessors).listed(limit)
-
-
-def sample_orders(
-    predecessors: Sequence[int], number: int, generator: random.Random
-) -> list[tuple[int, ...]]:
-    """`number` different topological orders, drawn uniformly.
-
-    >>> len(sample_orders((0,) * 5, 3, random.Random(0)))
-    3
-    """
-    return OrderTable(predecessors).sampled(number, generator)

@@ -22,7 +22,7 @@ from model_clients.errors import (
     RequestRejectedError,
     UnknownProviderError,
 )
-from model_clients.lookup import create_client, protocols, provider_names
+from model_clients.lookup import create_client, provider, provider_names
 from model_clients.messages import ModelReply
 from model_clients.settings import ModelSettings
 from taskgraph.records.interaction import Screenshot
@@ -30,7 +30,7 @@ from tests.model_clients.requests import KEY, Verdict, model_at, request_for, ve
 from tests.servers.models.behaviour import Behaviour, Script, WireCall, always, in_turn
 from tests.servers.models.server import LocalModelServer
 
-VARIANTS = [(name, protocol) for name in provider_names() for protocol in protocols(name)]
+VARIANTS = [(name, protocol) for name in provider_names() for protocol in provider(name).PROTOCOLS]
 
 
 @pytest.fixture(params=VARIANTS, ids="-".join)

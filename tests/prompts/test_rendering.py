@@ -1,7 +1,9 @@
 import re
+from importlib.resources import files
 from typing import Any
 
 import pytest
+from jinja2 import Environment, meta
 from pydantic import JsonValue
 
 from prompts import inputs as prompt_inputs
@@ -14,7 +16,7 @@ from prompts.inputs import (
     SummarizerInput,
 )
 from prompts.prompt_input import PromptInput
-from prompts.rendering import render, template_hash, template_names, template_variables
+from prompts.rendering import render, template_hash, template_names
 from taskgraph.records.interaction import Screenshot
 
 INPUTS = sorted(
@@ -29,6 +31,15 @@ INPUTS = sorted(
 
 def test_every_template_has_one_typed_input() -> None:
     assert tuple(item.role for item in INPUTS) == template_names()
+
+
+def template_variables(name: str) -> set[str]:
+    """The variables that a template uses in either part."""
+    folder = files("prompts") / "templates" / name
+    sources = (item.read_text(encoding="utf-8") for item in folder.iterdir() if item.name.endswith(".jinja"))
+    return {
+        found for source in sources for found in meta.find_undeclared_variables(Environment().parse(source))
+    }
 
 
 @pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)

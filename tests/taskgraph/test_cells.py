@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from resources.dimensions import LEVELS, Cell, Level
-from taskgraph.measures.cells import edge_bounds, possible_cells, why_impossible
+from resources.dimensions import DIMENSIONS, LEVELS, Cell, Level
+from taskgraph.measures.cells import contradiction_in, edge_bounds, possible_cells
 from taskgraph.measures.complexity import cell_from_measures, shape_of
 from taskgraph.measures.per_dimension import LevelConstraint
 from tests.taskgraph.small_graphs import every_graph
@@ -39,10 +39,15 @@ def test_sixty_seven_cells_exist_twenty_three_without_knowledge_and_fourteen_con
 
 
 def test_says_why_a_cell_does_not_exist() -> None:
-    assert "dependency easy and hierarchy hard" in why_impossible(("easy", "hard", "easy", "hard", "easy"))
-    assert why_impossible(("hard", "hard", "hard", "hard", "hard")) == ""
-    assert "at least 9 subtasks" in why_impossible(("hard", "hard", "hard", "hard", "hard"), maximum_size=6)
-    assert "components" in why_impossible(("easy", "hard", "easy", "easy", "hard"), maximum_components=2)
+    impossible = LevelConstraint(
+        dependency=("easy",),
+        instruction=("hard",),
+        knowledge=("easy",),
+        hierarchy=("hard",),
+        branch=("easy",),
+    )
+    assert "dependency easy and hierarchy hard" in contradiction_in(impossible)
+    assert contradiction_in(LevelConstraint.model_validate(dict.fromkeys(DIMENSIONS, ("hard",)))) == ""
 
 
 def test_a_constraint_allows_exactly_its_levels() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from resources.instances import Resource
 from taskgraph.measures.coherency import coherency_score, maximum_coherency_of
 from taskgraph.measures.interference import clash_of, interference, orders_of, successful_table, threats_of
-from taskgraph.measures.orders import count_orders
+from taskgraph.measures.orders import OrderTable
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
 from tests.taskgraph.small_graphs import brute_orders, clipboard, file, is_order, linked, node, shaped
@@ -100,7 +100,7 @@ def test_counts_and_lists_exactly_the_orders_that_work(graph: TaskGraph) -> None
     orders = orders_of(graph, cap=1000)
     assert orders.successful_count == len(expected)
     assert list(orders.successful) == expected
-    assert orders.count == count_orders(graph.predecessors)
+    assert orders.count == OrderTable(graph.predecessors).count()
     table = successful_table(graph.predecessors, threats_of(graph))
     assert (table.count(), table.listed(1000)) == (len(expected), expected)
 

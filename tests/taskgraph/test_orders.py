@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.orders import OrderTable, count_orders, list_orders, sample_orders
+from taskgraph.measures.orders import OrderTable
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs
 from tests.taskgraph.test_bitmasks import as_networkx
 
@@ -20,42 +20,42 @@ from tests.taskgraph.test_bitmasks import as_networkx
 def test_counts_and_lists_the_orders_of_every_small_graph(size: int) -> None:
     for predecessors in every_graph(size):
         expected = brute_orders(predecessors)
-        assert list_orders(predecessors, 100) == expected
-        assert count_orders(predecessors) == len(expected)
+        assert OrderTable(predecessors).listed(100) == expected
+        assert OrderTable(predecessors).count() == len(expected)
 
 
 @settings(max_examples=40)
 @given(graphs(7))
 def test_counts_as_many_orders_as_networkx_lists(predecessors: tuple[int, ...]) -> None:
-    assert count_orders(predecessors) == sum(
+    assert OrderTable(predecessors).count() == sum(
         1 for _ in networkx.all_topological_sorts(as_networkx(predecessors))
     )
 
 
 def test_lists_only_up_to_the_limit() -> None:
-    assert list_orders((0,) * 6, 3) == [(0, 1, 2, 3, 4, 5), (0, 1, 2, 3, 5, 4), (0, 1, 2, 4, 3, 5)]
+    assert OrderTable((0,) * 6).listed(3) == [(0, 1, 2, 3, 4, 5), (0, 1, 2, 3, 5, 4), (0, 1, 2, 4, 3, 5)]
 
 
 def test_samples_are_different_and_uniform() -> None:
     predecessors = (0, 0b1, 0, 0b100, 0)
     expected = brute_orders(predecessors)
     generator = random.Random(5)
-    drawn = Counter(sample_orders(predecessors, 1, generator)[0] for _ in range(3000))
+    drawn = Counter(OrderTable(predecessors).sampled(1, generator)[0] for _ in range(3000))
     assert set(drawn) == set(expected)
     chi_squared = sum((drawn[order] - 100) ** 2 / 100 for order in expected)
     assert chi_squared < 60  # 29 degrees of freedom: exceeded once in a thousand seeds
-    assert len(set(sample_orders(predecessors, 30, generator))) == 30
+    assert len(set(OrderTable(predecessors).sampled(30, generator))) == 30
 
 
 def test_refuses_to_sample_more_orders_than_there_are() -> None:
     with pytest.raises(ValueError, match="There are 2 orders"):
-        sample_orders((0, 0), 3, random.Random(0))
+        OrderTable((0, 0)).sampled(3, random.Random(0))
 
 
 def test_thirty_independent_or_star_shaped_subtasks_are_immediate() -> None:
-    assert count_orders((0,) * 30) == factorial(30)
-    assert count_orders((0, *(1,) * 29)) == factorial(29)
-    assert count_orders((*(0,) * 29, (1 << 29) - 1)) == factorial(29)
+    assert OrderTable((0,) * 30).count() == factorial(30)
+    assert OrderTable((0, *(1,) * 29)).count() == factorial(29)
+    assert OrderTable((*(0,) * 29, (1 << 29) - 1)).count() == factorial(29)
 
 
 def test_refuses_graphs_that_cannot_be_counted_instead_of_running_on() -> None:
@@ -64,7 +64,7 @@ def test_refuses_graphs_that_cannot_be_counted_instead_of_running_on() -> None:
     with pytest.raises(GraphTooLargeError, match="states"):
         OrderTable(tangled, maximum_states=2_000).count()
     with pytest.raises(GraphTooLargeError, match="31 subtasks"):
-        count_orders((0,) * 31)
+        OrderTable((0,) * 31)
 
 
 def test_a_cyclic_relation_has_no_order() -> None:

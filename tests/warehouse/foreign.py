@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from warehouse.importing.importing import ImportSummary, read_import, store_import
+from warehouse.store import Warehouse
+
 OSWORLD = {
     "id": "e1e75309-3ddb-4d09-92ec-de869c928143",
     "snapshot": "chrome",
@@ -160,3 +163,10 @@ def omnibench(folder: Path) -> Path:
     code = "def evaluate_agent_task_completion(xlsx_path):\n    return EvalResult(True, '', 1.0)\n"
     write(folder, f"evaluations/{OMNIBENCH_SUBTASKS[0]['id']}.py", code)
     return folder
+
+
+def run_import(
+    warehouse: Warehouse, format_name: str, path: Path, *, skip_broken: bool = False
+) -> ImportSummary:
+    """Store everything of `path`, as `taskloom import` does."""
+    return store_import(warehouse, format_name, read_import(format_name, path, skip_broken=skip_broken))

@@ -19,12 +19,13 @@ from taskgraph.records.interaction import ClickInput
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import Trajectory
+from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import trajectory
 from warehouse.errors import ExportRefusedError, ImportRefusedError
 from warehouse.exporting.exported_actions import points_of
 from warehouse.exporting.exporting import ExportOptions, export
 from warehouse.exporting.record_files import RecordFiles
-from warehouse.importing.importing import read_import, run_import
+from warehouse.importing.importing import read_import
 from warehouse.store import Warehouse
 
 

@@ -11,11 +11,11 @@ from fastapi.testclient import TestClient
 from taskgraph.measures.acceptance_rates import rate
 from taskgraph.records.evaluation_function import GENUINE_FAMILIES
 from taskgraph.records.judged_outcome import JudgedOutcome
+from tests.warehouse.foreign import run_import
 from tests.warehouse.samples import records
 from warehouse.error_rates import UNKNOWN, error_rates
 from warehouse.errors import ImportRefusedError
 from warehouse.exporting.dataset_card import trust_lines
-from warehouse.importing.importing import run_import
 from warehouse.queries import named_query
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application

@@ -22,10 +22,11 @@ from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import Trajectory
 from tests.warehouse import foreign
+from tests.warehouse.foreign import run_import
 from warehouse.errors import ImportRefusedError
 from warehouse.exporting.exported_actions import points_of
 from warehouse.exporting.exporting import export
-from warehouse.importing.importing import read_import, run_import, survey_import
+from warehouse.importing.importing import read_import, survey_import
 from warehouse.records import ImportedItem
 from warehouse.store import Warehouse
 

@@ -12,8 +12,8 @@ import pytest
 
 from taskgraph.records.task import Task
 from tests.warehouse import foreign
+from tests.warehouse.foreign import run_import
 from warehouse.errors import ImportRefusedError, UnknownFormatError
-from warehouse.importing.importing import run_import
 from warehouse.records import ImportedItem
 from warehouse.store import Warehouse
 

@@ -10,9 +10,10 @@ import pytest
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Rejection, Task
 from tests.warehouse import foreign
+from tests.warehouse.foreign import run_import
 from warehouse.exporting.application_aliases import canonical_application
 from warehouse.exporting.exporting import MANIFEST, export
-from warehouse.importing.importing import read_import, run_import
+from warehouse.importing.importing import read_import
 from warehouse.records import ImportedItem
 from warehouse.store import Warehouse
 

@@ -6,8 +6,8 @@ import pytest
 
 from taskgraph.records.task import Task
 from tests.warehouse import foreign
+from tests.warehouse.foreign import run_import
 from warehouse.errors import QueryFailedError, UnknownQueryError
-from warehouse.importing.importing import run_import
 from warehouse.queries import named_queries, named_query
 from warehouse.store import Warehouse
 from warehouse.views import views

@@ -17,9 +17,10 @@ from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Rejection, Task
 from tests.shared_work import examples
 from tests.warehouse import foreign
+from tests.warehouse.foreign import run_import
 from tests.warehouse.generated import crab_tasks, datasets, osworld_tasks, taskbench_tasks
 from warehouse.exporting.exporting import MANIFEST, export
-from warehouse.importing.importing import read_import, run_import
+from warehouse.importing.importing import read_import
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.selection import Selection
 from warehouse.storage.field_codecs import Shared

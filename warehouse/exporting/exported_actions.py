@@ -61,14 +61,6 @@ def scaled(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinat
     ]
 
 
-def unscaled(value: list[float], size: tuple[int, int], coordinates: Coordinates) -> tuple[int, int]:
-    """The pixel that scaled coordinates stand for."""
-    if coordinates == "absolute":
-        return int(value[0]), int(value[1])
-    unit = 1 if coordinates == "unit" else 1000
-    return int(value[0] / unit * size[0]), int(value[1] / unit * size[1])
-
-
 def call_text(step: TrajectoryStep, size: tuple[int, int], coordinates: Coordinates) -> str:
     """The action as one call, such as `click_input(point=[10, 20], button='left', double=False)`."""
     arguments: dict[str, object] = {}

@@ -96,19 +96,6 @@ def instructions_of(format_name: str, path: Path) -> list[str]:
     return [item.instruction for item in survey_import(format_name, path).records if isinstance(item, Task)]
 
 
-def run_import(
-    warehouse: Warehouse, format_name: str, path: Path, *, skip_broken: bool = False
-) -> ImportSummary:
-    """Store everything of `path`; importing it again changes nothing.
-
-    Raises:
-        ImportRefusedError: items break the format, and `skip_broken` is not set; nothing was stored.
-        UnknownFormatError: no such format.
-        WarehouseUnavailableError: the warehouse cannot be written; nothing was stored.
-    """
-    return store_import(warehouse, format_name, read_import(format_name, path, skip_broken=skip_broken))
-
-
 def store_import(warehouse: Warehouse, format_name: str, records: Sequence[Record]) -> ImportSummary:
     """Store what `read_import` read, all or nothing.
 

@@ -155,5 +155,10 @@ class Mail(SimulatedApplication):
         return "Sent"
 
 
-APPLICATIONS = {f"simulated_{kind.__name__.lower()}": kind for kind in (Notes, Tables, Files, Mail)}
+APPLICATIONS = {
+    "simulated_notes": Notes,
+    "simulated_tables": Tables,
+    "simulated_files": Files,
+    "simulated_mail": Mail,
+}
 """The applications by catalogue name."""

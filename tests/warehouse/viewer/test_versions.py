@@ -13,9 +13,9 @@ from fastapi.testclient import TestClient
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.task import Task
 from tests.warehouse import foreign
+from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.viewer.conftest import client_of
-from warehouse.importing.importing import run_import
 from warehouse.storage.bulk import write_task_columns
 from warehouse.store import Warehouse
 
