@@ -1,0 +1,1 @@
+"""One module per provider, found by its name: `create(settings)` makes a client, `PROTOCOLS` names what it speaks."""

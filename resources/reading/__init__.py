@@ -1,0 +1,8 @@
+"""From YAML to records.
+
+catalog             loads everything
+yaml_reading        reads a file, and explains faults by line and field
+catalog_shorthand   expands short notations
+catalog_checks      what must hold within an entry
+catalog_links       what must hold between entries
+"""

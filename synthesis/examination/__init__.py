@@ -1,0 +1,9 @@
+"""Whether a function tells right from wrong.
+
+examination                          the kill matrix; `verdict` accepts or rejects
+subject, cases, case_building        what is examined, and what it is held against
+counterfeits, unfinished_work, other_work    wrong work
+genuine_variants                     right work by other ways
+mutation                             mutants of the function
+user_files                           which files are the user's
+"""

@@ -1,0 +1,1 @@
+"""A model finds goals in the pool."""

@@ -1,0 +1,1 @@
+"""A judge infers the dependencies from the instruction alone."""

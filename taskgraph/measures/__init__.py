@@ -1,0 +1,12 @@
+"""The mathematics of task graphs.
+
+complexity, cells          the five dimensions; which combinations of levels exist
+per_dimension              constraints with a value per dimension
+capabilities               which capabilities a task tests
+orders, interference       all orders, and those in which nothing is lost
+coherency, slot_runs       how far an order can keep to one application
+canonical, symmetry        equal tasks, interchangeable nodes
+inconsistencies            where edges and resources disagree
+bitmasks                   the graph operations underneath
+acceptance_rates           how often accepted functions judge rightly
+"""

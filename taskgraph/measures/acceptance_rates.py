@@ -76,7 +76,11 @@ class AcceptanceReport(Record):
 
 
 def as_markdown(report: AcceptanceReport) -> str:
-    """The rates as a Markdown table, for dataset cards and printed reports."""
+    """The rates as a Markdown table, for dataset cards and printed reports.
+
+    >>> as_markdown(acceptance_report([])).splitlines()[0]
+    '| | right work accepted | wrong work rejected |'
+    """
     lines = ["| | right work accepted | wrong work rejected |", "|--|--|--|"]
     groups = (report.overall, *report.by_application, *report.by_kind)
     lines += [f"| {item.group} | {item.true_positive} | {item.true_negative} |" for item in groups]
@@ -106,13 +110,21 @@ def wilson_interval(count: int, of: int) -> tuple[float, float]:
 
 
 def rate(count: int, of: int) -> Rate:
-    """The rate with its interval."""
+    """The rate with its interval.
+
+    >>> rate(1, 4).count, rate(1, 4).low < 0.25 < rate(1, 4).high
+    (1, True)
+    """
     low, high = wilson_interval(count, of)
     return Rate(count=count, of=of, low=low, high=high)
 
 
 def acceptance_report(outcomes: Iterable[JudgedOutcome]) -> AcceptanceReport:
-    """The rates of `outcomes`, over all, by application and by kind; groups in alphabetical order."""
+    """The rates of `outcomes`, over all, by application and by kind; groups in alphabetical order.
+
+    >>> acceptance_report([]).functions
+    0
+    """
     known = list(outcomes)
     return AcceptanceReport(
         functions=len({item.function_id for item in known}),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
 from typer.main import get_command
 
 from cli.documentation import DOCS, pages
@@ -116,19 +118,45 @@ def commands() -> dict[str, typer.core.TyperCommand]:
 
 
 @pytest.mark.parametrize("words", sorted(commands()))
-def test_every_help_has_examples_whose_options_exist(words: str) -> None:
-    known = commands()
+def test_every_help_has_examples_that_parse(words: str) -> None:
     examples = re.findall(
-        r"^\s*(taskloom .*)$", (known[words].help or "").split("Examples:")[-1], re.MULTILINE
+        r"^\s*(taskloom .*)$", (commands()[words].help or "").split("Examples:")[-1], re.MULTILINE
     )
     assert examples, f"taskloom {words} --help shows no example"
     for example in examples:
-        named = shlex.split(example)[1:]
-        name = max((item for item in known if " ".join(named).startswith(item)), key=len)
-        options = {text for item in known[name].params for text in (*item.opts, *item.secondary_opts)}
-        given = {word.split("=")[0] for word in named if word.startswith("--")}
-        assert given <= options, example
+        parse(example)
     assert any(" ".join(shlex.split(item)[1:]).startswith(words) for item in examples)
+
+
+def parse(example: str) -> None:
+    """Parse an example as the command line would: command, options, values and arguments; nothing is run."""
+    given = shlex.split(example)[1:]
+    context = typer.Context(get_command(create_app()), info_name="taskloom")
+    while given:
+        command = context.command
+        if not isinstance(command, TyperGroup):
+            break
+        name = given.pop(0)
+        below = command.get_command(context, name)
+        assert below is not None, f"{example}: there is no command {name}"
+        group = isinstance(below, TyperGroup) and bool(given) and given[0] in below.commands
+        context = below.make_context(name, [] if group else given, parent=context)
+        if not group:
+            return
+
+
+@pytest.mark.parametrize(
+    ("example", "fault"),
+    [
+        ("taskloom plan --kount 3", "No such option"),
+        ("taskloom plan --count many", "valid integer"),
+        ("taskloom score task.json", "(?i)missing"),
+        ("taskloom apps check drawio lucid", "(?i)unexpected extra argument"),
+    ],
+)
+def test_an_example_that_does_not_parse_is_found(example: str, fault: str) -> None:
+    with pytest.raises(TyperException, match=fault):
+        parse(example)
 
 
 def test_every_command_has_a_help_text() -> None:

@@ -71,3 +71,12 @@ def test_the_tree_holds_no_machine_paths_and_lock_files_no_addresses() -> None:
         if "lock" in path.name:
             assert "://" not in text, f"{name} holds a download address"
         assert path.stat().st_size <= 1_000_000, f"{name} is over 1 MB"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in MODULES if path.name == "__init__.py"],
+    ids=lambda path: str(path.relative_to(ROOT).parent),
+)
+def test_every_folder_says_what_stands_in_it(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))

@@ -1,0 +1,8 @@
+"""What imports share.
+
+importing, items                           checks every item, then stores all or nothing
+imported_tasks, imported_trajectories      records from foreign items; `episodes` from demonstrations
+json_reading, tfrecords, pyautogui_scripts, osworld_layout, tool_graphs    foreign formats
+audit, value_mentions                      faults of tasks
+originals                                  gives imported tasks back as they came
+"""

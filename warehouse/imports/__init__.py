@@ -1,0 +1,1 @@
+"""One module per import format, found by its name: `read(path)` gives the records and the broken items."""

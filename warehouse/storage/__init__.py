@@ -1,0 +1,8 @@
+"""How records are stored.
+
+database, locations, locking           connections, places, writers in turn
+rows, field_codecs, inserting, bulk    records to rows and back
+evolution                              new columns in tables that exist
+blobs, object_storage, storage_access  screenshots, S3, secrets
+extensions                             DuckDB's extensions
+"""

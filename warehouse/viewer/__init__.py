@@ -1,0 +1,4 @@
+"""The local web application: `server` and `application` serve `pages/` and `reports/`, with templates and assets from `package_files`.
+
+`website` is what every page needs, `version_switch` shows other versions, `local_only` refuses other machines, `memory` keeps answers for a while.
+"""

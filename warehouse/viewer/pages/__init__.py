@@ -1,0 +1,1 @@
+"""The viewer's pages; each module has `add_pages(application, site)`."""
