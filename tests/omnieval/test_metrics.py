@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from omnieval.attempt import Attempt
 from omnieval.errors import SequenceImpossibleError
-from omnieval.lookup import PAPER, metric_names
+from omnieval.lookup import PAPER, further, measured, metric_names
 from omnieval.metrics.coverage_rate import coverage_rate
 from omnieval.metrics.logical_consistency import logical_consistency
 from omnieval.scoring import score_of
@@ -144,3 +144,9 @@ def test_an_empty_graph_has_nothing_to_cover() -> None:
         score_of(TaskGraph(nodes=()), [])
     with pytest.raises(SequenceImpossibleError, match="not in the graph"):
         coverage_rate({"a": 1}, ["b"])
+
+
+def test_metrics_beyond_the_papers_are_kept_where_they_are_defined() -> None:
+    values = measured(Attempt(DIAMOND, ()))
+    assert further(values) == {}
+    assert further(values | {"tact": None, "speed": 2.0}) == {"speed": 2.0}
