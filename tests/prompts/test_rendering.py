@@ -3,10 +3,11 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from jinja2 import Environment, meta
+from jinja2 import meta
 from pydantic import JsonValue
 
 from prompts import inputs as prompt_inputs
+from prompts import rendering
 from prompts.errors import UnknownTemplateError
 from prompts.inputs import (
     ActorInput,
@@ -38,7 +39,9 @@ def template_variables(name: str) -> set[str]:
     folder = files("prompts") / "templates" / name
     sources = (item.read_text(encoding="utf-8") for item in folder.iterdir() if item.name.endswith(".jinja"))
     return {
-        found for source in sources for found in meta.find_undeclared_variables(Environment().parse(source))
+        found
+        for source in sources
+        for found in meta.find_undeclared_variables(rendering._environment().parse(source))
     }
 
 
