@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -131,7 +132,7 @@ def test_every_help_has_examples_that_parse(words: str) -> None:
 def parse(example: str) -> None:
     """Parse an example as the command line would: command, options, values and arguments; nothing is run."""
     given = shlex.split(example)[1:]
-    context = typer.Context(get_command(create_app()), info_name="taskloom")
+    context: Any = typer.Context(get_command(create_app()), info_name="taskloom")
     while given:
         command = context.command
         if not isinstance(command, TyperGroup):
