@@ -81,7 +81,7 @@ def load_world(name: str, extra: Path | None = None) -> World:
         return draw_world(rules[_FIRST_KIND], 0)
     match = _NAMED.fullmatch(name)
     if match is None or match.group(1) not in rules or match.group(1) == _FIRST_KIND:
-        known = [f"{kind}-1" for kind in rules if kind != _FIRST_KIND]
+        known = [f"{kind}-1" for kind in world_kinds(extra)]
         raise UnknownCatalogEntryError("world", name, known)
     return draw_world(rules[match.group(1)], int(match.group(2)))
 
