@@ -16,6 +16,7 @@ from environments.machines.reaper import MARK, marked_processes
 from environments.machines.sandbox import PERSONAL_FOLDERS, Sandbox
 from environments.platforms.simulated.catalog_entries import simulated_applications
 from resources.applications import Fixture
+from tests.limits import LONGEST_SECONDS
 
 HOLDER = """
 import subprocess, sys, time
@@ -45,7 +46,7 @@ asyncio.run(main())
 """
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
+def eventually(condition: Callable[[], bool], seconds: float = LONGEST_SECONDS) -> bool:
     """Whether the condition comes true in time; the processes watched are not ours to wait for."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -18,13 +18,13 @@ from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSetting
 from evaluators_api.interpreter.static_analysis import Analysis, analyse
 from taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.attacks import ATTACKS
+from tests.limits import LONGEST_SECONDS
 
 EVIDENCE = Evidence(step=0, files=(FileState(path="b.csv", size=1, sha256="0" * 64, text="x"),))
 PARAMETERS = {"csv_path": "a.csv"}
 CASES = [
     pytest.param(family, name, id=f"{family}: {name}") for family, cases in ATTACKS.items() for name in cases
 ]
-LONGEST_SECONDS = 6.0
 SECRET = "the-secret-in-the-environment"
 
 

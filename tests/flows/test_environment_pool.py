@@ -7,6 +7,7 @@ import pytest
 from environments.environment import Environment
 from environments.errors import EnvironmentBrokenError
 from flows.running.environment_pool import EnvironmentPool
+from tests.limits import LONGEST_SECONDS
 
 
 class IdleEnvironment:
@@ -117,7 +118,7 @@ async def test_a_lease_given_up_while_waiting_leaves_the_others_their_turn() -> 
         await asyncio.sleep(0)
         given_up.cancel()
         await asyncio.sleep(0)
-    await asyncio.wait_for(patient, 10)
+    await asyncio.wait_for(patient, LONGEST_SECONDS)
     assert given_up.cancelled() and len(made) == 1
 
 

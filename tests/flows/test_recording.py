@@ -8,6 +8,7 @@ import pytest
 
 from flows.running.recording import Recorder
 from resources.record import Record
+from tests.limits import LONGEST_SECONDS
 
 
 class Item(Record):
@@ -49,7 +50,7 @@ async def test_commits_after_a_while_without_being_asked() -> None:
     sink = MemorySink()
     recorder = Recorder(sink, interval_seconds=0.001)
     await recorder.record(Item(number=1))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(LONGEST_SECONDS):
         while not sink.batches:
             await asyncio.sleep(0.001)
     await recorder.close()

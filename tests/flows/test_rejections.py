@@ -1,7 +1,10 @@
 """Equal rejections are told apart, the same way every time."""
 
+from pathlib import Path
+
 from flows.stages.rejections import told_apart
 from taskgraph.records.task import Rejection
+from warehouse.store import Warehouse
 
 SAME = Rejection(item_kind="intent", item_id="Tidy up", stage="intents", reason="duplicate", message="again")
 OTHER = SAME.model_copy(update={"message": "unknown subtask"})
@@ -12,3 +15,10 @@ def test_each_of_several_equal_rejections_is_a_row_of_its_own() -> None:
     assert [item.details for item in found] == [{}, {}, {"occurrence": "2"}, {"occurrence": "3"}]
     assert found[:2] == [SAME, OTHER]
     assert told_apart([SAME, OTHER, SAME, SAME]) == found
+
+
+def test_items_add_up_in_the_warehouse(tmp_path: Path) -> None:
+    with Warehouse(tmp_path / "warehouse") as store:
+        for _ in range(2):  # a resumed run says the same again
+            store.write(told_apart([SAME, OTHER, SAME, SAME]))
+        assert store.count(Rejection) == 4

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import LONGEST_SECONDS
+
 pytest.importorskip("readline", reason="this Python has no readline")
-LIMIT_SECONDS = 120.0
-"""Against a hang only; nothing depends on how long the shell takes."""
 
 
 class Terminal:
@@ -37,7 +37,7 @@ class Terminal:
 
     def until(self, wanted: str) -> None:
         """Read until `wanted` is shown, and forget what was shown before."""
-        deadline = time.monotonic() + LIMIT_SECONDS
+        deadline = time.monotonic() + LONGEST_SECONDS
         while wanted not in self.seen:
             assert time.monotonic() < deadline, f"{wanted!r} does not appear after {self.seen!r}"
             if select.select([self.keys], [], [], 0.1)[0]:

@@ -17,6 +17,7 @@ import pytest
 
 from benchmarks.warehouse_kills import run
 from taskgraph.records.task import Intent
+from tests.limits import LONGEST_SECONDS
 from warehouse.errors import WarehouseUnavailableError
 from warehouse.store import Warehouse
 
@@ -65,7 +66,7 @@ def test_the_same_id_from_two_processes_is_stored_once(warehouse: Warehouse, tmp
     command = [sys.executable, "-c", code, str(tmp_path / "warehouse")]
     processes = [subprocess.Popen(command, cwd=Path(__file__).parents[2]) for _ in range(2)]
 
-    assert [process.wait(timeout=120) for process in processes] == [0, 0]
+    assert [process.wait(timeout=LONGEST_SECONDS) for process in processes] == [0, 0]
     assert warehouse.count(Intent) == 100
 
 

@@ -25,6 +25,7 @@ from environments.platforms.web_browser.servers.hosting import Hosting
 from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application
 from tests.environments.web_browser.test_servers import application, get
+from tests.limits import LONGEST_SECONDS
 
 with_bubblewrap = pytest.mark.skipif(
     not bubblewrap_works(), reason="bubblewrap does not work on this machine"
@@ -124,11 +125,9 @@ async def test_nothing_of_a_confined_server_is_left_when_it_is_stopped(tmp_path:
     )
     assert len(processes_with(mark)) >= 4
     await server.stop()
-    for _ in range(200):
-        if not processes_with(mark):
-            break
-        await asyncio.sleep(0.02)
-    assert processes_with(mark) == []
+    async with asyncio.timeout(LONGEST_SECONDS):
+        while processes_with(mark):
+            await asyncio.sleep(0.02)
     with pytest.raises(OSError):
         await asyncio.to_thread(get, server.port)
 
@@ -159,7 +158,7 @@ def test_the_relay_listens_once_the_server_does_and_carries_both_ways() -> None:
 
 def test_the_relay_ends_with_the_exit_code_of_its_server() -> None:
     with relay("sh", "-c", "exit 7") as (process, port):
-        assert process.wait(timeout=20) == 7
+        assert process.wait(timeout=LONGEST_SECONDS) == 7
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port), 1)
 

@@ -15,6 +15,7 @@ from environments.machines.sandbox import Sandbox
 from environments.platforms.web_browser.browser import BrowserProcess
 from environments.platforms.web_browser.driver import SharedDriver
 from environments.platforms.web_browser.settings import WebBrowserSettings
+from tests.limits import LONGEST_SECONDS
 
 pytestmark = pytest.mark.browser
 
@@ -118,8 +119,6 @@ asyncio.run(main())
     if b"BrowserMissingError" in errors:
         pytest.skip(errors.decode()[-300:])
     assert int(output) > 0, "a running browser keeps something there"
-    for _ in range(200):
-        if not list(temporary.iterdir()):
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError([str(path) for path in temporary.iterdir()])
+    async with asyncio.timeout(LONGEST_SECONDS):
+        while list(temporary.iterdir()):
+            await asyncio.sleep(0.1)

@@ -15,6 +15,7 @@ from environments.errors import ApplicationStartFailedError
 from environments.platforms.web_browser.servers.application_server import ApplicationServer
 from environments.platforms.web_browser.servers.static_server import StaticServer
 from resources.applications import Application, Launch
+from tests.limits import LONGEST_SECONDS
 
 SERVER = """
 import http.server, os, sys
@@ -42,7 +43,7 @@ def application(*command: str, **launch: object) -> Application:
 
 
 def get(port: int, path: str = "/") -> tuple[int, str, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LONGEST_SECONDS)
     connection.request("GET", path)
     answer = connection.getresponse()
     return answer.status, answer.getheader("Content-Type", ""), answer.read().decode()
@@ -79,10 +80,14 @@ async def test_two_servers_run_side_by_side(tmp_path: Path) -> None:
 
 
 async def test_a_start_that_is_given_up_leaves_no_process(tmp_path: Path) -> None:
-    served = application("sh", "-c", "echo $$ > pid; exec sleep 100", start_timeout_seconds=0.3)
-    with pytest.raises(ApplicationStartFailedError, match="did not open its port"):
-        await start(tmp_path, served)
-    process = int((tmp_path / "pid").read_text())
+    patience = 0.3
+    written = tmp_path / "pid"
+    while not (written.exists() and written.read_text()):
+        served = application("sh", "-c", "echo $$ > pid; exec sleep 1000", start_timeout_seconds=patience)
+        with pytest.raises(ApplicationStartFailedError, match="did not open its port"):
+            await start(tmp_path, served)
+        patience *= 4
+    process = int(written.read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
 
@@ -118,5 +123,5 @@ def test_a_caller_that_breaks_off_prints_nothing(tmp_path: Path, capfd: pytest.C
     finally:
         server.close()
     for thread in set(threading.enumerate()) - others:
-        thread.join(timeout=20)
+        thread.join(timeout=LONGEST_SECONDS)
     assert capfd.readouterr().err == ""

@@ -8,6 +8,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
+from tests.limits import LONGEST_SECONDS
 from warehouse.viewer.server import LOOPBACK, listen
 
 
@@ -35,7 +36,7 @@ def test_serves_until_it_is_interrupted(filled_template: Path) -> None:
             assert b"tasks validated" in answer.read()
             assert answer.headers["server"] is None
         running.send_signal(signal.SIGINT)
-        _, errors = running.communicate(timeout=30)
+        _, errors = running.communicate(timeout=LONGEST_SECONDS)
         assert running.returncode == 0, errors
         assert "Traceback" not in errors
 
@@ -45,14 +46,14 @@ def test_a_taken_port_is_one_clear_line(filled_template: Path) -> None:
         taken.bind((LOOPBACK, 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        _, errors = view("--port", port, warehouse=filled_template).communicate(timeout=60)
+        _, errors = view("--port", port, warehouse=filled_template).communicate(timeout=LONGEST_SECONDS)
     assert errors.strip().startswith(f"error: port {port} cannot be used (Address already in use)")
     assert len(errors.splitlines()) == 1
 
 
 def test_an_unknown_version_is_one_clear_line(filled_template: Path) -> None:
     running = view("--version", "v9", warehouse=filled_template)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=LONGEST_SECONDS)
     assert running.returncode == 2
     assert errors.startswith("error: There is no dataset version 'v9'")
     assert len(errors.splitlines()) == 1
@@ -60,7 +61,7 @@ def test_an_unknown_version_is_one_clear_line(filled_template: Path) -> None:
 
 def test_no_warehouse_is_one_clear_line_and_makes_none(tmp_path: Path) -> None:
     running = view(warehouse=tmp_path / "none")
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=LONGEST_SECONDS)
     assert running.returncode == 2
     assert errors.startswith("error: There is no warehouse at")
     assert len(errors.splitlines()) == 1
