@@ -64,7 +64,8 @@ def held_sandbox(script: str, folder: Path) -> tuple[subprocess.Popen[str], Path
         env={**os.environ, "TMPDIR": str(folder)},
     )
     assert holder.stdout is not None
-    line = holder.stdout.readline().strip()
+    with holder.stdout:
+        line = holder.stdout.readline().strip()
     assert line, "the holder did not start"
     return holder, Path(line)
 

@@ -159,7 +159,7 @@ async def test_a_killed_run_goes_on_without_paying_again(tmp_path: Path) -> None
             while server.answered < answered:
                 await asyncio.sleep(0.001)
             process.send_signal(signal.SIGKILL)
-            await asyncio.to_thread(process.wait)
+            await asyncio.to_thread(process.communicate)
         finished, sent_before = recorded_calls(path), len(server.calls)
         assert await read_output(child(path, server.url, 40)) == expected(40)
     assert len(server.calls) - sent_before == 80 - finished

@@ -223,9 +223,9 @@ def relay(*command: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
 
 def exchange(port: int, whole: bytes) -> bytes:
     """What the echo answers; the port opens when the server is up."""
-    for _ in range(1000):
+    for _ in range(30_000):
         try:
-            caller = socket.create_connection(("127.0.0.1", port), 20)
+            caller = socket.create_connection(("127.0.0.1", port), LONGEST_SECONDS)
             break
         except ConnectionRefusedError:
             threading.Event().wait(0.02)

@@ -7,6 +7,7 @@ import socket
 import struct
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -44,9 +45,10 @@ def application(*command: str, **launch: object) -> Application:
 
 def get(port: int, path: str = "/") -> tuple[int, str, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=LONGEST_SECONDS)
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    return answer.status, answer.getheader("Content-Type", ""), answer.read().decode()
+    with closing(connection):
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("Content-Type", ""), answer.read().decode()
 
 
 async def start(folder: Path, served: Application) -> ApplicationServer:
