@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 import typer
 
+from cli.shared_options import CatalogOption, JsonOption
 from flows.errors import CommandError
 
 if TYPE_CHECKING:
     from flows.settings import Settings
-
-CatalogOption = Annotated[
-    Path | None, typer.Option(help="Folder with further applications, beside the built-in ones.")
-]
-"""The user's catalogue folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +73,7 @@ class RunOptions:
         ),
     ] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    as_json: JsonOption = False
 
     def load(self, *more: str, warehouse: str | None = None) -> Settings:
         """The settings that result from these options; `more` are further assignments of the command.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.run_options import CatalogOption
+from cli.shared_options import CatalogOption, JsonOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from taskgraph.records.interaction import Observation
 
 DataOption = Annotated[Path | None, typer.Option(help="Folder the applications are installed in.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(app: typer.Typer) -> None:

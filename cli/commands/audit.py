@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cli.shared_options import VersionOption, WarehouseOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
 
@@ -27,10 +28,8 @@ def audit(
         str, typer.Option(help="Least severity that fails: error, warning or note.")
     ] = "error",
     limit: Annotated[int, typer.Option(min=1, help="Findings shown at most.")] = 50,
-    version: Annotated[
-        str | None, typer.Option(help="Dataset version; the present state by default.")
-    ] = None,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    version: VersionOption = None,
+    warehouse: WarehouseOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all findings as JSON.")] = False,
 ) -> None:
     """Look for faults: placeholders, values the instruction leaves out or contradicts, duplicates, unknown metrics.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.shared_options import JsonOption
 from flows.errors import CommandError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from model_clients.ledger.ledger import Ledger
 
 DataOption = Annotated[Path | None, typer.Option(help="Folder that holds the ledger.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.shared_options import VersionOption, WarehouseOption
 from flows.errors import CommandError
 from resources.dimensions import EXAMPLE_CHOICE
 from resources.errors import ExitCode
@@ -77,10 +78,8 @@ def export(
             help="For a test set: replay every selected task that no run has replayed yet, and export those that work.",
         ),
     ] = False,
-    version: Annotated[
-        str | None, typer.Option(help="Dataset version; the present state by default.")
-    ] = None,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    version: VersionOption = None,
+    warehouse: WarehouseOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
 ) -> None:
     """Export tasks with everything that belongs to them. The folder is complete or absent.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.shared_options import GraphFile, JsonOption, SubtasksOption
 from flows.errors import CommandError
 
 if TYPE_CHECKING:
@@ -19,19 +20,11 @@ def register(app: typer.Typer) -> None:
 
 
 def graph(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input.",
-            show_default=False,
-        ),
-    ],
-    subtasks: Annotated[
-        Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
-    ] = None,
+    file: GraphFile,
+    subtasks: SubtasksOption = None,
     svg: Annotated[Path | None, typer.Option(help="Write the drawing to this SVG file.")] = None,
     graphml: Annotated[Path | None, typer.Option(help="Write the graph to this GraphML file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Print a task graph's five complexity dimensions, its orders, its capabilities, and a drawing of it.
 

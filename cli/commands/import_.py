@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from cli.shared_options import JsonOption, WarehouseOption
 from flows.errors import CommandError
 
 
@@ -27,8 +28,8 @@ def import_data(
         bool, typer.Option("--skip-broken", help="Import what is in order; record the rest as rejections.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, store nothing.")] = False,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    warehouse: WarehouseOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Import tasks, all or none.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.run_options import CatalogOption
+from cli.shared_options import CatalogOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
 

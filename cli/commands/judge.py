@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.shared_options import JsonOption
 from resources.errors import ExitCode
 
 
@@ -24,7 +25,7 @@ def judge(
     reward: Annotated[
         Path | None, typer.Option(help="Write the reward and the coverage to this JSON file, too.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Judge the files in a home folder: the grader of tasks that were exported to other programs.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.run_options import CatalogOption
+from cli.shared_options import CatalogOption, JsonOption, WarehouseOption
 from flows.errors import CommandError
 from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE
 from resources.errors import ExitCode
@@ -67,9 +67,9 @@ def plan(
             help="JSON lines of subtask records instead of the warehouse's pool.", show_default=False
         ),
     ] = None,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    warehouse: WarehouseOption = None,
     catalog: CatalogOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Print how many tasks of wanted levels the pool can supply, the bottleneck, and what to explore next.
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.shared_options import VersionOption, WarehouseOption
 from flows.errors import CommandError
 
 
@@ -17,12 +18,10 @@ def register(app: typer.Typer) -> None:
 
 def report(
     out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
-    version: Annotated[
-        str | None, typer.Option(help="Dataset version; the present state by default.")
-    ] = None,
+    version: VersionOption = None,
     sample: Annotated[int, typer.Option(help="Tasks shown in full.", min=0, max=200)] = 8,
     seed: Annotated[int, typer.Option(help="Seed of their choice.")] = 0,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    warehouse: WarehouseOption = None,
     data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
 ) -> None:
     """Write a report: funnel, complexity, scenarios, and sampled tasks with graph, subtasks and screenshots.

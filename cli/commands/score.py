@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cli.shared_options import GraphFile, JsonOption, SubtasksOption
 from flows.errors import CommandError
 
 
@@ -16,13 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def score(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            help="JSON: a task record, the paper's task metadata, or `nodes` and `edges`; - reads standard input.",
-            show_default=False,
-        ),
-    ],
+    file: GraphFile,
     completed: Annotated[
         str,
         typer.Option(
@@ -30,10 +24,8 @@ def score(
             show_default=False,
         ),
     ],
-    subtasks: Annotated[
-        Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    subtasks: SubtasksOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Print coverage rate and logical consistency (section 4.1) of the completed subtasks.
 

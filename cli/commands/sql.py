@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.shared_options import JsonOption, WarehouseOption
 from flows.errors import CommandError
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ def sql(
         list[str] | None, typer.Option("--param", "-p", help="NAME=VALUE, used as $NAME; may be repeated.")
     ] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the named queries.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     parquet: Annotated[Path | None, typer.Option(help="Write the answer to this Parquet file.")] = None,
     version: Annotated[
         str | None, typer.Option(help="Ask this dataset version, not the present state.")
     ] = None,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    warehouse: WarehouseOption = None,
 ) -> None:
     """Ask the warehouse. A query can read everything in it, and cannot change or leave it.
 

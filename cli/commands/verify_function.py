@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cli.run_options import RunOptions, with_run_options
+from cli.shared_options import VersionOption, WarehouseOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
 
@@ -41,10 +42,8 @@ def verify(
     save: Annotated[
         Path | None, typer.Option(help="With --subtask: write function and evidence into this new folder.")
     ] = None,
-    version: Annotated[
-        str | None, typer.Option(help="Dataset version; the present state by default.")
-    ] = None,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    version: VersionOption = None,
+    warehouse: WarehouseOption = None,
 ) -> None:
     """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser or model.
 

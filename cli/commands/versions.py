@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-WarehouseOption = Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+from cli.shared_options import JsonOption, WarehouseOption
 
 
 def register(app: typer.Typer) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.shared_options import VersionOption, WarehouseOption
 from flows.errors import CommandError
 
 
@@ -19,11 +20,9 @@ def view(
     port: Annotated[
         int, typer.Option(help="Port on this machine; 0 takes a free one.", min=0, max=65535)
     ] = 0,
-    version: Annotated[
-        str | None, typer.Option(help="Dataset version; the present state by default.")
-    ] = None,
+    version: VersionOption = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = False,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    warehouse: WarehouseOption = None,
     data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
 ) -> None:
     """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and SQL.
