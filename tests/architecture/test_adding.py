@@ -97,18 +97,39 @@ def test_a_kind_of_world_is_one_file(tmp_path: Path) -> None:
     assert load_world("novel-4", tmp_path).name == "novel-4"
 
 
-def test_a_platform_is_one_folder(add: Add) -> None:
-    from environments.lookup import platform, platform_names
+NOVEL_PLATFORM = """
+from environments.platforms.simulated.catalog_entries import simulated_applications
+from resources.record import Record
+
+class NovelSettings(Record):
+    seed_of_novelty: int = 0
+
+SETTINGS = NovelSettings
+
+def settings(values):
+    return NovelSettings.model_validate(values)
+
+def applications():
+    brought = simulated_applications()[0]
+    return (brought.model_copy(update={"name": "novel_notes", "platform": "novel"}),)
+
+def create(settings):
+    return ("made", settings.seed_of_novelty)
+"""
+
+
+def test_a_platform_is_one_folder(add: Add, tmp_path: Path) -> None:
+    from environments.lookup import create_environment, platform_names
+    from flows.settings import load_settings
+    from flows.wiring import choose_applications
 
     add(environments.platforms, "novel/__init__.py", "")
-    add(
-        environments.platforms,
-        "novel/platform.py",
-        "def settings(values):\n    return values\n\ndef create(settings):\n    return ('made', settings)\n",
-    )
+    add(environments.platforms, "novel/platform.py", NOVEL_PLATFORM)
     assert "novel" in platform_names()
-    module = platform("novel")
-    assert module.create(module.settings({})) == ("made", {})  # type: ignore[comparison-overlap]
+    made = create_environment("novel", {"seed_of_novelty": 7, "browser_executable": "/usr/bin/other"})
+    assert made == ("made", 7)  # type: ignore[comparison-overlap]
+    present, _ = choose_applications(load_settings(platform="novel", data=tmp_path))
+    assert list(present) == ["novel_notes"]
 
 
 def test_a_gesture_is_a_class_of_the_table() -> None:
@@ -285,20 +306,44 @@ def test_a_command_with_its_options_is_one_file(add: Add) -> None:
     assert "| `--loud` | Shout. |" in documentation.command_line_page()
 
 
-@pytest.mark.parametrize(
-    ("package", "names", "found"),
-    [
-        (warehouse.imports, "import_formats", "import_module_of"),
-        (warehouse.exports, "export_formats", "export_module"),
-    ],
-    ids=["import", "export"],
-)
-def test_an_import_or_an_export_is_one_file(add: Add, package: ModuleType, names: str, found: str) -> None:
-    from warehouse import lookup
+NOVEL_IMPORT = '''"""A new format: a task per line."""
+from taskgraph.records.subtask import BoundSubtask
+from warehouse.importing.imported_tasks import build_task
 
-    add(package, "novel.py", '"""A new format."""\nMARK = "new"\n')
-    assert "novel" in getattr(lookup, names)()
-    assert getattr(lookup, found)("novel").MARK == "new"
+def read(path):
+    for number, line in enumerate(path.read_text().splitlines()):
+        node = BoundSubtask(
+            instance_id=f"novel:{number}", subtask_id="novel", application="chrome", application_category="Web",
+            instruction=line, parameters={}, inputs=(), outputs=(),
+        )
+        yield build_task(f"novel:{number}", [node], [], line, ValueError)
+'''
+NOVEL_EXPORT = '''"""A new format: a line per task."""
+from warehouse.exporting.exporting import ExportOutcome
+
+def write(source, folder, options):
+    lines = [task.instruction for task in source.tasks()]
+    (folder / "novel.txt").write_text("\\n".join(lines))
+    return ExportOutcome(counts={"tasks": len(lines)})
+'''
+
+
+def test_an_import_and_an_export_are_one_file_each(
+    add: Add, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cli.main import create_app
+
+    add(warehouse.imports, "novel.py", NOVEL_IMPORT)
+    add(warehouse.exports, "novel.py", NOVEL_EXPORT)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tasks.txt").write_text("Open the page.\nClose the page.\n", encoding="utf-8")
+    place = ["--warehouse", str(tmp_path / "warehouse")]
+    came = CliRunner().invoke(create_app(), ["import", "novel", "tasks.txt", *place])
+    assert "tasks: 2" in came.output, came.exception
+    went = CliRunner().invoke(create_app(), ["export", "novel", "--out", "out", *place])
+    assert went.exit_code == 0, went.exception
+    lines = (tmp_path / "out" / "novel.txt").read_text(encoding="utf-8").splitlines()
+    assert sorted(lines) == ["Close the page.", "Open the page."]
 
 
 def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
