@@ -13,7 +13,7 @@ from evaluators_api.state.reading import read
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
 
-_KEPT_VIEWS = 128
+_KEPT_VIEWS = 256
 
 
 class EvidenceView:
@@ -22,6 +22,10 @@ class EvidenceView:
     def __init__(self, evidence: Evidence) -> None:
         """Look at `evidence`; nothing is worked out yet."""
         self.evidence = evidence
+        self.answers: dict[
+            tuple[int, str, str, str], tuple[EvidenceView | None, dict[str, str], bool | str | int | float]
+        ] = {}
+        """What checks said of this evidence, by the start that it was compared with and by the call."""
 
     @cached_property
     def clicks(self) -> tuple[str, ...]:

@@ -11,10 +11,14 @@ from evaluators_api.checks.declaration import Answer, Check, Scene
 from evaluators_api.checks.registry import checks
 from evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
 from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
-from taskgraph.records.evaluation_function import CheckCall
+from evaluators_api.interpreter.remembered_runs import Asked, Branch
+from taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500
 """Characters of an argument or answer that are kept."""
+
+_OPTICAL = frozenset({"check_text_exists", "check_text_exists_via_ocr"})
+"""Checks that also ask a reader of pictures, which is not the same for every sandbox."""
 
 Alteration = Callable[[int, Check, dict[str, str], Answer], Answer]
 """Given the number of a call (from 0), its check, its arguments as text and its answer: the answer that is given instead."""
@@ -39,6 +43,8 @@ class CallRecorder:
         self.timed_out = False
         """Whether the answers took too long."""
         self._calls: list[tuple[Check, dict[str, str], Answer]] = []
+        self._asked: list[Asked] = []
+        self._ahead: list[tuple[Asked, dict[str, str], Answer]] = []
         self.refusal = ""
         """Why a call could not be answered; empty when all were."""
 
@@ -46,6 +52,31 @@ class CallRecorder:
     def asked(self) -> bool:
         """Whether any check was called."""
         return bool(self._calls)
+
+    @property
+    def run(self) -> list[tuple[Asked, Answer]]:
+        """The calls as they were made, with the answers that were given."""
+        return [(asked, answer) for asked, (_, _, answer) in zip(self._asked, self._calls, strict=True)]
+
+    def follow(self, branch: Branch | None) -> Evaluation | None:
+        """The result of the function, if what it does with the answers of this scene is known.
+
+        Answers that were found on the way are given again when the function is run after all.
+        """
+        while branch is not None and branch.asked is not None and not self.refusal:
+            try:
+                answer = self._ask(branch.asked.check, *branch.asked.positional, **branch.asked.named)
+            except TypeError:
+                return None
+            branch = branch.following(answer)
+        if branch is not None and branch.ended is not None and not self.refusal:
+            return branch.ended.model_copy(update={"calls": self.calls()})
+        self._ahead = [
+            (asked, arguments, answer)
+            for asked, (_, arguments, answer) in zip(self._asked, self._calls, strict=True)
+        ]
+        self._calls, self._asked = [], []
+        return None
 
     def doors(self) -> dict[str, Callable[..., object]]:
         """Functions by the name under which generated code calls them."""
@@ -57,7 +88,7 @@ class CallRecorder:
     def calls(self) -> tuple[CheckCall, ...]:
         """The calls so far, in order, cut to a readable length."""
         return tuple(
-            CheckCall(
+            CheckCall.model_construct(
                 check=item.name,
                 arguments={name: value[:LONGEST_RECORDED] for name, value in arguments.items()},
                 answer=str(answer)[:LONGEST_RECORDED],
@@ -66,12 +97,20 @@ class CallRecorder:
         )
 
     def _ask(self, item: Check, *positional: object, **named: object) -> Answer:
+        asked = Asked(item, positional, named)
+        if self._ahead:
+            known, arguments, answer = self._ahead.pop(0)
+            if known == asked:
+                self._calls.append((item, arguments, answer))
+                self._asked.append(asked)
+                return answer
+            self._ahead = []
         if self._spent > self._seconds:
             raise self._overdue()
         started = time.monotonic()
         scene = replace(self._scene, deadline=started + self._seconds - self._spent)
         try:
-            arguments, answer = item.ask(scene, positional, named)
+            arguments, answer = self._answer(item, scene, positional, named)
         except CheckOverdueError:
             raise self._overdue() from None
         except (CheckMisusedError, CheckUnavailableError) as error:
@@ -83,7 +122,23 @@ class CallRecorder:
         if self._alter is not None:
             answer = self._alter(len(self._calls), item, arguments, answer)
         self._calls.append((item, arguments, answer))
+        self._asked.append(asked)
         return answer
+
+    def _answer(
+        self, item: Check, scene: Scene, positional: tuple[object, ...], named: dict[str, object]
+    ) -> tuple[dict[str, str], Answer]:
+        """The answer to a call, which is worked out once for one pair of start and end."""
+        if item.reads == "inputs" or (
+            self._scene.view.evidence.screenshot is not None and item.name in _OPTICAL
+        ):
+            return item.ask(scene, positional, named)
+        key = (id(self._scene.start_view), item.name, repr(positional), repr(named))
+        known = self._scene.view.answers.get(key)
+        if known is None or known[0] is not self._scene.start_view:
+            arguments, answer = item.ask(scene, positional, named)
+            known = self._scene.view.answers[key] = (self._scene.start_view, arguments, answer)
+        return known[1], known[2]
 
     def _apply(self, name: str, *positional: object, **named: object) -> object:
         try:

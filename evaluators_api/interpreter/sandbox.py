@@ -35,6 +35,7 @@ from evaluators_api.errors import EvaluatorsApiError, SandboxUnavailableError
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.evidence.ocr import ScreenReader, TextReader
 from evaluators_api.interpreter.recorder import Alteration, CallRecorder
+from evaluators_api.interpreter.remembered_runs import RememberedRuns
 from evaluators_api.interpreter.static_analysis import Analysis, analyse
 from evaluators_api.interpreter.worker_isolation import WorkerProgram
 from evaluators_api.reference import type_stubs
@@ -107,6 +108,7 @@ class EvaluationSandbox:
         self._pool: Monty | None = None
         self._verdicts: dict[str, str] = {}
         self._verdicts_lock = Lock()
+        self._remembered = RememberedRuns()
         self._limits: ResourceLimits = {
             "max_feed_duration_secs": self.settings.seconds,
             "max_memory": self.settings.memory_bytes,
@@ -171,12 +173,15 @@ class EvaluationSandbox:
         Raises:
             SandboxUnavailableError: the sandbox was not entered, or was left.
         """
-        analysis = self.admit(source, tuple(parameters))
-        if analysis.problems:
-            return Evaluation(outcome="refused", message=analysis.message)
         returned: object
         scene = Scene(view(evidence), self._reader, None if start is None else view(start))
         recorder = CallRecorder(scene, seconds=self.settings.check_seconds, alter=alter)
+        known = recorder.follow(self._remembered.beginning(source, parameters))
+        if known is not None:
+            return known
+        analysis = self.admit(source, tuple(parameters))
+        if analysis.problems:
+            return Evaluation(outcome="refused", message=analysis.message)
         try:
             returned = self._run(analysis, parameters, recorder)
         except _UnreadableResultError as error:
@@ -199,9 +204,11 @@ class EvaluationSandbox:
             return Evaluation(
                 outcome="bad_result", message="success was claimed without asking a single check", calls=()
             )
-        return Evaluation(
+        evaluation = Evaluation(
             outcome="result", result=parsed.result, calls=recorder.calls(), result_form=parsed.form
         )
+        self._remembered.keep(source, parameters, recorder.run, evaluation)
+        return evaluation
 
     def admit(self, source: str, parameter_names: tuple[str, ...]) -> Analysis:
         """Static analysis, then the type check against the checks' declarations; what both found, as one analysis.

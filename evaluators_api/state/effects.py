@@ -5,7 +5,7 @@ This is the one place where states are compared. Only files whose content differ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 from evaluators_api.state.comparison import Change, compare
@@ -26,21 +26,32 @@ _FIELD: Naming = "field"
 _DATABASE = "database"
 
 
-def effects(start: Evidence, end: Evidence, parameters: Mapping[str, str]) -> tuple[Effect, ...]:
+def effects(
+    start: Evidence,
+    end: Evidence,
+    parameters: Mapping[str, str],
+    *,
+    files: Collection[str] | None = None,
+    screen: bool = True,
+) -> tuple[Effect, ...]:
     """What is different at `end`, container by container, outermost first.
 
     A file that was made is an effect with an empty address, followed by what is in it; one that was removed is an effect
     with an empty address. A file that changed
     has one effect per change that its format tells; where the format tells none (pictures, texts that were cut), one
-    effect with an empty address. Files that applications write for themselves are left out.
+    effect with an empty address. Files that applications write for themselves are left out. Of files only `files` are looked
+    at where they are given, and the screen only if it matters.
     """
     builder = _Builder(start, parameters)
     found: list[Effect] = []
+    old, new = _files(start), _files(end)
     for path in changed_paths(start, end):
-        found += builder.file(_files(start).get(path), _files(end).get(path))
+        if files is None or path in files:
+            found += builder.file(old.get(path), new.get(path))
     found += builder.directories(end)
     found += builder.slots(end)
-    found += builder.screen(end)
+    if screen:
+        found += builder.screen(end)
     return tuple(found)
 
 

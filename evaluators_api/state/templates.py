@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+_SHORT = 200
+"""Characters of texts that are kept with their templates."""
 _FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]+)(?::(name|stem))?\}")
 
 
@@ -20,7 +22,15 @@ def templated(text: str, parameters: Mapping[str, str]) -> str:
     >>> templated("10:30 at 10", {"hour": "10"})
     '10:30 at {hour}'
     """
-    pattern, names = _pattern(tuple(sorted(parameters.items())))
+    if not text:
+        return ""
+    known = tuple(sorted(parameters.items()))
+    return _templated(text, known) if len(text) <= _SHORT else _templated.__wrapped__(text, known)
+
+
+@lru_cache(maxsize=16_384)
+def _templated(text: str, parameters: tuple[tuple[str, str], ...]) -> str:
+    pattern, names = _pattern(parameters)
     parts = []
     position = 0
     for match in pattern.finditer(text) if pattern is not None else ():

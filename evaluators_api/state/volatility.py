@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 _SUFFIXES = frozenset(
@@ -31,6 +32,7 @@ _COPIES = frozenset([".backup", ".bak", ".old", ".orig"])
 """Inside the data of an application: copies that it keeps of its own files."""
 
 
+@lru_cache(maxsize=8192)
 def is_volatile(path: str) -> bool:
     """Whether a file is one that applications write for themselves.
 
@@ -62,6 +64,7 @@ def is_volatile_table(name: str) -> bool:
     return _TABLES.fullmatch(name) is not None
 
 
+@lru_cache(maxsize=8192)
 def steady_path(path: str) -> str:
     """`path` with `*` for each part that was generated, and for a folder named by how such a part begins.
 

@@ -14,7 +14,7 @@ from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.state.editing import losses, moved, replaced, undone, with_text, without_files
 from evaluators_api.state.effects import file_changes
 from evaluators_api.state.further_editing import done_twice, emptied_texts, put_first, rows_alike
-from evaluators_api.state.volatility import is_generated, is_volatile
+from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
 from synthesis.examination.given_content import other_content_given
@@ -120,6 +120,8 @@ def _wrong_places(subject: Subject) -> Iterator[Case]:
     for effect in subject.guarded:
         if effect.address and not is_leaf(effect, subject.essential):
             continue
+        if not effect.address and "*" in steady_path(effect.container):
+            continue  # a name that the application makes up is no place
         for edited in list(moved(subject.start, subject.end, effect))[:2]:
             if not subject.reached(edited.evidence):
                 yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)

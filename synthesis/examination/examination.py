@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
+from evaluators_api.checks.declaration import Reads
+from evaluators_api.checks.registry import checks
 from evaluators_api.interpreter.recorder import Alteration
 from synthesis.examination.cases import Case
 from synthesis.examination.mutation import (
@@ -32,6 +34,7 @@ from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_HELD = 6
+_TELLING: Mapping[Reads, int] = {"inputs": 0, "screen": 1, "clipboard": 2, "files": 2}
 _YES_OR_NO = ("True", "False")
 
 
@@ -119,8 +122,10 @@ def examine(
 
 
 def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Judgement]) -> list[Condition]:
-    """Conditions that can all be left out together without a case being judged otherwise; the last ones first.
+    """Conditions that can all be left out together without a case being judged otherwise; the least telling ones first.
 
+    What reads the route goes before what reads the screen, that before what reads files and the clipboard; of two of one
+    kind the later one goes.
     Where every judgement so far is what a plain list of conditions that must all hold would say, which ones can go follows
     from their answers, and one mutant confirms it; any other function is run without each of them.
     """
@@ -131,18 +136,22 @@ def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Jud
     )
     if plain:
         idle: list[Condition] = []
-        for one in reversed(asked):
+        for one in _least_telling_first(asked):
             without = {item.key for item in (*idle, one)}
             if not any(different and different <= without for different in differing):
                 idle.append(one)
         if not idle or not examiner.notices(idle, mutant(idle, asked), judged):
             return idle
     idle = []
-    for one in reversed(asked):
+    for one in _least_telling_first(asked):
         without_it = [*idle, one]
         if not examiner.notices(without_it, mutant(without_it, asked), judged):
             idle = without_it
     return idle
+
+
+def _least_telling_first(asked: Sequence[Condition]) -> list[Condition]:
+    return sorted(asked, key=lambda item: (_TELLING[checks()[item.check].reads], -item.index))
 
 
 def _differing(asked: Sequence[Condition], judgement: _Judgement) -> set[object]:

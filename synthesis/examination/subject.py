@@ -81,7 +81,13 @@ class Subject:
         wanted = {(effect.key, effect.after) for effect in (*self.essential, *self.shown)}
         if not wanted:
             return False
-        found = effects(self.start, evidence, self.positive.parameters)
+        found = effects(
+            self.start,
+            evidence,
+            self.positive.parameters,
+            files={effect.container for effect in self.essential},
+            screen=bool(self.shown),
+        )
         return wanted <= {(effect.key, effect.after) for effect in found}
 
     def _is_empty(self, effect: Effect) -> bool:

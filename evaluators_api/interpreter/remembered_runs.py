@@ -1,0 +1,96 @@
+"""Runs of functions that need not be repeated: a function sees nothing but its parameters and the answers of its checks.
+
+What a function asks, and what it says in the end, follows from the answers so far. Runs with the same source and parameters
+are kept as a tree: at each node a call, at each branch an answer, at each leaf a result. As long as the answers to new
+evidence lead along known branches, the interpreter is not needed.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+
+from evaluators_api.checks.declaration import Answer, Check
+from taskgraph.records.evaluation_function import Evaluation
+
+_MOST_TREES = 256
+_MOST_RUNS = 500
+"""Runs of one tree that are kept."""
+
+Key = tuple[str, tuple[tuple[str, str], ...]]
+"""Source and parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call as the function made it."""
+
+    check: Check
+    """The check."""
+    positional: tuple[object, ...]
+    """Arguments by position."""
+    named: Mapping[str, object]
+    """Arguments by name."""
+
+
+@dataclass(slots=True)
+class Branch:
+    """What a function does after some answers: another call, or its end."""
+
+    asked: Asked | None = None
+    """The next call."""
+    ended: Evaluation | None = None
+    """The result, without the calls that led to it."""
+    after: dict[tuple[type, Answer], Branch] = field(default_factory=dict)
+    """What follows each answer to the call."""
+
+    def following(self, answer: Answer) -> Branch | None:
+        """What follows `answer`, if it is known."""
+        return self.after.get((type(answer), answer))
+
+
+class RememberedRuns:
+    """The trees of the functions that were run last; threads may share it."""
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self._trees: OrderedDict[Key, Branch] = OrderedDict()
+        self._runs: dict[Key, int] = {}
+        self._lock = Lock()
+
+    def beginning(self, source: str, parameters: Mapping[str, str]) -> Branch | None:
+        """The tree of a function with these parameters, if it was run before."""
+        with self._lock:
+            key = _key(source, parameters)
+            found = self._trees.get(key)
+            if found is not None:
+                self._trees.move_to_end(key)
+            return found
+
+    def keep(
+        self,
+        source: str,
+        parameters: Mapping[str, str],
+        calls: Sequence[tuple[Asked, Answer]],
+        ended: Evaluation,
+    ) -> None:
+        """Remember a run: its calls with the answers that the function was given, and its result."""
+        with self._lock:
+            key = _key(source, parameters)
+            if self._runs.get(key, 0) >= _MOST_RUNS:
+                return
+            branch = self._trees.setdefault(key, Branch())
+            self._runs[key] = self._runs.get(key, 0) + 1
+            for asked, answer in calls:
+                branch.asked = branch.asked or asked
+                branch = branch.after.setdefault((type(answer), answer), Branch())
+            branch.ended = ended.model_copy(update={"calls": ()})
+            while len(self._trees) > _MOST_TREES:
+                gone, _ = self._trees.popitem(last=False)
+                self._runs.pop(gone, None)
+
+
+def _key(source: str, parameters: Mapping[str, str]) -> Key:
+    return source, tuple(sorted(parameters.items()))

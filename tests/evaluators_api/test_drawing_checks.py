@@ -1,0 +1,211 @@
+"""Drawings are told apart by what they show, not by how they were saved; rows and references by what they mean."""
+
+import json
+
+import pytest
+
+from evaluators_api.state.effects import effects
+from evaluators_api.state.reading import read
+from taskgraph.records.evidence import ClipboardState, Evidence
+from taskgraph.records.interaction import Control, Rectangle
+from tests.evaluators_api.state.evidence import evidence
+from tests.evaluators_api.test_state_checks import ask
+
+HOUSE: tuple[dict[str, object], ...] = (
+    {"type": "rectangle", "id": "a", "seed": 1},
+    {"type": "text", "id": "b", "text": "Boat house"},
+)
+SVG = (
+    '<svg width="100" height="50"><defs><style>@font-face { src: url("x") }</style></defs>'
+    '<rect width="100" height="50"/><g><path d="M0 0"/><path d="M1 1"/></g><g><text>Boat house</text></g></svg>'
+)
+CELL = '<mxCell id="2" value="{}" style="{}" vertex="1" parent="1"/>'
+
+
+def excalidraw(*elements: dict[str, object], seed: int = 7) -> str:
+    held = [{**element, "seed": seed, "versionNonce": seed * 3} for element in elements]
+    return json.dumps({"type": "excalidraw", "version": 2, "elements": held, "files": {}})
+
+
+def drawio(label: str, style: str = "rounded=0;whiteSpace=wrap;html=1;", etag: str = "x1") -> str:
+    cells = '<mxCell id="0"/><mxCell id="1" parent="0"/>' + CELL.format(label, style)
+    return (
+        f'<mxfile etag="{etag}"><diagram id="{etag}" name="Page-1"><mxGraphModel><root>{cells}</root>'
+        "</mxGraphModel></diagram></mxfile>"
+    )
+
+
+def rows(**shown: str) -> Evidence:
+    place = Rectangle(left=0, top=0, right=9, bottom=9)
+    controls = [
+        Control(label=f"{name}{number}", text=text, control_type="DataItem", row=name, rectangle=place)
+        for name, texts in shown.items()
+        for number, text in enumerate(texts.split("|"))
+    ]
+    return evidence({}).model_copy(update={"controls": tuple(controls)})
+
+
+def test_two_savings_of_one_drawing_are_no_change_of_it() -> None:
+    first, second = (
+        evidence({"a.drawio": drawio("Start")}),
+        evidence({"a.drawio": drawio("Start", etag="y2")}),
+    )
+    assert [item.address for item in effects(first, second, {})] == [()]
+    path = "a.excalidraw"
+    assert read(path, excalidraw(*HOUSE))[1].digest == read(path, excalidraw(*HOUSE, seed=9))[1].digest
+
+
+@pytest.mark.parametrize(
+    ("shapes", "texts", "expected"),
+    [
+        (["rectangle"], ["Boat house"], True),
+        (["ellipse"], ["Boat house"], False),
+        (["rectangle"], [], False),
+        (["rectangle", "rectangle"], ["Boat house"], False),
+        ([], ["Boat house"], False),
+    ],
+)
+def test_a_drawing_holds_exactly_its_shapes_and_texts(
+    shapes: list[str], texts: list[str], expected: bool
+) -> None:
+    end = evidence({"a.excalidraw": excalidraw(*HOUSE)})
+    assert ask(end, "check_drawing", file_path="a.excalidraw", shapes=shapes, texts=texts) is expected
+
+
+def test_what_was_deleted_from_a_canvas_is_not_in_the_drawing() -> None:
+    end = evidence({"a.excalidraw": excalidraw(*HOUSE, {"type": "arrow", "isDeleted": True})})
+    assert ask(end, "check_drawing", file_path="a.excalidraw", shapes=["rectangle"], texts=["Boat house"])
+
+
+@pytest.mark.parametrize(
+    ("style", "kind"),
+    [
+        ("whiteSpace=wrap;html=1;", "rectangle"),
+        ("ellipse;whiteSpace=wrap;", "ellipse"),
+        ("shape=note;html=1;", "note"),
+    ],
+)
+def test_the_style_of_a_diagram_says_what_shape_it_is(style: str, kind: str) -> None:
+    end = evidence({"a.drawio": drawio("Start", style)})
+    assert ask(end, "check_drawing", file_path="a.drawio", shapes=[kind], texts=["Start"])
+
+
+def test_an_export_shows_what_the_drawing_held_at_the_start() -> None:
+    start = evidence({"a.excalidraw": excalidraw(*HOUSE)})
+    files = {"a.excalidraw": excalidraw(*HOUSE), "a.svg": SVG}
+
+    def copied(svg: str) -> object:
+        end = evidence({**files, "a.svg": svg})
+        return ask(end, "check_drawing_copied", start, source="a.excalidraw", target="a.svg")
+
+    assert copied(SVG)
+    assert not copied(SVG.replace("Boat house", "Jetty"))
+    assert not copied(SVG.replace('<g><path d="M0 0"/><path d="M1 1"/></g>', ""))
+    assert not copied("<svg></svg>")
+
+
+def test_a_saved_diagram_shows_what_the_screen_showed() -> None:
+    start = rows(canvas="Router")
+    right, wrong = evidence({"a.drawio": drawio("Router")}), evidence({"a.drawio": drawio("Switch")})
+    assert ask(right, "check_drawing_shown_before", start, file_path="a.drawio")
+    assert not ask(wrong, "check_drawing_shown_before", start, file_path="a.drawio")
+
+
+def test_one_row_is_in_another_state_and_no_other() -> None:
+    start = rows(mailer="running|pid 6, uptime 0:00:01", backup="stopped|Not started")
+    right = rows(mailer="stopped|Nov 22 10:09 AM", backup="stopped|Not started")
+    both = rows(mailer="stopped|Nov 22 10:09 AM", backup="running|pid 9, uptime 0:00:02")
+    assert ask(right, "check_row_shows", row="mailer", text="stopped")
+    assert not ask(start, "check_row_shows", row="mailer", text="stopped")
+    assert ask(right, "check_other_rows_unchanged", start, rows=["mailer"])
+    assert not ask(both, "check_other_rows_unchanged", start, rows=["mailer"])
+
+
+FLOWS = json.dumps(
+    [
+        {"id": "b1", "type": "tab", "label": "Shopping"},
+        {"id": "b2", "type": "inject", "z": "b1", "payload": "Bread and milk", "wires": [["b3"]]},
+        {"id": "c1", "type": "tab", "label": "Ideas"},
+        {"id": "c2", "type": "inject", "z": "c1", "payload": "Plant herbs", "wires": [[]]},
+    ]
+)
+
+
+def test_a_field_is_found_through_the_record_that_it_belongs_to() -> None:
+    end = evidence({"flows.json": FLOWS})
+    for label, payload in (("Shopping", "Bread and milk"), ("Ideas", "Plant herbs"), ("Nothing", "")):
+        fields = {"label": label}
+        assert ask(end, "get_linked_field", file_path="flows.json", field="payload", fields=fields) == payload
+
+
+@pytest.mark.parametrize(
+    ("held", "expected"),
+    [
+        ((0, 1), True),
+        ((1, 0), True),
+        ((0,), False),
+        ((2, 3), False),
+        ((0, 1, 3), False),
+    ],
+)
+def test_what_is_copied_is_a_record_with_all_that_belongs_to_it(
+    held: tuple[int, ...], expected: bool
+) -> None:
+    start = evidence({"flows.json": FLOWS})
+    text = json.dumps([json.loads(FLOWS)[index] for index in held])
+    end = evidence({"flows.json": FLOWS}, clipboard=ClipboardState(text=text))
+    copied = ask(
+        end,
+        "check_records_copied",
+        start,
+        source="flows.json",
+        target="clipboard",
+        belonging_to={"label": "Shopping"},
+    )
+    assert copied is expected
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("one\ntwo\nthree\n", True),
+        ("three\none\ntwo\n", False),
+        ("one\nthree\n", False),
+        ("one\ntwo\n", False),
+        ("one\ntwo\nthree\nfour\n", False),
+    ],
+)
+def test_a_text_is_extended_at_its_end_alone(after: str, expected: bool) -> None:
+    start, end = evidence({"a.txt": "one\ntwo\n"}), evidence({"a.txt": after})
+    assert ask(end, "check_text_extended", start, file_path="a.txt", text="three") is expected
+
+
+def test_items_of_one_name_belong_to_one_item() -> None:
+    ledger = (
+        '2024-01-05 * "Shop" "Bread"\n  Expenses:Food  12.50 EUR\n  Assets:Cash\n\n'
+        '2024-01-06 * "Rent"\n  Expenses:Rent  800.00 EUR\n  Assets:Checking\n'
+    )
+    end = evidence({"a.beancount": ledger})
+
+    def holds(**fields: str) -> object:
+        return ask(end, "check_record", file_path="a.beancount", fields=fields)
+
+    food = {"narration": "Bread", "postings/*/account": "Expenses:Food"}
+    assert holds(**food, **{"postings/*/amount": "12.50 EUR"})
+    assert not holds(**food, **{"postings/*/amount": "800.00 EUR"})
+    assert not holds(**{"narration": "Bread", "postings/*/account": "Assets:Checking"})
+
+
+def test_nothing_else_happened_means_nothing_lost_in_applications_either() -> None:
+    note = "title: A\n\nBread, milk, apples and coffee\n"
+    place = ".applications/wiki/a.tid"
+    start = evidence({"Documents/a.txt": "x", place: note})
+
+    def unchanged(**files: str) -> object:
+        return ask(evidence(files), "check_other_files_unchanged", start, file_paths=[])
+
+    kept = {"Documents/a.txt": "x"}
+    assert unchanged(**kept, **{place: note.replace("title: A", "title: A\ntags: b")})
+    assert not unchanged(**kept, **{place: "title: A\n\n"})
+    assert not unchanged(**kept)
+    assert not unchanged(**kept, **{place: note, "Documents/b.txt": "new"})
