@@ -11,7 +11,7 @@ from evaluators_api.checks.declaration import Answer, Check, Scene
 from evaluators_api.checks.registry import checks
 from evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
 from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
-from evaluators_api.interpreter.remembered_runs import Asked, Branch
+from evaluators_api.interpreter.remembered_runs import Asked, Fork
 from taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500
@@ -58,19 +58,19 @@ class CallRecorder:
         """The calls as they were made, with the answers that were given."""
         return [(asked, answer) for asked, (_, _, answer) in zip(self._asked, self._calls, strict=True)]
 
-    def follow(self, branch: Branch | None) -> Evaluation | None:
+    def follow(self, fork: Fork | None) -> Evaluation | None:
         """The result of the function, if what it does with the answers of this scene is known.
 
         Answers that were found on the way are given again when the function is run after all.
         """
-        while branch is not None and branch.asked is not None and not self.refusal:
+        while fork is not None and fork.asked is not None and not self.refusal:
             try:
-                answer = self._ask(branch.asked.check, *branch.asked.positional, **branch.asked.named)
+                answer = self._ask(fork.asked.check, *fork.asked.positional, **fork.asked.named)
             except TypeError:
                 return None
-            branch = branch.following(answer)
-        if branch is not None and branch.ended is not None and not self.refusal:
-            return branch.ended.model_copy(update={"calls": self.calls()})
+            fork = fork.following(answer)
+        if fork is not None and fork.ended is not None and not self.refusal:
+            return fork.ended.model_copy(update={"calls": self.calls()})
         self._ahead = [
             (asked, arguments, answer)
             for asked, (_, arguments, answer) in zip(self._asked, self._calls, strict=True)

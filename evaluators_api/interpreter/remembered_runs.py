@@ -1,8 +1,8 @@
 """Runs of functions that need not be repeated: a function sees nothing but its parameters and the answers of its checks.
 
 What a function asks, and what it says in the end, follows from the answers so far. Runs with the same source and parameters
-are kept as a tree: at each node a call, at each branch an answer, at each leaf a result. As long as the answers to new
-evidence lead along known branches, the interpreter is not needed.
+are kept as a tree: at each node a call, at each fork an answer, at each leaf a result. As long as the answers to new
+evidence lead along known ways, the interpreter is not needed.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Branch:
+class Fork:
     """What a function does after some answers: another call, or its end."""
 
     asked: Asked | None = None
     """The next call."""
     ended: Evaluation | None = None
     """The result, without the calls that led to it."""
-    after: dict[tuple[type, Answer], Branch] = field(default_factory=dict)
+    after: dict[tuple[type, Answer], Fork] = field(default_factory=dict)
     """What follows each answer to the call."""
 
-    def following(self, answer: Answer) -> Branch | None:
+    def following(self, answer: Answer) -> Fork | None:
         """What follows `answer`, if it is known."""
         return self.after.get((type(answer), answer))
 
@@ -56,11 +56,11 @@ class RememberedRuns:
 
     def __init__(self) -> None:
         """Nothing is known yet."""
-        self._trees: OrderedDict[Key, Branch] = OrderedDict()
+        self._trees: OrderedDict[Key, Fork] = OrderedDict()
         self._runs: dict[Key, int] = {}
         self._lock = Lock()
 
-    def beginning(self, source: str, parameters: Mapping[str, str]) -> Branch | None:
+    def beginning(self, source: str, parameters: Mapping[str, str]) -> Fork | None:
         """The tree of a function with these parameters, if it was run before."""
         with self._lock:
             key = _key(source, parameters)
@@ -81,12 +81,12 @@ class RememberedRuns:
             key = _key(source, parameters)
             if self._runs.get(key, 0) >= _MOST_RUNS:
                 return
-            branch = self._trees.setdefault(key, Branch())
+            fork = self._trees.setdefault(key, Fork())
             self._runs[key] = self._runs.get(key, 0) + 1
             for asked, answer in calls:
-                branch.asked = branch.asked or asked
-                branch = branch.after.setdefault((type(answer), answer), Branch())
-            branch.ended = ended.model_copy(update={"calls": ()})
+                fork.asked = fork.asked or asked
+                fork = fork.after.setdefault((type(answer), answer), Fork())
+            fork.ended = ended.model_copy(update={"calls": ()})
             while len(self._trees) > _MOST_TREES:
                 gone, _ = self._trees.popitem(last=False)
                 self._runs.pop(gone, None)
