@@ -27,7 +27,9 @@ def tell(graph: Graph, book: Phrasebook, order: Sequence[int], voice: Voice, ran
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
     in_any_order = not any(graph.takes_away(number) for number in order)
-    wishes = all(graph.tellers[number].phrases.wish for number in sinks)
+    wishes = all(
+        graph.tellers[number].phrases.wish and not _reads_new_record(graph, book, number) for number in sinks
+    )
     if voice == "context" and len(sinks) <= _MOST_WISHES and wishes and in_any_order:
         told = _told(sinks, "wish", clauses, [])
         sentences.append(Sentence([text for text, _ in told], wish=True))
@@ -42,6 +44,17 @@ def tell_in_order(graph: Graph, book: Phrasebook, order: Sequence[int], *, after
         Sentence([clauses.tell(number, pronouns=False)], afterwards=number in afterwards) for number in order
     ]
     return instruction_of(sentences, "terse", Random(0))
+
+
+def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
+    """Whether a subtask reads a record that is only made in the task, so that it is no news before it is made."""
+    return any(
+        link.consumer == number
+        and not graph.tellers[link.producer].inputs
+        and not book.is_shared(link.category)
+        and not book.is_slot(link.category)
+        for link in graph.links
+    )
 
 
 def _threaded(graph: Graph, order: Sequence[int]) -> list[int]:

@@ -82,6 +82,8 @@ class CompiledPool:
     """For every instance, per output that is a means and no end, the instances that read it."""
     originals: list[int] = field(default_factory=list)
     """For every instance, the bit of the first instance of the same bound subtask: others carry other documents."""
+    viewers: int = 0
+    """Instances that only open or show what they read."""
     rivals: list[tuple[int, int, int]] = field(default_factory=list)
     """Who can spoil a resource, all who change or consume it, and all who read it."""
 
@@ -195,14 +197,22 @@ def compile_pool(
     for instance in instances:
         compiled.siblings[instance.template] |= 1 << instance.number
     compiled.rivals = _rivals(nodes)
+    if sense is not None:
+        compiled.viewers = sum(
+            1 << number
+            for number, node in enumerate(nodes)
+            if node.inputs
+            and node.outputs
+            and all(item.slot is not None and not item.is_transient for item in node.outputs)
+        )
     return compiled
 
 
 def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     """The instances, with those excluded from each other that make no sense together.
 
-    These are a producer and a consumer where the one's work is lost on the other, and two instances of one subtask that
-    read the same: nobody exports one table twice.
+    These are a producer and a consumer where the one's work is lost on the other, and two instances of one subtask with
+    the same object, which is what it reads first: nobody exports one table twice, or attaches one file to two pages.
     """
     excluded = [0] * len(instances)
 
@@ -210,13 +220,13 @@ def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
         excluded[one] |= 1 << other
         excluded[other] |= 1 << one
 
-    alike: dict[tuple[int, frozenset[Resource]], int] = {}
+    alike: dict[tuple[int, Resource], int] = {}
     for instance in instances:
         for producer in bits(instance.sources):
             if sense.is_lost_work(instances[producer].node, instance.node):
                 exclude(producer, instance.number)
         if instance.needs:
-            key = (instance.template, frozenset(need.resource for need in instance.needs))
+            key = (instance.template, instance.needs[0].resource)
             for other in bits(alike.get(key, 0)):
                 exclude(other, instance.number)
             alike[key] = alike.get(key, 0) | 1 << instance.number

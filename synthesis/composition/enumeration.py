@@ -111,6 +111,7 @@ class Enumeration:
         self._feeds = [localised(pool.feeds[number]) for number in order]
         self._readers = [tuple(map(localised, pool.readers[number])) for number in order]
         self._means = sum(1 << position for position, masks in enumerate(self._readers) if masks)
+        self._viewers = localised(pool.viewers)
         self._most_readers = [
             min(limits.maximum_readers, _READERS_OF_MEANS if masks else MAXIMUM_SUBTASKS)
             for masks in self._readers
@@ -158,6 +159,7 @@ class Enumeration:
         least_edges, _, least_categories, least_depth, least_width = self._least
         wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
         most_ends, ends_of = self._limits.maximum_ends, self._ends
+        viewers, shows_what_goes_on = self._viewers, self._shows_what_goes_on
         means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
         depths, above = [0] * size_of_group, [0] * size_of_group
         visited: set[int] = set()
@@ -245,6 +247,7 @@ class Enumeration:
                         and new_width >= least_width
                         and not (grown & means and wasteful(grown))
                         and (size <= most_ends or ends_of(grown) <= most_ends)
+                        and not (grown & viewers and shows_what_goes_on(grown))
                     ):
                         code = (
                             _CODE[0][new_edges if new_edges < 5 else 5]
@@ -284,6 +287,15 @@ class Enumeration:
             for readers in self._readers[position]:
                 if not readers & members:
                     return True
+        return False
+
+    def _shows_what_goes_on(self, members: int) -> bool:
+        """Whether something is opened or shown in the end that another member reads too, so that it is not the end."""
+        for position in bits(members & self._viewers):
+            if not self._feeds[position] & members:
+                for source in bits(self._sources[position] & members):
+                    if (self._feeds[source] & members).bit_count() > 1:
+                        return True
         return False
 
     def _ends(self, members: int) -> int:
