@@ -68,7 +68,7 @@ def _sources(mentions: Mentions, mention: Mention, teller: Teller, thing: Thing)
         earlier = [number for number in told if mentions.found[number].start < mention.start] or told
         latest = max(earlier, key=lambda number: mentions.found[number].start, default=None)
         return ({latest} if latest is not None else set()), True
-    if not words or names(words, thing.value):
+    if not words or names(words, thing.value) or mentions.is_called(words, thing.value):
         return set(told), True
     return set(told), _last_named(mentions, mention, thing) in ("", thing.value)
 

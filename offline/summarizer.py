@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
 from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
@@ -25,7 +25,7 @@ def summarize(
     told = "\n".join(subtask.instruction for subtask in view.subtasks)
     order = [subtask.number for subtask in view.subtasks]
     graph = Graph({subtask.number: book.teller(subtask) for subtask in view.subtasks}, view.links)
-    goal = view.goal or goal_of(graph, book)
+    goal = view.goal or goal_of(graph, book, view.called)
     drawn = mistakes.draw(("dependency_lost", "dependency_reversed"), "summarizer", told, attempt)
     if drawn:
         spoiled = _spoil(order, view.links, *drawn)
@@ -35,20 +35,28 @@ def summarize(
             text = tell_in_order(Graph(graph.tellers, links), book, spoiled_order, afterwards=afterwards)
             return SummarizerReply(goal=goal, instruction=text), (InjectedMistake(drawn[0]),)
     return SummarizerReply(
-        goal=goal, instruction=_told(graph, book, order, told.splitlines(), f"{told}\0{attempt}")
+        goal=goal, instruction=_told(graph, book, order, told.splitlines(), view.called, f"{told}\0{attempt}")
     ), ()
 
 
 def _told(
-    graph: Graph, book: Phrasebook, order: Sequence[int], instructions: Sequence[str], seed: str
+    graph: Graph,
+    book: Phrasebook,
+    order: Sequence[int],
+    instructions: Sequence[str],
+    called: Mapping[str, str],
+    seed: str,
 ) -> str:
-    """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up."""
+    """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up.
+
+    Half of the tries say what people call the things.
+    """
     listed = sum(len(words.split()) for words in instructions)
     texts = []
     for number in range(_TRIES):
         random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())
         voice = random.choice(_VOICES)
-        texts.append(tell(graph, book, order, voice, random))
+        texts.append(tell(graph, book, order, voice, random, called if random.random() < 0.5 else {}))
         if len(texts[-1].split()) < listed:
             break
     return min(texts, key=lambda text: len(text.split()))

@@ -314,6 +314,8 @@ class SummarizerInput(PromptInput[SummarizerReply]):
     """Nodes in an order in which they can be done."""
     links: tuple[ResourceLink, ...]
     """Dependencies."""
+    called: dict[str, str] = Field(default_factory=dict)
+    """What people call the things that are named here, by their values: "the March sales"."""
     previous_instruction: str = ""
     """The instruction of the last round."""
     feedback: tuple[str, ...] = ()

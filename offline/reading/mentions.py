@@ -39,6 +39,11 @@ class Mentions:
         self.book = book
         self.tellers = {teller.number: teller for teller in tellers}
         self.found: dict[int, Mention] = {}
+        self._introduced = {
+            value: list(_introductions(self.text, value))
+            for value in {item.value for teller in tellers for item in (*teller.inputs, *teller.outputs)}
+            if value
+        }
         self.spans: list[tuple[int, int]] = []
         self._sentences = list(_sentences(self.text))
         for mention in sorted(
@@ -96,6 +101,8 @@ class Mentions:
             others = [path for path in _PATH.findall(plain) if path != thing.value.casefold()]
             if thing.value and names(plain, thing.value.casefold()) and not others:
                 continue
+            if self.is_called(plain, thing.value):
+                continue
             called = [category.again, *_PRONOUNS]
             if not thing.value:
                 called += [category.named, category.again]
@@ -105,6 +112,11 @@ class Mentions:
                 continue
             return False
         return True
+
+    def is_called(self, words: str, value: str) -> bool:
+        """Whether `words` end with what the text says that `value` is called."""
+        plain = shown(words).strip(" ,").casefold()
+        return any(plain.endswith(item) for item in self._introduced.get(value, ()))
 
     def _find_inside(self, teller: Teller) -> None:
         """A subtask that is asked for by the words for what it makes, in the words for what another one reads."""
@@ -138,6 +150,14 @@ class Mentions:
             for other in self.tellers.values()
             if other is not teller and thing.category in {item.category for item in other.outputs}
         )
+
+
+def _introductions(text: str, value: str) -> Iterator[str]:
+    """What stands before a value in brackets, from every "the": what the text calls it."""
+    for match in re.finditer(rf"([^().,;]+) \({literal(value)}\)", text):
+        words = match.group(1).casefold()
+        for start in re.finditer(r"\bthe ", words):
+            yield words[start.start() :]
 
 
 def names(words: str, value: str) -> bool:

@@ -50,10 +50,15 @@ class Graph:
 class Clauses:
     """Tells subtasks one after the other; knows what was told."""
 
-    def __init__(self, graph: Graph, book: Phrasebook, *, embeds: bool) -> None:
-        """Tell subtasks of `graph`; with `embeds`, what is copied is told by the words for what it is."""
+    def __init__(
+        self, graph: Graph, book: Phrasebook, *, embeds: bool, called: Mapping[str, str] | None = None
+    ) -> None:
+        """Tell subtasks of `graph`; with `embeds`, what is copied is told by the words for what it is.
+
+        `called` is what people call things, by their values.
+        """
         self._graph, self.book, self.embeds = graph, book, embeds
-        self.discourse = Discourse(book)
+        self.discourse = Discourse(book, called=called or {})
         self.told: set[int] = set()
 
     def tell(

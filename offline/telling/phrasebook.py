@@ -109,6 +109,11 @@ class Phrasebook:
         known = self.categories.get(category)
         return known is not None and known.is_slot
 
+    def is_file(self, category: str) -> bool:
+        """Whether resources of a category are files."""
+        known = self.categories.get(category)
+        return known is not None and known.kind is ResourceKind.FILE
+
     def is_shared(self, category: str) -> bool:
         """Whether every application sees the resources of a category."""
         known = self.categories.get(category)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 
 from offline.telling.clauses import Clauses, Graph, Mood
@@ -13,17 +13,24 @@ _MOST_WISHES = 2
 """Most results that are wished for before it is said how they come about."""
 
 
-def goal_of(graph: Graph, book: Phrasebook) -> str:
+def goal_of(graph: Graph, book: Phrasebook, called: Mapping[str, str] | None = None) -> str:
     """The goal in one sentence, without a full stop: what is asked for in the end, and nothing on the way there."""
-    clauses = Clauses(graph, book, embeds=True)
+    clauses = Clauses(graph, book, embeds=True, called=called)
     texts = _told(graph.sinks(), "request", clauses, [])
     text = "; ".join(text for text, _ in texts) if len(texts) > 2 else together([text for text, _ in texts])
     return text[:1].upper() + text[1:].rstrip(" ,")
 
 
-def tell(graph: Graph, book: Phrasebook, order: Sequence[int], voice: Voice, random: Random) -> str:
+def tell(
+    graph: Graph,
+    book: Phrasebook,
+    order: Sequence[int],
+    voice: Voice,
+    random: Random,
+    called: Mapping[str, str] | None = None,
+) -> str:
     """The instruction, told in `order` as far as the voice does not begin with what is wanted."""
-    clauses = Clauses(graph, book, embeds=True)
+    clauses = Clauses(graph, book, embeds=True, called=called)
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
     in_any_order = not any(graph.takes_away(number) for number in order)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from offline.telling.phrasebook import Phrasebook, name
+
+_MOST_INTRODUCED = 2
+"""Most things of which it is said what they are called: more would be a glossary."""
 
 Entity = tuple[str, str, str]
 """Category, place (an application, or of a slot who filled it) and value (none of a slot that somebody filled)."""
@@ -18,6 +23,10 @@ class Discourse:
     """The phrases of the catalogue."""
     mentioned: dict[Entity, None] = field(default_factory=dict)
     """Everything that has been named."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """What people call things, by their values."""
+    introduced: dict[str, str] = field(default_factory=dict)
+    """What was told of this, by value."""
     focus: Entity | None = None
     """What "it" would be taken for."""
     applications: list[str] = field(default_factory=list)
@@ -40,6 +49,8 @@ class Discourse:
         self.mention(entity)
         if known and pronoun and entity == self.focus:
             return "it"
+        if known and entity[2] in self.introduced:
+            return self.introduced[entity[2]]
         again = self._again(entity)
         return again if known and again and not self.is_ambiguous(entity) else self.named(entity)
 
@@ -48,6 +59,10 @@ class Discourse:
         category, _, value = entity
         known = self.book.categories.get(category)
         pattern = known.named if known is not None else ""
+        words = self._called(entity)
+        if words:
+            self.introduced[value] = words
+            return f"{words} ({name(value)})"
         if not pattern:
             words = (
                 category.removesuffix("_in_processing").removesuffix("_in_clipboard").removesuffix("_path")
@@ -58,6 +73,15 @@ class Discourse:
             if value or "{value}" not in pattern
             else self._again(entity)
         )
+
+    def _called(self, entity: Entity) -> str:
+        """What people call something, if it can stand for it: for files, and for records whose kind it names."""
+        category, _, value = entity
+        words = self.called.get(value, "")
+        kind = self._again(entity).rpartition(" ")[2]
+        clear = self.book.is_file(category) or (kind and kind in words)
+        full = len(self.introduced) >= _MOST_INTRODUCED or value in self.introduced
+        return "" if full or not clear or re.search(r"\b(and|then)\b|[(),]", words) else words
 
     def _again(self, entity: Entity) -> str:
         known = self.book.categories.get(entity[0])

@@ -10,6 +10,7 @@ from taskgraph.measures.bitmasks import bits
 
 _ALWAYS_ALLOWED = 20
 _TIMES_EVEN = 3
+_ALWAYS_ALLOWED_PER_PATTERN = 5
 
 
 class Neighbours:
@@ -45,6 +46,23 @@ class Neighbours:
         """Count a set as taken."""
         for number in bits(members):
             self._with[number].append(members)
+
+
+class Patterns:
+    """How often each set of subtasks was taken, whatever their values, and whether it may be taken again."""
+
+    def __init__(self, share: float, wanted: int) -> None:
+        """No set of subtasks in more than `share` of the `wanted` tasks; five tasks are always allowed."""
+        self._most = max(_ALWAYS_ALLOWED_PER_PATTERN, int(share * wanted))
+        self._taken: Counter[tuple[int, ...]] = Counter()
+
+    def used_up(self, templates: tuple[int, ...]) -> bool:
+        """Whether a set of subtasks has had its share."""
+        return self._taken[templates] >= self._most
+
+    def add(self, templates: tuple[int, ...]) -> None:
+        """Count a set of subtasks as taken."""
+        self._taken[templates] += 1
 
 
 class Shares:

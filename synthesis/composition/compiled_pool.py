@@ -99,6 +99,10 @@ class CompiledPool:
             found |= self.originals[number]
         return found
 
+    def pattern(self, members: int) -> tuple[int, ...]:
+        """The subtasks of a set, whatever their values, sorted."""
+        return tuple(sorted(self.instances[number].template for number in bits(members)))
+
     def has_waste(self, members: int) -> bool:
         """Whether a member copies or selects something that no member reads."""
         return any(not mask & members for number in bits(members) for mask in self.readers[number])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from resources.dimensions import Cell
 from synthesis.composition.building import TaskBuilder, describe_clash
-from synthesis.composition.choice import Neighbours, Shares
+from synthesis.composition.choice import Neighbours, Patterns, Shares
 from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.demand import demand_of
 from synthesis.composition.enumeration import Limits, all_cells
@@ -72,6 +72,7 @@ class Composer:
         self._neighbours = Neighbours(request.near_duplicate_share)
         even = request.wanted * request.maximum_size / max(1, len(set(pool.originals)))
         self._shares = Shares(request.subtask_share, request.wanted, even)
+        self._patterns = Patterns(request.pattern_share, request.wanted)
         self._near_duplicates = 0
         self._over_share = 0
         self._in_vain: Counter[Cell] = Counter()
@@ -143,6 +144,7 @@ class Composer:
                 bound = self._pool.bound_subtasks(members)
                 self._neighbours.add(bound)
                 self._shares.add(bound)
+                self._patterns.add(self._pool.pattern(members))
                 self._demand.take(cell)
                 self._per_cell[cell] += 1
                 yield Selection(members, graph, cell, intent)
@@ -166,7 +168,7 @@ class Composer:
             self._near_duplicates += 1
             self._in_vain[cell] += 1
             return None
-        if self._shares.used_up(bound):
+        if self._shares.used_up(bound) or self._patterns.used_up(self._pool.pattern(members)):
             self._over_share += 1
             self._in_vain[cell] += 1
             return None

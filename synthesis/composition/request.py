@@ -61,6 +61,8 @@ class CompositionRequest(Record):
     subtask_share: float = Field(default=0.05, gt=0, le=1)
     """Largest share of the tasks that one bound subtask may be in; twenty tasks are always allowed, and in small pools
     three times what each would have if all were in equally many."""
+    pattern_share: float = Field(default=0.02, gt=0, le=1)
+    """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always allowed."""
     minimum_intents: int = Field(default=1, ge=0)
     """Fewest different intents that the tasks are to serve."""
     known_task_ids: tuple[str, ...] = ()

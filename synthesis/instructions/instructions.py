@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from prompts.inputs import NumberedSubtask, ResourceInView, ResourceLink, SummarizerInput
+from resources.errors import UnknownCatalogEntryError
 from resources.instances import Resource
+from resources.reading.worlds import load_world
+from resources.worlds import World
 from synthesis.instructions.literal_checks import goal_problems
 from synthesis.ports import Models
 from taskgraph.records.subtask import BoundSubtask
@@ -70,6 +74,7 @@ async def write_instruction(
             )
             for edge in task.graph.edges
         ),
+        called=called_in(task),
         previous_instruction=previous,
         feedback=tuple(feedback),
     )
@@ -80,6 +85,25 @@ async def write_instruction(
         attempt=attempt,
     )
     return Written(reply.instruction.strip(), goal or reply.goal.strip().removesuffix("."))
+
+
+def called_in(task: Task) -> dict[str, str]:
+    """What people in the task's world call the things that its subtasks read and write, by their values."""
+    world = _world(task.world)
+    if world is None:
+        return {}
+    values = (item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs))
+    found = {value: world.phrase(value) for value in dict.fromkeys(values) if value}
+    return {value: words for value, words in found.items() if words}
+
+
+@cache
+def _world(name: str) -> World | None:
+    """The world of this name; None if it is of a kind that only a user's catalogue knows."""
+    try:
+        return load_world(name)
+    except UnknownCatalogEntryError:
+        return None
 
 
 def in_order(task: Task, order: Sequence[str] = ()) -> list[BoundSubtask]:

@@ -109,7 +109,9 @@ def test_stays_within_the_ranges_that_the_request_allows(pool: Pool) -> None:
 
 
 def test_tasks_of_many_subtasks_can_be_had(pool: Pool) -> None:
-    tasks, _ = composed(pool, count=3, maximum_size=20, ranges=MeasureRanges(instruction=(16, 20)))
+    tasks, _ = composed(
+        pool, count=3, maximum_size=20, maximum_ends=20, ranges=MeasureRanges(instruction=(16, 20))
+    )
     assert len(tasks) == 3
     assert all(16 <= task.complexity.nodes <= 20 for task in tasks)
 
