@@ -19,6 +19,7 @@ from typing import Self
 from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell, by_measure
 from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest
+from synthesis.composition.width_matching import enlarged
 from taskgraph.measures.bitmasks import bits
 from taskgraph.measures.cells import possible_cells
 from taskgraph.measures.per_dimension import MeasureRanges
@@ -219,9 +220,9 @@ class Enumeration:
                     above[position], depths[position] = closure, deepest
                     new_width, new_matched = width + 1, matched
                     if closure:
-                        enlarged = _enlarged(position, above, matched)
-                        if enlarged is not None:
-                            new_width, new_matched = width, enlarged
+                        larger = enlarged(position, above, matched)
+                        if larger is not None:
+                            new_width, new_matched = width, larger
                     if new_width > most_width:
                         continue
                     if direct:
@@ -316,51 +317,6 @@ _CODE = [
     [LEVELS.index(row.level(value)) * len(LEVELS) ** (len(TABLE) - 1 - index) for value in range(6)]
     for index, row in enumerate(TABLE)
 ]
-
-
-def _enlarged(position: int, above: Sequence[int], matched: list[int]) -> list[int] | None:
-    """The matching of comparable pairs enlarged by `position`, or None when it cannot be.
-
-    `matched` gives for every node the descendant it is matched to, or -1; the search follows alternating paths.
-    """
-    free = above[position]
-    mask = free
-    while mask:
-        low = mask & -mask
-        other = low.bit_length() - 1
-        mask ^= low
-        if matched[other] < 0:
-            result = matched.copy()
-            result[other] = position
-            return result
-    came_from: dict[int, int] = {}
-    stack, seen = [position], 0
-    while stack:
-        node = stack.pop()
-        free = above[node] & ~seen
-        while free:
-            low = free & -free
-            other = low.bit_length() - 1
-            free ^= low
-            seen |= low
-            came_from[other] = node
-            if matched[other] < 0:
-                return _flipped(matched, came_from, other, position)
-            stack.append(matched[other])
-    return None
-
-
-def _flipped(matched: list[int], came_from: dict[int, int], free: int, start: int) -> list[int]:
-    """Flip the alternating path that ends in the unmatched node `free` and began at `start`."""
-    result = matched.copy()
-    partner = {node: other for other, node in enumerate(matched) if node >= 0}
-    other = free
-    while True:
-        node = came_from[other]
-        result[other] = node
-        if node == start:
-            return result
-        other = partner[node]
 
 
 def _bounds(wanted: Set[Cell]) -> tuple[int, ...]:

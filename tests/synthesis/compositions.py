@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from resources.dimensions import MAXIMUM_SUBTASKS
 from synthesis.composition.compiled_pool import Fixtures
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionAccount, CompositionRequest
@@ -17,9 +18,15 @@ Pool = tuple[Sequence[BoundSubtask], Sequence[Intent], Fixtures]
 
 
 def composed(pool: Pool, **wishes: Any) -> tuple[list[Task], CompositionAccount]:
-    """The tasks of a pool and the account; near-duplicates are allowed unless the test is about them."""
+    """The tasks of a pool and the account; what bounds the choice is off unless the test is about it."""
     nodes, intents, fixtures = pool
-    request = CompositionRequest(**{"near_duplicate_share": 1, **wishes})
+    unbounded = {
+        "near_duplicate_share": 1,
+        "pattern_share": 1,
+        "maximum_ends": MAXIMUM_SUBTASKS,
+        "maximum_readers": MAXIMUM_SUBTASKS,
+    }
+    request = CompositionRequest(**{**unbounded, **wishes})
     result = compose(nodes, intents, request, fixtures=fixtures)
     return list(result), result.account
 

@@ -1,0 +1,75 @@
+"""What nobody would ask for together is in no task."""
+
+from synthesis.composition.composition import compose
+from synthesis.composition.request import CompositionRequest
+from synthesis.composition.sense import Sense
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Intent
+from tests.synthesis.compositions import composed
+from tests.taskgraph.small_graphs import clipboard, file, node
+
+SENSE = Sense(fresh={"write": ("path",)}, useless_for={"copy": ("whiteboard",)})
+
+
+def sets(nodes: list[BoundSubtask], sense: Sense | None = SENSE, **wishes: int) -> set[frozenset[str]]:
+    result = compose(
+        nodes,
+        [Intent(intent_id="i", text="", subtask_ids=tuple(item.subtask_id for item in nodes))],
+        CompositionRequest(count=50, minimum_size=2, near_duplicate_share=1, **wishes),
+        fixtures={},
+        sense=sense,
+    )
+    return {frozenset(item.subtask_id for item in task.graph.nodes) for task in result}
+
+
+def written(path: str = "a.txt") -> BoundSubtask:
+    return node("write", outputs=(file(path),)).model_copy(update={"parameters": {"path": path}})
+
+
+def consuming(item: BoundSubtask) -> BoundSubtask:
+    return item.model_copy(update={"consumed": item.inputs})
+
+
+def test_what_was_just_made_is_neither_deleted_nor_renamed() -> None:
+    delete = consuming(node("delete", inputs=(file("a.txt"),)))
+    rename = consuming(node("rename", inputs=(file("a.txt"),), outputs=(file("b.txt"),)))
+    assert sets([written(), delete, rename]) == set()
+    assert frozenset({"write", "rename"}) in sets([written(), delete, rename], None)
+
+
+def test_what_was_exported_under_a_given_name_may_be_moved() -> None:
+    export = node("export", outputs=(file("a.txt"),)).model_copy(update={"parameters": {"path": "a.txt"}})
+    move = consuming(node("move", inputs=(file("a.txt"),), outputs=(file("b.txt"),)))
+    assert sets([export, move]) == {frozenset({"export", "move"})}
+
+
+def test_a_product_is_not_taken_where_it_is_useless() -> None:
+    copy = node("copy", outputs=(clipboard("a"),))
+    wiki = node("wiki", inputs=(clipboard("a"),), outputs=(file("w"),), application="wiki")
+    board = node("board", inputs=(clipboard("a"),), outputs=(file("b"),), application="whiteboard")
+    assert sets([copy, wiki, board]) == {frozenset({"copy", "wiki"})}
+
+
+def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> None:
+    readers = [
+        node(f"read{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}"),)) for number in range(5)
+    ]
+    assert max(map(len, sets([written(), *readers], maximum_ends=5))) == 4
+    assert max(map(len, sets([written(), *readers], maximum_ends=2, maximum_readers=5))) == 3
+
+
+def test_tasks_of_the_same_subtasks_are_bounded() -> None:
+    nodes = [written(f"{number}.txt") for number in range(9)]
+    nodes += [
+        node("read", inputs=(file(f"{number}.txt"),), outputs=(file(f"r{number}"),)) for number in range(9)
+    ]
+    nodes = [
+        item.model_copy(update={"instance_id": f"{item.subtask_id}:{number}"})
+        for number, item in enumerate(nodes)
+    ]
+    intent = Intent(intent_id="i", text="", subtask_ids=("write", "read"))
+    tasks, account = composed(
+        (nodes, [intent], {}), count=20, minimum_size=2, maximum_size=2, pattern_share=0.1
+    )
+    assert len(tasks) == 5
+    assert account.over_share > 0
