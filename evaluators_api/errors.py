@@ -22,7 +22,7 @@ class EvaluatorsApiError(TaskloomError):
 
 
 class CheckUnavailableError(EvaluatorsApiError):
-    """A check has no means to answer; the message says what is missing and what to call instead."""
+    """A check cannot answer on this machine; the message says what is missing and what to call instead."""
 
 
 class CheckDeclarationError(EvaluatorsApiError):
@@ -34,7 +34,7 @@ class CheckMisusedError(EvaluatorsApiError):
 
 
 class CheckOverdueError(EvaluatorsApiError):
-    """The time that the checks of an evaluation have together is over."""
+    """The checks of an evaluation have used up their time."""
 
 
 class SandboxUnavailableError(EvaluatorsApiError):
@@ -42,8 +42,8 @@ class SandboxUnavailableError(EvaluatorsApiError):
 
 
 class StateUnreadableError(EvaluatorsApiError):
-    """A text is not of the format it was read as. It never leaves the reading of state, which falls back to lines."""
+    """A text is not in the format it was read as. It never leaves this package: reading falls back to lines."""
 
 
 class SheetInvalidError(EvaluatorsApiError):
-    """A judging sheet, or a folder that should be judged, cannot be read; the message says which and why."""
+    """A judging sheet, or a folder to be judged, cannot be read; the message says which and why."""

@@ -1,4 +1,4 @@
-"""Judges a task by a home folder as it was at the start and as it is now: what exported tasks are graded with elsewhere.
+"""Judges a task by its home folder at the start and now; exported tasks are graded with it elsewhere.
 
 Only files are looked at. Functions run in the same sandbox as everywhere; nothing in the folders is executed.
 """

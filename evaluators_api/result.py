@@ -1,4 +1,4 @@
-"""Reading what generated code returned. Exact types only; anything else is a bad result, never a failed subtask."""
+"""Reads what generated code returned. Exact types only; anything else is a bad result, never a failed subtask."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ParsedResult:
 
 
 def parse_result(returned: object) -> ParsedResult | str:
-    """The answer in `returned`, or what is wrong with it, in words for the Code LLM. Never raises.
+    """The answer in `returned`, or what is wrong with it, worded for the Code LLM. Never raises.
 
     Accepted are a bare bool; and a tuple, list, dict, dataclass or plain object with `success` and `message`, with or without
     `progress`. `success` must be a bool, `message` a text or None, `progress` a finite number from 0 to 1.

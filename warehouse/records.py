@@ -32,7 +32,7 @@ class RunRecord(Record):
     stage_seconds: dict[str, float] = Field(default_factory=dict)
     """Wall time per stage, in seconds."""
     message: str = ""
-    """Why it ended other than completed."""
+    """Why it did not complete."""
 
 
 class ModelCallRecord(ModelCall):
@@ -44,7 +44,7 @@ class ModelCallRecord(ModelCall):
     @field_validator("outcome", mode="before")
     @classmethod
     def _of_earlier_rows(cls, outcome: object) -> object:
-        """Rows of earlier versions summed outcomes up in words of their own."""
+        """Rows of earlier versions named outcomes differently."""
         return {"repaired": "answered", "malformed": "truncated"}.get(str(outcome), outcome)
 
 
@@ -76,7 +76,7 @@ class DatasetVersion(Record):
 
 
 class VersionTag(Record):
-    """A further name of a dataset version, which can be moved to another one."""
+    """An additional, movable name for a dataset version."""
 
     tag: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     """Name, such as `stable`."""

@@ -1,4 +1,4 @@
-"""Evidence prepared for asking: what several checks need is worked out once per piece of evidence."""
+"""Evidence indexed for the checks: what several of them need is computed once per piece of evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class EvidenceView:
     """One piece of evidence with lazy indexes; never changes, so threads may share it."""
 
     def __init__(self, evidence: Evidence) -> None:
-        """Look at `evidence`; nothing is worked out yet."""
+        """Wrap `evidence`; each index is built on first use."""
         self.evidence = evidence
         self.answers: dict[
             tuple[int, str, str, str], tuple[EvidenceView | None, dict[str, str], bool | str | int | float]
@@ -136,7 +136,7 @@ _views_lock = Lock()
 
 
 def view(evidence: Evidence) -> EvidenceView:
-    """The view of `evidence`; the same object gets the same view as long as it is among the last few hundred."""
+    """The view of `evidence`; the same object gets the same view while it is among the last few hundred."""
     key = id(evidence)
     with _views_lock:
         found = _views.get(key)

@@ -1,7 +1,7 @@
-"""Reading the text in a picture: lazy, and each picture at most once per machine.
+"""Reads the text in pictures: lazily, and each picture at most once per machine.
 
-Tesseract is used where its program is installed, RapidOCR where its package is; without either the screen is not
-readable and the check that asked says so. Readings are cached in memory and, when a folder is given, on disk by the hash
+Tesseract is used if its program is installed, else RapidOCR if its package is; without either, the picture cannot be
+read and the check says so. Readings are cached in memory and, when a folder is given, on disk by the hash
 of the picture, so recorded evidence is read again without the picture.
 """
 
@@ -34,13 +34,13 @@ class TextReader(Protocol):
         """Texts in the picture: each piece between wide gaps, then each block as a whole.
 
         Raises:
-            CheckUnavailableError: nothing on this machine reads pictures, or the picture was not kept.
+            CheckUnavailableError: no OCR engine is installed, or the picture was not kept.
         """
         ...
 
 
 class ScreenReader:
-    """Reads pictures with what the machine has. Safe to share between threads."""
+    """Reads pictures with whichever OCR engine is installed. Thread-safe."""
 
     def __init__(self, cache_folder: Path | None = None, *, timeout_seconds: float = 15.0) -> None:
         """Keep readings under `cache_folder`, or in memory only; one reading may take `timeout_seconds`."""
@@ -159,7 +159,7 @@ def _rapidocr(png: bytes) -> tuple[str, ...]:
 
 @functools.cache
 def _rapidocr_engine() -> Callable[[bytes], Any]:
-    """The engine with its models loaded, which takes far longer than reading a picture."""
+    """The engine, loaded once: loading its models takes far longer than reading a picture."""
     from rapidocr import RapidOCR
 
     return cast("Callable[[bytes], Any]", RapidOCR(params={"Global.log_level": "error"}))

@@ -1,4 +1,4 @@
-r"""File paths that evaluation functions may write, brought to the one form that evidence uses.
+r"""Normalises the file paths that evaluation functions may write to the form that evidence uses.
 
 Evidence knows files by their path relative to the sandbox home, with forward slashes. Parameters are written so; models
 also write `~/…`, `/home/user/…`, `C:\Users\user\…` and `file://` addresses.
@@ -23,7 +23,7 @@ _LONGEST_REMEMBERED = 256
 
 
 def relative_to_home(path: str) -> str | None:
-    r"""The path below the sandbox home, or None for a place outside of it. The home itself is the empty text.
+    r"""The path relative to the sandbox home, empty for the home itself; None for a place outside it.
 
     >>> relative_to_home("~/Documents/a.csv"), relative_to_home("/home/user/a.csv"), relative_to_home("./b//c/../d.txt")
     ('Documents/a.csv', 'a.csv', 'b/d.txt')
@@ -70,7 +70,7 @@ def is_windows_path(path: str) -> bool:
 
 
 def last_part(path: str) -> str:
-    r"""The name at the end of a path of either system.
+    r"""The last part of a POSIX or Windows path.
 
     >>> last_part("C:\\a\\b.txt"), last_part("a/b/"), last_part("b.txt")
     ('b.txt', 'b', 'b.txt')

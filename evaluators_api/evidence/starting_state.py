@@ -1,4 +1,4 @@
-"""Whether an attempt starts from what its subtask needs. One that does not is invalid: neither passed nor failed.
+"""Whether an attempt starts with what its subtask needs. One that does not is invalid: neither passed nor failed.
 
 What cannot be seen in evidence (which document is open in an application) is not asked for.
 """
@@ -13,7 +13,7 @@ from taskgraph.records.evidence import ClipboardState, Evidence
 
 
 def missing_at_start(needed: Sequence[Resource], evidence: Evidence) -> tuple[str, ...]:
-    """Which of the resources `needed` are not there in `evidence`, as phrases; empty when the start is what it should be.
+    """Phrases for the `needed` resources that `evidence` lacks; empty when the start is as it should be.
 
     An application that shows nothing at all is not running, so nothing can be done with it.
     """
@@ -47,7 +47,7 @@ def holds(clipboard: ClipboardState, category: str) -> bool:
 
 
 def mentions(evidence: Evidence, value: str) -> bool:
-    """Whether some state or control speaks of `value`."""
+    """Whether any state or control mentions `value`."""
     wanted = value.casefold()
     texts: Iterable[str] = (
         *(control.text for control in evidence.controls),

@@ -48,7 +48,7 @@ def shown_in(wanted: str, shown: str) -> bool:
 
 
 def same_content(wanted: str, content: str) -> bool:
-    """Whether `content` is `wanted` but for encoding and typesetting; ornaments count.
+    """Whether `content` equals `wanted` apart from encoding and typesetting; decorative characters count.
 
     >>> same_content("Total:", "total:"), same_content("Total:", "Total")
     (True, False)

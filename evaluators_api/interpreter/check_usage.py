@@ -1,4 +1,4 @@
-"""How generated code may use the checks: by their own names, called, with something to look for."""
+"""How generated code may use the checks: called, by their own names, with something to look for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewriting what models habitually write into the language that the sandbox runs, without changing what it means.
+"""Rewrites what models habitually write into the language that the sandbox runs, without changing its meaning.
 
 Each rule either keeps the meaning exactly or leaves the code alone for `static_analysis` to refuse.
 

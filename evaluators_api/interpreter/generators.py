@@ -69,7 +69,7 @@ _REMEDY = (
 
 
 def generator_problems(tree: ast.Module) -> Iterator[Problem]:
-    """Generator expressions that are kept, handed on or measured."""
+    """Generator expressions that are stored, passed on or measured."""
     own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     fine: set[int] = set()
     for node in ast.walk(tree):

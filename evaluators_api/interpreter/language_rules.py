@@ -86,7 +86,7 @@ def module_problems(tree: ast.Module) -> Iterator[Problem]:
 
 
 def node_problems(node: ast.AST) -> Iterator[Problem]:
-    """What `node` itself, without what is inside it, does that is not in the language."""
+    """What `node` itself, apart from its children, does that the language lacks."""
     line = getattr(node, "lineno", 0)
     for kind, message in _UNSUPPORTED.items():
         if isinstance(node, kind):

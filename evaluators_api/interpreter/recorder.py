@@ -1,4 +1,4 @@
-"""The doors between generated code and the checks: every call is recorded on our side, with its answer."""
+"""The doors between generated code and the checks: every call and its answer are recorded on our side."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class CallRecorder:
     """
 
     def __init__(self, scene: Scene, *, seconds: float = 20.0, alter: Alteration | None = None) -> None:
-        """Answer from `scene`, for at most `seconds` altogether: the sandbox's clock stands still meanwhile.
+        """Answer from `scene`, within `seconds` in total: the sandbox's own clock is stopped meanwhile.
 
-        Answers go through `alter` where it is given, so that a function can be examined with a check that errs.
+        If given, `alter` changes each answer, so that a function can be examined with a check that errs.
         """
         self._scene = scene
         self._alter = alter

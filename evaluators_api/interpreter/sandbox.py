@@ -61,16 +61,16 @@ Outcome = Literal["refused", "timed_out", "out_of_memory", "crashed", "bad_resul
 
 
 class _UnreadableResultError(EvaluatorsApiError):
-    """What the code returned cannot be brought over; it becomes a bad result."""
+    """What the code returned cannot be transferred; it becomes a bad result."""
 
 
 class SandboxSettings(Record):
     """Limits of one evaluation, and how workers run."""
 
     workers: int = Field(default=2, ge=1)
-    """Worker processes; so many evaluations run at once."""
+    """Worker processes, and so evaluations that run at once."""
     seconds: float = Field(default=0.5, gt=0)
-    """Processor time, without the time that checks take."""
+    """Processor time, not counting checks."""
     grace_seconds: float = Field(default=0.5, gt=0)
     """Time after which a worker that does not stop by itself is killed."""
     memory_bytes: int = Field(default=64 * 1024 * 1024, gt=0)
@@ -80,11 +80,11 @@ class SandboxSettings(Record):
     calls: int = Field(default=400, gt=0)
     """Calls out of the sandbox: checks and functions on path names."""
     check_seconds: float = Field(default=20.0, gt=0)
-    """Time that the checks of one evaluation may take together, a picture that is read included."""
+    """Total time for the checks of one evaluation, including reading pictures."""
     output_bytes: int = Field(default=64 * 1024, gt=0)
-    """Printed text, which is thrown away."""
+    """Printed output, which is discarded."""
     evaluations_per_worker: int = Field(default=2_000, gt=0)
-    """After so many a worker is replaced."""
+    """Evaluations after which a worker is replaced."""
     isolation: Isolation = "automatic"
     """Whether workers run inside bubblewrap."""
     ocr_folder: Path | None = None
@@ -120,7 +120,7 @@ class EvaluationSandbox:
         """Start the workers.
 
         Raises:
-            SandboxUnavailableError: the interpreter is missing, or the isolation asked for is not to be had.
+            SandboxUnavailableError: the interpreter is missing, or the requested isolation is not available.
         """
         program = WorkerProgram(self.settings.isolation)
         self.confined = program.confined
@@ -148,7 +148,7 @@ class EvaluationSandbox:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop the workers and remove what was written for them."""
+        """Stop the workers and remove their files."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.__exit__(kind, error, trace)

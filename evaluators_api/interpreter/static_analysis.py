@@ -48,7 +48,7 @@ class Analysis:
         return "\n".join(str(problem) for problem in self.problems)
 
     def refused_for(self, message: str) -> Analysis:
-        """This analysis with one more problem, hence without prepared source."""
+        """This analysis with one more problem, and so without prepared source."""
         return Analysis(problems=(*self.problems, Problem(0, message)))
 
 

@@ -41,16 +41,16 @@ exit $?
 
 
 class WorkerProgram:
-    """The start script of the workers, until it is closed.
+    """The workers' start script, which exists until it is closed.
 
-    It lies in memory, where the system can, so that nothing is left of it when this process is killed.
+    It is kept in memory where the system supports that, so that nothing remains when this process is killed.
     """
 
     def __init__(self, isolation: Isolation) -> None:
         """Write the script.
 
         Raises:
-            SandboxUnavailableError: the interpreter is not installed, or bubblewrap was demanded and does not work here.
+            SandboxUnavailableError: the interpreter is not installed, or bubblewrap is required and does not work here.
         """
         try:
             interpreter = Path(find_monty_binary()).resolve(strict=True)
@@ -72,7 +72,7 @@ class WorkerProgram:
         """What to execute."""
 
     def close(self) -> None:
-        """Remove it; workers that run are not disturbed."""
+        """Remove it; running workers are not affected."""
         self._release.close()
 
     def _written(self, script: str) -> Path:

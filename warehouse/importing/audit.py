@@ -30,7 +30,7 @@ class Finding(Record):
     """One fault."""
 
     file: str
-    """File it stands in, or the table for tasks made here."""
+    """The file, or the table for tasks made here."""
     item_id: str
     """The task."""
     field: str
@@ -44,7 +44,7 @@ class Finding(Record):
 
 
 def audit_warehouse(warehouse: Warehouse, where: str = "") -> list[Finding]:
-    """Findings in the stored tasks for which `where` holds, and in what was rejected at import."""
+    """Findings in the stored tasks that match `where`, and in items rejected at import."""
     return audit(
         warehouse.read(Task, where),
         warehouse.read(Subtask),
@@ -54,7 +54,7 @@ def audit_warehouse(warehouse: Warehouse, where: str = "") -> list[Finding]:
 
 
 def audit_reading(reading: ImportReading) -> list[Finding]:
-    """Findings in a collection that is not stored: faults of its broken items, and what is wrong with the others."""
+    """Findings in a collection that is not stored: the faults of its broken items, and those found in the others."""
     broken = [
         Finding(
             file=fault.file,
@@ -140,7 +140,7 @@ def audit(
 
 
 def _near_duplicates(instructions: Mapping[str, list[str]], files: Mapping[str, str]) -> Iterator[Finding]:
-    """Instructions that have at least half of their wording in common with a different one."""
+    """Instructions that share at least half of their wording with a different one."""
     wordings = {members[0]: wording_of(text) for text, members in instructions.items() if text}
     index = InstructionIndex(wordings.items())
     for item, wording in wordings.items():
@@ -248,7 +248,7 @@ def _known_values(subtasks: Iterable[Subtask]) -> dict[tuple[str, str], frozense
 
 
 def _made_before(task: Task, instance: str) -> set[str | None]:
-    """What the subtasks before one make, folded; None among them where one of them does not say what it makes."""
+    """What the subtasks before one make, folded; contains None if one of them does not say what it makes."""
     makers = {edge.producer for edge in task.graph.edges if edge.consumer == instance}
     waiting = list(makers)
     while waiting:

@@ -1,4 +1,4 @@
-"""Demonstrations of other collections as records: one task of one subtask, and its trajectory where pictures are there."""
+"""Demonstrations from other collections as records: a task of one subtask, and its trajectory if there are pictures."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def drag(points: Sequence[tuple[float, float]], picture: Picture) -> Demonstrate
 
 
 def typing(text: str) -> Demonstrated:
-    """Typing a text, with the characters that mean keys written as themselves."""
+    """Typing a text; characters that would mean keys are escaped."""
     return Demonstrated(KeyboardInput(keys=literal_keys(text)))
 
 

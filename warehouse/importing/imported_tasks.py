@@ -77,14 +77,14 @@ def build_task(
 
 
 def guessed_resource(category: str, application: str, value: str) -> Resource:
-    """A resource of a category that no catalogue explains: its kind is read from the ending of its name."""
+    """A resource of a category unknown to the catalogue: its kind follows from the ending of its name."""
     kind = guessed_kind(category) or ResourceKind.RECORD
     known = ResourceCategory(name=category, kind=kind, description="")
     return bind_resource(known, application, value)
 
 
 def _in_order(nodes: Sequence[BoundSubtask], edges: Sequence[Dependency]) -> tuple[BoundSubtask, ...]:
-    """Nodes in a topological order that changes as little as possible; a cyclic rest is left as it is."""
+    """Nodes in the topological order closest to the given one; a cyclic remainder is left as it is."""
     waiting = {
         node.instance_id: {edge.producer for edge in edges if edge.consumer == node.instance_id}
         for node in nodes

@@ -150,7 +150,7 @@ def _steps(found: _Steps, item: Item, root: Path) -> tuple[TrajectoryStep, ...]:
 
 
 def read_action(action: PaperAction, item: Item, place: str = "") -> Action:
-    """The action of ours that `action` is; `place` says where it stands in `item`, for messages.
+    """Our equivalent of `action`; `place` says where it stands in `item`, for messages.
 
     Raises:
         ImportRefusedError: an unknown function, or arguments that it does not take.
@@ -177,7 +177,7 @@ def _rectangle(action: PaperAction) -> tuple[int, int, int, int] | None:
 
 
 def _picture(item: Item, root: Path, name: str, position: int) -> Screenshot:
-    """The picture of an observation, which must lie inside the imported folder."""
+    """The picture of an observation; it must be inside the imported folder."""
     target = (root / name).resolve()
     place = f"observations[{position}]"
     if not target.is_relative_to(root.resolve()):

@@ -1,4 +1,4 @@
-"""Takes other people's data into the warehouse: everything of an import in one commit, or nothing.
+"""Imports other people's data into the warehouse: all of it in one commit, or nothing.
 
 A format is a module in `imports/` with one function, `read(path) -> Iterator[Record | BrokenItem]`.
 """
@@ -22,7 +22,7 @@ from warehouse.store import Warehouse
 
 
 class ImportSummary(Record):
-    """What an import brought."""
+    """What an import stored."""
 
     format: str
     """Import format."""
@@ -39,13 +39,13 @@ class ImportReading:
     """What a collection holds."""
 
     records: tuple[Record, ...]
-    """Records of the items that are in order."""
+    """Records of the valid items."""
     broken: tuple[BrokenItem, ...]
     """The other items."""
 
 
 def survey_import(format_name: str, path: Path) -> ImportReading:
-    """Everything of `path`, in order or broken, without storing any.
+    """Everything in `path`, valid or broken; stores nothing.
 
     Raises:
         ImportRefusedError: nothing is there that the format describes.
@@ -64,7 +64,7 @@ def survey_import(format_name: str, path: Path) -> ImportReading:
 
 
 def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> list[Record]:
-    """All records of `path`, checked, without storing any; with `skip_broken`, rejections stand for broken items.
+    """All records in `path`, checked but not stored; with `skip_broken`, rejections replace broken items.
 
     Raises:
         ImportRefusedError: items break the format; every fault is named.
@@ -87,7 +87,7 @@ def read_import(format_name: str, path: Path, *, skip_broken: bool = False) -> l
 
 
 def instructions_of(format_name: str, path: Path) -> list[str]:
-    """The instructions of the tasks of a collection that are in order, to compare others with.
+    """The instructions of the valid tasks of a collection, to compare others with.
 
     Raises:
         ImportRefusedError: nothing is there that the format describes.

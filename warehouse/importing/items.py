@@ -1,4 +1,4 @@
-"""Items of foreign collections: checked one by one, so that all faults of all of them are known at once.
+"""Items of foreign collections, checked one by one, so that all their faults are reported at once.
 
 One rule holds for every importer: an item that breaks its format is broken, whatever its file; without leave to skip
 broken items, nothing of the collection is stored.
@@ -25,7 +25,7 @@ from warehouse.records import ImportedItem
 
 
 class ForeignModel(BaseModel):
-    """The fields of a foreign record that are read here; all others are kept in the original and not looked at."""
+    """The fields of a foreign record that are read here; all others are ignored, and kept in the original."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", protected_namespaces=())
 
@@ -97,7 +97,7 @@ class BrokenItem:
     """The item itself; its text where it is no JSON."""
 
     def records(self, format_name: str) -> tuple[Rejection, ImportedItem]:
-        """The rejection, and the original under an id of its own, so that a mended item can be imported later."""
+        """The rejection, and the original under its own id, so that the corrected item can be imported later."""
         digest = hashlib.sha256(json.dumps(self.content, sort_keys=True).encode()).hexdigest()[:12]
         original = ImportedItem(
             item_id=f"rejected:{self.item_id}:{digest}",
@@ -135,7 +135,7 @@ def parsed(model: type[M], value: JsonValue, file: str, place: str = "") -> M:
 
 
 def file_items(files: Iterable[tuple[Path, str]]) -> Iterator[Item | BrokenItem]:
-    """One item for each JSON file, given with the name by which it is shown."""
+    """One item per JSON file; each file comes with its name for messages."""
     for path, shown in files:
         yield from _read_item(path, shown)
 
@@ -167,7 +167,7 @@ def checked(
     name: Callable[[Item], str],
     kind: Kind = "task",
 ) -> Iterator[Record | BrokenItem]:
-    """The records of all items, and those items of which there are none because they are broken.
+    """The records of the valid items, and the broken items.
 
     Args:
         items: the items.

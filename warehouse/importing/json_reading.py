@@ -1,4 +1,4 @@
-"""Reads other people's JSON: what is unreadable, ambiguous or nested too deeply is refused with its place."""
+"""Reads other people's JSON; refuses what is unreadable, ambiguous or nested too deeply, and names the place."""
 
 from __future__ import annotations
 

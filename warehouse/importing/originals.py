@@ -1,4 +1,4 @@
-"""Gives imported tasks back in the format they came in, field for field."""
+"""Exports imported tasks in the format they came in, field for field."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def originals(source: ExportSource, format_name: str) -> tuple[list[ImportedItem
 
 
 def file_items(source: ExportSource, format_name: str) -> Iterator[ImportedItem]:
-    """Whole files that were imported with the tasks, such as a description of all tools."""
+    """Files that were imported whole with the tasks, such as a description of all tools."""
     yield from source.warehouse.read(
         ImportedItem, "format = $format AND item_kind = 'file'", {"format": format_name}
     )

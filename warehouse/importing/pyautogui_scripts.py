@@ -48,7 +48,7 @@ _KEYS: Final = {
 
 
 def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated | None:
-    """The one action that a script stands for; None where it is none or several that are no one action here.
+    """The single action that a script stands for; None if there is none, or several that are not one action here.
 
     Moving the pointer before a drag or a scroll belongs to that action, and so does clicking a place before typing.
 
@@ -87,7 +87,7 @@ def _typed_into(found: Sequence[Demonstrated | None]) -> Demonstrated | None:
 
 
 def ends_task(script: str) -> bool:
-    """Whether a script only says that the task is over."""
+    """Whether a script only ends the task."""
     return script.strip().startswith("computer.terminate")
 
 
@@ -137,7 +137,7 @@ def _chord(keys: list[str]) -> Demonstrated | None:
 
 
 def _calls(script: str) -> Iterator[tuple[str, list[Value], dict[str, Value]]]:
-    """Name and literal arguments of every call; anything else than calls of methods with literals is refused."""
+    """Name and literal arguments of every call; anything but method calls with literals is refused."""
     for statement in ast.parse(script).body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue

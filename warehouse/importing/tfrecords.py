@@ -20,7 +20,7 @@ def examples(path: Path, shown: str) -> Iterator[dict[str, Feature]]:
     """The features of every message of a file, by name.
 
     Raises:
-        ImportRefusedError: the file ends in the midst of a record, or holds no such messages.
+        ImportRefusedError: the file ends in the middle of a record, or holds no such messages.
     """
     with path.open("rb") as raw:
         packed = raw.read(2) == b"\x1f\x8b"
@@ -76,7 +76,7 @@ def _values(feature: bytes) -> Feature:
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
-    """Numbers and values of the fields of a protocol buffer."""
+    """The fields of a protocol buffer message, as numbers and values."""
     at = 0
     while at < len(message):
         tag, at = _varint(message, at)

@@ -15,7 +15,7 @@ from warehouse.importing.json_reading import read_json
 
 
 class Tool(ForeignModel):
-    """A tool: what it takes and gives, or, where its parameters are described instead, nothing of both."""
+    """A tool: the types it takes and gives; None for both if its parameters are described instead."""
 
     id: Text
     """Name."""

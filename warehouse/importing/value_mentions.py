@@ -1,4 +1,4 @@
-"""Whether an instruction says a value: as it stands, written otherwise, or with a slip that a grader would not forgive."""
+"""Whether an instruction states a value: literally, in another form, or with a slip that a grader would not forgive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EXACT: Final = re.compile(r"\d|@|/|\\|\.\w{1,5}$")
 
 
 def mention_of(value: str, instruction: str) -> tuple[Mention, str]:
-    """How an instruction mentions a value, and the words that it has in its place.
+    """How an instruction mentions a value, and the words it uses for it.
 
     >>> mention_of("05 June 2024", "Add a task on June 5th 2024.")[0]
     'said'

@@ -48,7 +48,7 @@ _STILL: Final = 0.04
 
 
 def _listed(value: object) -> object:
-    """A list that stands as text of JSON."""
+    """A list given as JSON text."""
     if not isinstance(value, str):
         return value
     try:
@@ -129,7 +129,7 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
 
 
 def _picture(root: Path, folder: Path, step: _Step) -> Picture | None:
-    """The picture where its path leads from the imported folder, or beside the file."""
+    """The picture, by its path from the imported folder, or beside the file."""
     return read_picture(root, step.image_path) or read_picture(folder, Path(step.image_path).name)
 
 

@@ -1,6 +1,6 @@
-"""Our own dataset folder for Hugging Face: tasks, subtasks and functions row for row, trajectories from their steps.
+"""Our own Hugging Face dataset folder: tasks, subtasks and functions row by row, trajectories from their steps.
 
-Trajectories come in with pictures, actions and places, without evidence, and so without a way to judge them again.
+Trajectories have pictures, actions and places but no evidence, so they cannot be judged again.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class _Task(ForeignModel):
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:
-    """The records of a folder. What names a broken subtask or task is broken itself.
+    """The records of a folder. An item that refers to a broken subtask or task is broken as well.
 
     Raises:
         ImportRefusedError: nothing is there, or `templates.jsonl` or `bindings.jsonl` is broken.
@@ -120,7 +120,7 @@ def _items(root: Path, kind: str) -> Iterator[Item | BrokenItem]:
 
 
 def _name(item: Item) -> str:
-    """Id by the name of the file; entries of a list are numbered."""
+    """The id from the file's name; entries of a list are numbered."""
     return item.place.strip("[]") if item.place else id_of_name(Path(item.file).stem)
 
 

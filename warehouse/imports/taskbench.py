@@ -50,7 +50,7 @@ _SPELLINGS = {
 
 
 def _json_text(value: object) -> object:
-    """What a text of JSON holds; other values as they are."""
+    """The value of a JSON text; other values as they are."""
     if not isinstance(value, str):
         return value
     try:
@@ -178,7 +178,7 @@ def _arguments(node: _Node) -> dict[str, str]:
 def _pairs(
     names: list[str], arguments: list[dict[str, str]], links: list[tuple[str, str]]
 ) -> set[tuple[int, int]] | str:
-    """Dependent pairs of node positions, or why they are not clear."""
+    """Dependent pairs of node positions, or why they are ambiguous."""
     references: set[tuple[int, int]] = set()
     for consumer, given in enumerate(arguments):
         for value in given.values():

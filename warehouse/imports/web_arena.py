@@ -58,7 +58,7 @@ def _items(files: list[Path], root: Path) -> Iterator[Item | BrokenItem]:
 
 
 def _name(item: Item) -> str:
-    """Ids repeat between the files of VisualWebArena, so a file's name belongs to the id."""
+    """The id includes the file's name, because ids repeat between the files of VisualWebArena."""
     file = Path(item.file)
     group = (
         file.name.removesuffix(".json").removesuffix(".raw") if item.place else file.parent.name or "tasks"

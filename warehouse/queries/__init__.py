@@ -76,7 +76,7 @@ def named_queries() -> dict[str, NamedQuery]:
 
 
 def named_query(name: str) -> NamedQuery:
-    """The query of a name.
+    """The query with this name.
 
     Raises:
         UnknownQueryError: there is none; the nearest and all known names are given.

@@ -1,4 +1,4 @@
-"""One SELECT in a process of its own, which may take so much time and memory and no more.
+"""Runs one SELECT in a process of its own, with limits on time and memory.
 
 DuckDB's own limit on memory does not count texts while they are made: `repeat('x', 2000000000)` takes four gigabytes
 under any limit. The operating system's limit on the process does. `python -m warehouse.querying.bounded` is that process.
@@ -48,7 +48,7 @@ def ask_bounded(
 
     Raises:
         QueryRefusedError: it could change or leave the warehouse.
-        QueryFailedError: it does not run, or takes more time or memory than it may.
+        QueryFailedError: it fails, or exceeds its time or memory.
     """
     question = {
         "address": str(warehouse.address),
@@ -108,7 +108,7 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
 
 
 def _bound_memory(more: int) -> None:
-    """Let this process take `more` bytes than it has now."""
+    """Limit this process to `more` bytes beyond what it uses now."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + more
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

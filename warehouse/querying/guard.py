@@ -1,4 +1,4 @@
-"""Admits SQL that can only ask: one SELECT over the lake, without a function that opens files or other databases."""
+"""Admits read-only SQL: one SELECT over the lake, without functions that open files or other databases."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _REFUSED_CATALOGUES: Final = ("__ducklake_metadata", "system", "temp")
 
 
 def admit(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
-    """Let `sql` pass, or say why not.
+    """Accept `sql`, or raise with the reason.
 
     Raises:
         QueryFailedError: it is no SQL.

@@ -1,4 +1,4 @@
-"""What a query answers: rows for programs, and CSV, JSON and Parquet for people."""
+"""The result of a query: rows for programs; CSV, JSON and Parquet for people."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class QueryResult:
 
     @classmethod
     def of(cls, table: pa.Table) -> QueryResult:
-        """The answer in `table`; of columns with one name, as a join gives them, the later ones are numbered."""
+        """The answer in `table`; columns with the same name, as from a join, are numbered."""
         taken: set[str] = set()
         names = []
         for name in table.column_names:
