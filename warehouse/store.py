@@ -1,4 +1,4 @@
-"""The warehouse: records in, records and answers out. Everything else in this package stands on it."""
+"""The warehouse: records in, records and answers out. The rest of this package builds on it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ROW_GROUP = 20_000
 
 
 class Warehouse:
-    """A store of records in tables that SQL can ask, with named versions.
+    """Stores records in tables that SQL can query, with named versions.
 
     Several processes may write and read at once: a commit covers all tables or none, writers take turns, and a reader
     sees the state of some whole commit. One object may be used from several threads.
@@ -60,7 +60,7 @@ class Warehouse:
     """
 
     def __init__(self, location: str | Path, read_only: bool = False, version: str | None = None) -> None:
-        """Open the warehouse at `location`; make it where there is none, unless `read_only` or a `version` is given."""
+        """Open the warehouse at `location`; create it if there is none, unless `read_only` or a `version` is given."""
         self.address = location
         self.location = parse_location(location)
         self.read_only = read_only or version is not None
@@ -99,7 +99,7 @@ class Warehouse:
             self._writer = self._reader = None
 
     def reopened(self, version: str | None = None) -> Warehouse:
-        """The same warehouse once more, for reading: its present state or one version of it.
+        """A second, read-only connection to the same warehouse: its present state or one version of it.
 
         Raises:
             VersionError: no such version.
@@ -124,7 +124,7 @@ class Warehouse:
             self.change(lambda connection: insert_rows(connection, tables, replace))
 
     def change(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
-        """Run `action` in one transaction, alone among all writers, and commit.
+        """Run `action` in one transaction as the only writer, and commit.
 
         Raises:
             WarehouseUnavailableError: opened read-only, or the place cannot be written.
@@ -156,7 +156,7 @@ class Warehouse:
             return answer
 
     def maintain(self, action: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
-        """Run `action`, which looks after files, outside of a transaction and alone among all writers."""
+        """Run `action`, which maintains files, outside a transaction and as the only writer."""
         with self._guard:
             writer = self._writing()
             with WriterLock(self.location):
@@ -263,7 +263,7 @@ class Warehouse:
         parameters: Sequence[object] | Mapping[str, object] = (),
         timeout_seconds: float | None = None,
     ) -> QueryResult:
-        """The answer to one SELECT, which can neither change nor leave the warehouse.
+        """The answer to one SELECT, which can neither change the warehouse nor reach outside it.
 
         Raises:
             QueryRefusedError: the statement is no SELECT or calls a function that is not admitted.

@@ -38,7 +38,7 @@ class TaskQuality(Record):
     """Figures of a dataset's tasks."""
 
     judge: JudgeReport | None
-    """What the judge of instructions notices; None where that was not tried."""
+    """What the judge of instructions notices; None if it was not tested."""
     variety: VarietyFigures | None
     """How varied the instructions are; None without tasks."""
     shares: tuple[LargestShare, ...]
@@ -70,7 +70,7 @@ class TaskQuality(Record):
 
 
 def judge_rates(warehouse: Warehouse, run_id: str = "") -> JudgeReport | None:
-    """What the judge noticed, over the dataset or in one run; None where nothing was spoilt."""
+    """What the judge noticed, over the dataset or in one run; None if it was given no spoilt instructions."""
     where, values = ("run_id = ?", [run_id]) if run_id else ("", [])
     trials = list(warehouse.read(JudgeTrial, where, values, order_by="trial_id"))
     return judge_report(trials, warehouse.read(Validation, where, values)) if trials else None

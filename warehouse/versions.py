@@ -49,7 +49,7 @@ def differences(warehouse: Warehouse, earlier: str, later: str) -> list[TableCha
 
 
 def _exists(warehouse: Warehouse, table: Table, snapshot: int) -> bool:
-    """Whether the table was there already; taskloom adds tables as it grows."""
+    """Whether the table existed already; later versions of taskloom add tables."""
     try:
         warehouse.query(f"SELECT 1 FROM {table.name} AT (VERSION => {snapshot}) LIMIT 0")
     except TableMissingError:
@@ -58,7 +58,7 @@ def _exists(warehouse: Warehouse, table: Table, snapshot: int) -> bool:
 
 
 def _only_in(warehouse: Warehouse, table: Table, here: int, there: int | None) -> int:
-    """Rows of one snapshot whose key another one, if any, does not have."""
+    """Rows of one snapshot whose key is missing from another one, if there is one."""
     key = ", ".join(f'"{name}"' for name in table.key)
     sql = f"SELECT {key} FROM {table.name} AT (VERSION => {here})"
     if there is not None:

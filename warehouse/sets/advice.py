@@ -1,4 +1,4 @@
-"""Says what holds the tasks of a pool together, and what would part them."""
+"""Explains what connects the tasks of a pool, and what would separate them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_TASKS: Final = 200_000
 
 
 def advice_on(table: KeyTable) -> Iterator[str]:
-    """Sentences about the things that most tasks share, and about what sharing a kind of thing would change."""
+    """Sentences about what most tasks share, and about what allowing sets to share it would change."""
     total = len(table.tasks)
     users = table.users()
     widest = sorted(range(len(users)), key=lambda key: -users[key])[:_NAMED]

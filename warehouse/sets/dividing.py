@@ -34,7 +34,7 @@ class Division:
 
 
 def check_shares(shares: Mapping[SplitName, float]) -> None:
-    """Refuse shares that cannot be meant.
+    """Refuse shares that make no sense.
 
     Raises:
         SelectionInvalidError: shares that are negative or do not add up to 1.
@@ -51,7 +51,7 @@ def divide(
     seed: int = 0,
     strata: Mapping[str, Sequence[str]] | None = None,
 ) -> Division:
-    """Deal tasks out into sets that share no key; the same outcome for the same input and seed.
+    """Divide tasks into sets that share no key; the same input and seed give the same outcome.
 
     Args:
         keys: what no two sets may share, by task.
@@ -101,7 +101,7 @@ def apportion(total: int, shares: Mapping[SplitName, float]) -> dict[SplitName, 
 
 
 class _Dealer:
-    """Puts groups of tasks where they are needed most."""
+    """Assigns groups of tasks to the sets that need them most."""
 
     def __init__(
         self, table: KeyTable, shares: Mapping[SplitName, float], strata: Mapping[str, Sequence[str]]
@@ -121,7 +121,7 @@ class _Dealer:
         self.open = self._total
 
     def rarest(self, group: Sequence[int]) -> int:
-        """Size of the rarest stratum in a group: rare ones are dealt first, while every set has room."""
+        """Size of the rarest stratum in a group: rare ones are assigned first, while every set has room."""
         return min((self._sizes[label] for task in group for label in self._labels[task]), default=0)
 
     def is_knot(self, size: int) -> bool:
@@ -154,7 +154,7 @@ class _Dealer:
 
 
 def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
-    """Why each task that no set has was left out."""
+    """Why each task outside all sets was left out."""
     owner: dict[int, SplitName] = {}
     dealt = bytearray(len(table.tasks))
     for name in SPLITS:

@@ -44,11 +44,11 @@ class Drawn:
     task_ids: tuple[str, ...]
     """All of them, sorted."""
     shortfalls: tuple[Shortfall, ...] = ()
-    """What was wanted and could not be had, by set and cell."""
+    """What was wanted but does not exist, by set and cell."""
     splits: dict[SplitName, tuple[str, ...]] = field(default_factory=dict)
     """Sets; empty when neither sets nor lists were named."""
     report: LeakageReport | None = None
-    """What was checked for leaks, where there was something to check."""
+    """What was checked for leaks, if anything."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Tasks in no set, with the reason."""
 
@@ -171,7 +171,7 @@ def _given(division: Division) -> dict[SplitName, float]:
 
 
 def _missed_shares(division: Division, request: SetRequest) -> list[Shortfall]:
-    """Sets whose share is further from what was asked for than is tolerable."""
+    """Sets whose share deviates too far from what was asked for."""
     if request.held_out:
         return []
     total = sum(len(members) for members in division.tasks.values())
@@ -183,7 +183,7 @@ def _missed_shares(division: Division, request: SetRequest) -> list[Shortfall]:
 
 
 def _kind_of_reason(reason: str) -> str:
-    """A reason without the things it names, for counting."""
+    """A reason without the names in it, for counting."""
     return " ".join(part.partition(" (")[0] for part in reason.split(") ")).removesuffix(")")
 
 

@@ -18,7 +18,7 @@ Content = tuple[int, ...]
 
 
 def grow(table: KeyTable, group: Sequence[int], room: Mapping[SplitName, float]) -> dict[int, SplitName]:
-    """The sets of a connected group's tasks, given in order; tasks that would connect two sets have none.
+    """The set of each task of a connected group, in order; None for tasks that would connect two sets.
 
     Of the divisions that are tried, the one is taken in which the worst-off set gets most of its room.
     """

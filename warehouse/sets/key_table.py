@@ -1,4 +1,4 @@
-"""Tasks with the things that no two sets may share, in arrays: a million tasks take a few hundred megabytes."""
+"""Tasks and their keys, which no two sets may share, in arrays: a million tasks take a few hundred megabytes."""
 
 from __future__ import annotations
 

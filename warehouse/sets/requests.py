@@ -1,4 +1,4 @@
-"""Which sets are asked for: by shares, or by applications and scenarios that only the test set may have."""
+"""Which sets are wanted: by share, or by applications and scenarios reserved for the test set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HeldOut(Record):
 
 
 class SetRequest(Record):
-    """Sets that an export shall have."""
+    """The sets of an export."""
 
     shares: dict[SplitName, float] = Field(default_factory=dict)
     """Part of the tasks that each set gets, adding up to 1."""
@@ -63,10 +63,10 @@ def parse_shares(text: str) -> dict[SplitName, float]:
 
 
 def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest | None:
-    """The request of a command line; None where no sets are asked for.
+    """The request on a command line; None if it asks for no sets.
 
     Raises:
-        SelectionInvalidError: something that cannot be meant; what is allowed is named.
+        SelectionInvalidError: the request makes no sense; the allowed values are named.
     """
     kinds: list[LeakKind] = []
     for name in filter(None, (part.strip() for part in leak.split(","))):

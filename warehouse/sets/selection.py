@@ -26,12 +26,12 @@ class CellQuota(Record):
 
 
 class Selection(Record):
-    """What an export takes from the warehouse. All conditions hold together."""
+    """What an export takes from the warehouse. All conditions must hold."""
 
     where: str = ""
     """SQL condition over the columns of `tasks`."""
     unvalidated: bool = False
-    """Whether tasks that are only composed, or were rejected, count too."""
+    """Whether to include tasks that are only composed, or were rejected."""
     levels: dict[Dimension, str] = Field(default_factory=dict)
     """Level per dimension that every task must have."""
     capability: str = ""
@@ -53,7 +53,7 @@ class Selection(Record):
 
 
 class Shortfall(Record):
-    """Tasks that were wanted and do not exist."""
+    """Wanted tasks that do not exist."""
 
     levels: dict[Dimension, str]
     """The cell; empty for the whole selection."""
@@ -71,7 +71,7 @@ class Selected(Record):
     task_ids: tuple[str, ...]
     """Tasks, sorted by id."""
     shortfalls: tuple[Shortfall, ...] = ()
-    """What could not be had."""
+    """What is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Candidates:
 
 
 def select(warehouse: Warehouse, selection: Selection) -> Selected:
-    """The tasks that `selection` names, the same ones for the same data and seed.
+    """The tasks that match `selection`; the same data and seed give the same tasks.
 
     Raises:
         SelectionInvalidError: an unknown level, capability, scenario or application; the known ones are named; or fewer
@@ -130,7 +130,7 @@ def draw(
     portion: Callable[[int], int] = int,
     split: str = "",
 ) -> tuple[list[str], list[Shortfall]]:
-    """Draw what every cell wants, and say what could not be had.
+    """Draw what every cell wants, and report what is missing.
 
     Args:
         pools: what there is and how much of it is wanted.
@@ -184,7 +184,7 @@ def parse_quota(text: str) -> CellQuota:
 
 
 def draw_key(task_id: str, seed: int) -> str:
-    """What a draw sorts tasks by: even, and independent of what else is stored."""
+    """Sort key of a draw: uniform, and independent of what else is stored."""
     return hashlib.sha256(f"{seed}:{task_id}".encode()).hexdigest()
 
 
@@ -237,7 +237,7 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
 
 
 def _try_condition(warehouse: Warehouse, where: str) -> None:
-    """Refuse what is no condition by itself, such as one that closes a bracket it did not open."""
+    """Refuse text that is not a complete condition, such as one that closes a bracket it did not open."""
     try:
         for condition in (where, f"({where})"):
             warehouse.query(f"SELECT task_id FROM tasks WHERE {condition} LIMIT 0")

@@ -29,7 +29,7 @@ LEAK_KINDS: Final[tuple[LeakKind, ...]] = ("template", "value", "intent", "instr
 
 
 class Leak(Record):
-    """Something that stands in two sets, or in a set and a named instruction list."""
+    """Something that occurs in two sets, or in a set and in a named list of instructions."""
 
     kind: LeakKind
     """What it is."""
@@ -40,7 +40,7 @@ class Leak(Record):
 
 
 class LeakageReport(Record):
-    """What was asked for, what was checked and what was found."""
+    """What was requested, checked and found."""
 
     sizes: dict[str, int]
     """Tasks per set."""
@@ -61,7 +61,7 @@ class LeakageReport(Record):
     checked: dict[str, int]
     """Distinct things compared, per kind."""
     leaks: tuple[Leak, ...] = ()
-    """What leaks; empty when nothing does."""
+    """The leaks; empty when there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Compared:
 
 
 def keys_of(task: Task, kinds: Collection[LeakKind] = LEAK_KINDS) -> tuple[str, ...]:
-    """The things of a task that no other set may hold, sorted."""
+    """The keys of a task that no other set may contain, sorted."""
     values = (item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs))
     return named_keys(
         (node.subtask_id for node in task.graph.nodes),
@@ -109,7 +109,7 @@ def named_keys(
     instruction: str,
     kinds: Collection[LeakKind] = LEAK_KINDS,
 ) -> tuple[str, ...]:
-    """The same from single fields of a task."""
+    """The same, from a task's fields."""
     keys: set[str] = set()
     if "template" in kinds:
         keys.update(f"template {name}" for name in templates)
@@ -166,7 +166,7 @@ def leakage(
     named_lists: Mapping[str, Sequence[str]] | None = None,
     may_share: Collection[LeakKind] = (),
 ) -> LeakageReport:
-    """Everything that stands in two sets, and every instruction of a set that a named list holds as well or nearly."""
+    """Everything that occurs in two sets, and every instruction of a set that is in a named list, literally or nearly."""
     places: dict[str, set[SplitName]] = defaultdict(set)
     for name, members in tasks.items():
         for task in members:

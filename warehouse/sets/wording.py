@@ -1,4 +1,4 @@
-"""Which of many instructions one resembles: equal but for case and spacing, or half of its wording."""
+"""Finds the instruction that another one resembles: equal apart from case and spacing, or sharing half of its wording."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEAR: Final = 0.5
 
 
 def wording_of(text: str) -> array[int]:
-    """Hashes of a text's sequences of five words, sorted, each once; of the whole text where it is shorter."""
+    """Sorted unique hashes of a text's five-word sequences; of the whole text if it is shorter."""
     words = fold_text(text).split()
     if not words:
         return array("I")

@@ -16,7 +16,7 @@ from warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
 
 
 class Screenshots(Protocol):
-    """A place for pictures by the hash of their bytes; safe to use from several threads."""
+    """Stores pictures by the hash of their bytes; thread-safe."""
 
     def write_all(self, pictures: Mapping[str, bytes]) -> None:
         """Store pictures by hash; those that are stored already are left as they are.
@@ -52,7 +52,7 @@ def file_name(sha256: str) -> str:
 
 
 def check_hash(sha256: str, png: bytes) -> None:
-    """Refuse bytes that have another hash.
+    """Refuse bytes whose hash differs.
 
     Raises:
         WarehouseUnavailableError: the hash is not that of the bytes.
@@ -62,10 +62,10 @@ def check_hash(sha256: str, png: bytes) -> None:
 
 
 class ScreenshotFolder:
-    """Pictures in a folder. A picture is written aside and moved."""
+    """Pictures in a folder. Each is written to a temporary file, then moved."""
 
     def __init__(self, folder: Path) -> None:
-        """Use `folder`, which is made when the first picture is written."""
+        """Use `folder`, which is created with the first picture."""
         self.folder = folder
 
     def path(self, sha256: str) -> Path:

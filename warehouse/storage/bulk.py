@@ -1,4 +1,4 @@
-"""Fast ways in for very many tasks: columns are checked as columns, without one record object per row."""
+"""Bulk loading of tasks: columns are checked as columns, without one record object per row."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _CHECKS: Final = {
 
 
 def write_tasks(warehouse: Warehouse, tasks: Iterable[Task]) -> int:
-    """Store tasks from an iterator of any length in one commit, holding only a part of them at a time; their number.
+    """Store tasks from an iterator of any length in one commit, a batch in memory at a time; returns their number.
 
     Raises:
         RowInvalidError: a task that cannot be stored; nothing was.

@@ -1,4 +1,4 @@
-"""Connections to the warehouse: one that writes, and guarded ones that can only ask.
+"""Connections to the warehouse: one that writes, and guarded read-only ones.
 
 The lake is attached as `taskloom`, from a local folder or from Postgres and object storage.
 """
@@ -83,7 +83,7 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
 def retried(
     action: Callable[[], T], location: Location, seconds: float = RETRY_SECONDS, *, roll_back: bool = True
 ) -> T:
-    """The result of `action`, asked again while other processes hold the catalogue.
+    """The result of `action`, retried while other processes hold the catalogue.
 
     A writer that died in the midst of a commit leaves a journal that SQLite must roll back before anyone can read, and
     a reader may not: then the catalogue is opened once for writing, which changes nothing but that.

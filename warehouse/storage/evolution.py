@@ -34,7 +34,7 @@ MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {
 
 
 def fingerprint() -> str:
-    """Hash of all table and view definitions of this taskloom."""
+    """Hash of all table and view definitions of this version of taskloom."""
     parts = [
         f"{table.name} {column.name} {sql_type(column.arrow)} {column.comment}"
         for table in TABLES
@@ -48,7 +48,7 @@ def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
     """Whether the attached lake has the present schema.
 
     Raises:
-        WarehouseTooNewError: it was written by a later taskloom.
+        WarehouseTooNewError: it was written by a later version of taskloom.
     """
     stored = _stored_state(connection)
     if stored is None:

@@ -32,7 +32,7 @@ def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Load one extension.
 
     Raises:
-        WarehouseUnavailableError: it is not installed, or is for another DuckDB; the message says what to install.
+        WarehouseUnavailableError: it is not installed, or built for another version of DuckDB; the message says what to install.
     """
     try:
         wheel = find_spec(f"duckdb_extension_{name}")

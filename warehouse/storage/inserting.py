@@ -1,4 +1,4 @@
-"""Puts Arrow tables into the lake inside an open transaction, no id twice."""
+"""Inserts Arrow tables into the lake inside an open transaction; every id at most once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from warehouse.schema import TABLE_NAMED
 
 
 def insert_rows(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table], replace: bool) -> None:
-    """Insert the rows whose ids are not stored yet; with `replace`, exchange those that are.
+    """Insert the rows whose ids are not stored yet; with `replace`, replace those that are.
 
     Steps are told new from old by their trajectory, so they go in before it does.
     """

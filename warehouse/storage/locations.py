@@ -24,7 +24,7 @@ class Location:
     catalogue: str
     """What DuckLake attaches: `sqlite:<path>` or `postgres:<connection string>`, which never holds a password."""
     data: str
-    """Folder or object-storage prefix of everything that is no catalogue, with a final slash."""
+    """Folder or object-storage prefix of everything but the catalogue, with a final slash."""
     folder: Path | None
     """The local folder; None for a remote warehouse."""
     shown: str

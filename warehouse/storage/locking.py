@@ -1,4 +1,4 @@
-"""Writers take turns: a lock that goes away with the process that holds it.
+"""The writers' lock: it is released when the process that holds it ends.
 
 A local warehouse has a file lock of the operating system, a remote one an advisory lock in the catalogue's database,
 which Postgres releases when the session ends. Either makes "insert what is not there yet" exact between processes.
@@ -33,7 +33,7 @@ _held: Final = threading.local()
 
 
 class WriterLock:
-    """Held while a commit is made. Entering it again in the same thread does nothing.
+    """Held during a commit. Reentrant within a thread.
 
     Raises:
         WarehouseBusyError: other writers did not finish in time.
@@ -46,7 +46,7 @@ class WriterLock:
         self._release: Callable[[], None] | None = None
 
     def __enter__(self) -> None:
-        """Wait for the turn."""
+        """Acquire the lock."""
         held: set[str] = _held.__dict__.setdefault("places", set())
         if self._location.catalogue in held:
             return
@@ -57,7 +57,7 @@ class WriterLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give the turn to the next."""
+        """Release the lock."""
         if self._release is not None:
             _held.__dict__["places"].discard(self._location.catalogue)
             self._release()

@@ -1,4 +1,4 @@
-"""S3-compatible object storage: the way there for DuckDB, and the pictures that lie in it."""
+"""S3-compatible object storage: access for DuckDB, and the pictures stored there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _READ_FROM_ENVIRONMENT: Final = (
 
 
 def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
-    """Let a connection reach the objects below `prefix`, and no others.
+    """Give a connection access to the objects below `prefix` only.
 
     DuckDB shows a secret's key redacted. What it read from the environment into its settings, which any query could
     read, is emptied.

@@ -24,7 +24,7 @@ class Batch:
     """Rows of several tables, ready for one commit."""
 
     rows: dict[str, dict[tuple[object, ...], dict[str, Any]]] = field(default_factory=dict)
-    """Rows by table and key; a key stands once."""
+    """Rows by table and unique key."""
     shared: Shared = field(default_factory=Shared)
     """Texts, lists of controls and pictures that the rows refer to."""
 
@@ -45,7 +45,7 @@ class Batch:
 
 
 def batch_of(records: Iterable[Record]) -> Batch:
-    """Rows of `records`; of several records with one id the first counts.
+    """Rows of `records`; of several records with the same id, the first is kept.
 
     Every row is read back into its record before it is accepted, so what is stored can be read.
 

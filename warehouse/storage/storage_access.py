@@ -44,7 +44,7 @@ def storage_access(environment: Mapping[str, str] = os.environ) -> StorageAccess
     """The access that the environment describes.
 
     Raises:
-        WarehouseUnavailableError: keys are missing, or the service's address is none.
+        WarehouseUnavailableError: keys are missing, or the service's address is invalid.
     """
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     missing = [name for name in names if not environment.get(name)]
@@ -76,6 +76,6 @@ def without_secrets(text: str, environment: Mapping[str, str] = os.environ) -> s
 
 
 def reason_of(error: Exception) -> str:
-    """What another program says about an error, in one line without secrets."""
+    """Another program's error message in one line, without secrets."""
     text = _DIALLED.sub("", without_secrets(str(error).strip()))
     return text.splitlines()[0] if text else type(error).__name__

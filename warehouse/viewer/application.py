@@ -28,7 +28,7 @@ _BAD_REQUESTS = (QueryFailedError, QueryRefusedError, SelectionInvalidError)
 
 
 def create_application(store: Warehouse) -> FastAPI:
-    """The pages over `store`, which should be open for reading only and stays the caller's to close.
+    """The pages over `store`, which should be open read-only; the caller closes it.
 
     Guarantees: answers only requests addressed to this machine by a name of its own; sends nothing that loads from
     elsewhere; escapes all text of the dataset; changes nothing.

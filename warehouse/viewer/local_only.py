@@ -1,4 +1,4 @@
-"""Keeps the viewer to the person at this machine.
+"""Restricts the viewer to the person at this machine.
 
 The socket is bound to the loopback address, which other machines cannot reach, but the pages of other sites in the
 same browser can. A name that points to 127.0.0.1 (DNS rebinding) is refused by the `Host` header, and what another
@@ -26,10 +26,10 @@ _OTHER_SITES = frozenset({"cross-site", "same-site"})
 
 
 class LocalOnly:
-    """Refuses requests that another site made, and protects every answer."""
+    """Refuses requests made by other sites, and adds protective headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
-        """Stand before `app`."""
+        """Wrap `app`."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""Answers kept for a while, so that a page over many tasks does not count them again at every visit."""
+"""A cache of answers, so that a page over many tasks does not count them again at every visit."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LONGEST = 200
 
 
 class Memory:
-    """Keeps answers by key, the latest 200 of them; safe to use from several threads."""
+    """Keeps the latest 200 answers by key; thread-safe."""
 
     def __init__(self, seconds: float | None) -> None:
-        """Keep answers for `seconds`; None keeps them for good, as a published version allows."""
+        """Keep answers for `seconds`; None keeps them for ever, which is safe for a published version."""
         self._seconds = seconds
         self._guard = threading.Lock()
         self._kept: dict[Hashable, tuple[float, object]] = {}

@@ -21,7 +21,7 @@ ASSETS = {
 
 
 def page_templates() -> Environment:
-    """The templates, all of which escape every value."""
+    """The templates; they escape every value."""
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
@@ -44,7 +44,7 @@ def asset(name: str) -> str:
 
 
 def number(value: object) -> str:
-    """A number as people read it: thousands apart, at most four decimals, a dash for none.
+    """A number for people: thousands separated, at most four decimals, a dash for None.
 
     >>> number(1234567), number(0.5), number(None), number(3.0)
     ('1,234,567', '0.5', '–', '3')
