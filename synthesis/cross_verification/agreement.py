@@ -1,4 +1,4 @@
-"""Whether independent performances of a subtask agree: they led to the same, by whatever way.
+"""Whether independent performances of a subtask agree: they led to the same result, by whatever route.
 
 A performance that went astray is rarely repeated alike by another one with other values, whereas an evaluation function
 written from it alone would approve of it. Ways may differ: two routes to one result say more about a function than one.
@@ -25,7 +25,7 @@ _PARAMETER = re.compile(r"\{(\w+)")
 def agreeing(trajectories: Sequence[Trajectory], quorum: int) -> list[Trajectory]:
     """The largest group of trajectories that agree in their result, if it has at least `quorum` members.
 
-    Of groups of equal size the one that came first is taken. Performances that leave nothing lasting agree in what the
+    Of groups of equal size, the first is taken. Performances that leave nothing lasting agree in what the
     window shows: its title and address, and where neither changed, in the route, because nothing else can be compared.
     """
     groups: dict[frozenset[tuple[str, ...]], list[Trajectory]] = {}
@@ -69,7 +69,7 @@ def result(trajectory: Trajectory) -> frozenset[tuple[str, ...]]:
 
 
 def difference(trajectories: Sequence[Trajectory]) -> str:
-    """How the results of performances that do not agree differ, in words; empty where they agree."""
+    """How the results of performances differ, in words; empty if they agree."""
     found = {trajectory.instance_id: result(trajectory) for trajectory in trajectories}
     everywhere = frozenset[tuple[str, ...]].intersection(*found.values()) if found else frozenset()
     parts = []
@@ -82,7 +82,7 @@ def difference(trajectories: Sequence[Trajectory]) -> str:
 
 
 def outermost(found: Sequence[Effect]) -> list[Effect]:
-    """Effects that lie in no other one."""
+    """Effects that lie inside no other one."""
     holders = {(effect.area, effect.container, effect.address, effect.kind) for effect in found}
     return [
         effect
@@ -95,7 +95,7 @@ def outermost(found: Sequence[Effect]) -> list[Effect]:
 
 
 def _is_stamp(effect: Effect) -> bool:
-    """Whether it is a time or an id that the application has renewed."""
+    """Whether it is a time or an id that the application updates by itself."""
     return effect.kind == "changed" and bool(effect.after) and is_generated(effect.after or "")
 
 

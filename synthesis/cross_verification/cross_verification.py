@@ -45,7 +45,7 @@ STAGE = "cross_verification"
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """How one subtask fared, with everything that was recorded on the way."""
+    """The outcome of one subtask, with everything recorded along the way."""
 
     subtask: Subtask
     """The subtask, with the declarations it ended with."""
@@ -85,7 +85,7 @@ class _Work:
 
 @dataclass(slots=True)
 class CrossVerifier:
-    """Verifies subtasks one by one, as many at a time as its environments allow."""
+    """Verifies subtasks, as many at a time as there are environments."""
 
     stage: Stage
     """What performing needs."""
@@ -196,7 +196,7 @@ class CrossVerifier:
         return setups
 
     async def _propose_again(self, work: _Work, reasons: Sequence[str], revision: int) -> bool:
-        """Tell the explorer why the actor gave up; whether it proposed the subtask otherwise than before."""
+        """Tell the explorer why the actor gave up; returns whether it changed its proposal."""
         if revision > self.exploration.revisions:
             return False
         subtask = work.subtask
@@ -218,7 +218,7 @@ class CrossVerifier:
     async def _declare_again(
         self, work: _Work, trajectories: list[Trajectory], problems: list[str], revision: int
     ) -> None:
-        """Ask for the declarations anew; when they stay as they are, doubt the performances instead.
+        """Ask for new declarations; if they stay the same, doubt the performances instead.
 
         Raises:
             _StageFailedError: as often as the settings allow it did not help.
@@ -244,7 +244,7 @@ class CrossVerifier:
     async def _function(
         self, work: _Work, number: int, trajectories: list[Trajectory]
     ) -> EvaluationFunction | None:
-        """A function that judges all evidence rightly, or None after as many tries as a round has."""
+        """A function that judges all evidence rightly, or None after all tries of the round."""
         stage = self.stage
         work.refused_by_all = True
         for _ in range(self.settings.functions_per_round):
@@ -332,7 +332,7 @@ class CrossVerifier:
         return examine(function.source, positive, cases, self.sandbox, routes=len(routes(trajectories)))
 
     def _thresholds(self, quality: FunctionQuality, others: int) -> Thresholds:
-        """The thresholds; a pool too small to offer enough other subtasks is held to those it has."""
+        """The thresholds; lowered to the number of other subtasks if the pool is too small."""
         thresholds = self.settings.thresholds
         if others >= self.settings.other_subtasks:
             return thresholds
@@ -372,7 +372,7 @@ class CrossVerifier:
 
 
 def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Trajectory]) -> list[str]:
-    """What all performances show alike against the declarations; found in one alone, it is still found."""
+    """What every performance shows against the declarations; with a single performance, what that one shows."""
     found = [
         problem
         for instance, trajectory in zip(instances, trajectories, strict=True)

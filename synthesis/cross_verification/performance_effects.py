@@ -1,4 +1,4 @@
-"""The effects of a subtask's performances, as they are kept beside its trajectories."""
+"""The effects of a subtask's performances, in the form stored beside its trajectories."""
 
 from __future__ import annotations
 

@@ -52,9 +52,9 @@ class Performances:
     stage: Stage
     """What performing needs."""
     recorded: list[Trajectory] = field(default_factory=list)
-    """Every trajectory, in the order they were begun."""
+    """Every trajectory, in the order of their starts."""
     discarded: set[str] = field(default_factory=set)
-    """Ids of those that count no longer."""
+    """Ids of those that no longer count."""
     attempts: Counter[str] = field(default_factory=Counter)
     """Performances begun, per instance."""
     feedback: dict[str, list[str]] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Performances:
 
     @property
     def usable(self) -> list[Trajectory]:
-        """Performances that ended settled, with the claim of success, and have not been discarded."""
+        """Performances that ended settled, claimed success, and have not been discarded."""
         return [
             item
             for item in self.recorded
@@ -73,7 +73,7 @@ class Performances:
 
     @property
     def hopeless(self) -> tuple[str, ...]:
-        """Why further performances are not worth their price, each reason once; empty when they are.
+        """Unique reasons why further performances are not worth their cost; empty if they are.
 
         The actor gave up often enough and never finished, or the state at the start lacks what the subtask reads.
         """
@@ -87,7 +87,7 @@ class Performances:
         return tuple(dict.fromkeys(reasons))
 
     def discard(self, trajectories: list[Trajectory], message: str = "") -> None:
-        """Count `trajectories` no longer, and tell the actor why if `message` concerns it."""
+        """Discard `trajectories`, and tell the actor why if `message` concerns it."""
         for item in trajectories:
             self.discarded.add(item.trajectory_id)
             if message:
@@ -160,7 +160,7 @@ class Performances:
         return trajectory
 
     def explain(self) -> str:
-        """Why performances did not come to an agreement, in one sentence."""
+        """Why the performances do not agree, in one sentence."""
         ends = Counter(item.termination for item in self.recorded)
         messages = list(dict.fromkeys(item.message for item in self.recorded if item.message))
         summary = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))

@@ -1,4 +1,4 @@
-"""Whether what a subtask declares to read and write is what its performance really read and wrote.
+"""Whether a performance read and wrote what its subtask declares.
 
 Composition links subtasks by their declarations alone, so a wrong declaration would make tasks that cannot be done.
 What evidence cannot show (which document is open in an application) is left to the independent declarations of
@@ -86,7 +86,7 @@ def _undeclared(instance: BoundSubtask, before: Evidence, after: Evidence) -> It
 
 
 def _pastes_foreign(evidence: Evidence) -> bool:
-    """Whether something is pasted that was not cut or copied before, by keys or by a control that says so."""
+    """Whether something is pasted that was not cut or copied before, by keys or by a control of that name."""
     for event in evidence.inputs:
         if event.kind == "key" and event.text in ("ctrl+c", "ctrl+x"):
             return False

@@ -1,4 +1,4 @@
-"""The pool that verified subtasks flow into, and where those still being verified find what they need.
+"""The pool of verified subtasks, which provides those still being verified with what they need.
 
 A subtask whose inputs no reset provides waits here until another one that makes them is verified; nobody waits for a
 subtask that in turn waits for it. What a subtask is given does not depend on which other one happened to be done first,
@@ -60,11 +60,11 @@ class VerificationPool:
 
     @property
     def verified(self) -> tuple[VerifiedSubtask, ...]:
-        """What is verified so far, in that order."""
+        """The subtasks verified so far, in that order."""
         return tuple(self._verified.values())
 
     async def announce(self, subtasks: Iterable[Subtask]) -> None:
-        """Tell that `subtasks`, all of their application, will be settled sooner or later."""
+        """Announce `subtasks`, all those of their application; each will be settled eventually."""
         async with self._changed:
             for subtask in subtasks:
                 bound = [
@@ -80,7 +80,7 @@ class VerificationPool:
             self._changed.notify_all()
 
     async def complete(self) -> None:
-        """Tell that no further subtasks will be announced."""
+        """Declare that no further subtasks will be announced."""
         async with self._changed:
             self._complete = True
             self._chains = None
@@ -95,7 +95,7 @@ class VerificationPool:
             self._changed.notify_all()
 
     async def settle(self, subtask_id: str, verified: VerifiedSubtask | None) -> None:
-        """Tell how a subtask ended: verified, or rejected (None)."""
+        """Record the outcome of a subtask: verified, or rejected (None)."""
         async with self._changed:
             self._open.pop(subtask_id, None)
             if verified is not None:

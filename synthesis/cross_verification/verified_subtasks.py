@@ -1,4 +1,4 @@
-"""Verified subtasks: what composition, replay and evaluation build on."""
+"""Verified subtasks, which composition, replay and evaluation build on."""
 
 from __future__ import annotations
 

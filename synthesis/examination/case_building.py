@@ -1,4 +1,4 @@
-"""All that an evaluation function is held against, made from recordings of right work (method section 4).
+"""Builds all cases that an evaluation function is examined with, from recordings of right work (method section 4).
 
 Nothing is performed again and no model is called.
 """

@@ -24,7 +24,7 @@ class Case:
     start: Evidence
     """The state at the start."""
     change: str = ""
-    """The essential change that it is about, where it is about one."""
+    """The essential change that it is about, if any."""
     excusable: bool = False
     """Whether a function that passes at the start already cannot be blamed: what it was asked about had happened before."""
 

@@ -100,7 +100,7 @@ def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool
 
 
 def _others(effect: Effect, elsewhere: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Values that are not the right one, and how a person would tell of them."""
+    """Wrong values, each with a description in plain words."""
     right = effect.after or ""
     plausible = next((value for value in elsewhere if value not in (right, "")), "") or altered(right)
     yield plausible, f"is {_shown(plausible)}"
@@ -182,7 +182,7 @@ def _beside(subject: Subject) -> Iterator[Case]:
 
 
 def _untouched(subject: Subject) -> Iterator[Case]:
-    """Everything is as it should be, and was already before the first step: nobody did anything."""
+    """The result was there before the first step: nobody did anything."""
     if not any(effect.area in ("file", "directory") for effect in subject.essential):
         return
     start = subject.end.model_copy(update={"inputs": (), "step": 0})
@@ -206,7 +206,7 @@ def _case(subject: Subject, family: CaseFamily, effect: Effect, description: str
 
 
 def _spread(cases: Sequence[Case]) -> Iterator[Case]:
-    """At most `MOST_PER_FAMILY` of `cases`, from all over."""
+    """At most `MOST_PER_FAMILY` of `cases`, evenly spread."""
     step = max(1, -(-len(cases) // MOST_PER_FAMILY))
     yield from cases[::step]
 

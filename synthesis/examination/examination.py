@@ -1,4 +1,4 @@
-"""Does an evaluation function tell right from wrong? The kill matrix, what is idle, what is unguarded.
+"""Examines whether an evaluation function tells right from wrong: the kill matrix, idle conditions, unguarded changes.
 
 Method section 4. The paper tests three trajectories of other tasks; here a function is held against everything that
 recorded evidence can stand for (see `case_building`), and its own mutants are held against the same cases. Plain functions
@@ -261,7 +261,7 @@ def _survivor(judgement: _Judgement) -> str:
 
 
 def told(evaluation: Evaluation) -> str:
-    """What a function said, or why it said nothing."""
+    """What a function answered, or why it did not."""
     if evaluation.result is not None:
         return evaluation.result.message or "failure without a message"
     return f"{evaluation.outcome.replace('_', ' ')}: {evaluation.message}"

@@ -73,7 +73,7 @@ def _performed_again(subject: Subject, others: Sequence[Trajectory]) -> Iterator
 
 
 def _without_messages(subject: Subject) -> Iterator[Case]:
-    """The screen without the texts that only some performances show."""
+    """The screen without texts that not every performance shows."""
     passing = {
         effect.address[-1]
         for effect in subject.incidental
@@ -182,7 +182,7 @@ def _with_other(evidence: Evidence, held: str) -> Evidence:
 
 
 def _rewritten(path: str, text: str, held: str) -> str | None:
-    """The text of a file with another value in each place that holds `held`; None where none does."""
+    """The text of a file with every occurrence of `held` replaced; None if there is none."""
     if max(_WORD.findall(held), key=len, default="") not in text:
         return None
     name, tree = read(path, text)

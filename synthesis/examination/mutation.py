@@ -49,7 +49,7 @@ class Condition:
 
 
 def conditions(evaluation: Evaluation, parameters: Mapping[str, str]) -> tuple[Condition, ...]:
-    """The conditions that a function asked on right work, each once, in order."""
+    """The unique conditions that a function asked on right work, in order."""
     found: dict[object, Condition] = {}
     for index, call in enumerate(evaluation.calls):
         condition = Condition(call.check, _generic(call.arguments, parameters), index, call.answer)
@@ -70,7 +70,7 @@ def differs(condition: Condition, call: CheckCall) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A function some of whose conditions have other answers."""
+    """A function with changed answers to some of its conditions."""
 
     changed: frozenset[Condition]
     """Those conditions."""

@@ -1,4 +1,4 @@
-"""Evidence of other work: the same done for other values, and other subtasks done, those on the same things included."""
+"""Evidence of other work: the same subtask with other values, and other subtasks, including those on the same things."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _entries(path: str, text: str, values: Sequence[str]) -> list[str]:
 
 
 def recordings_with_other_parameters(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
-    """Recordings of the same subtask with other values, asked about with these."""
+    """Recordings of the same subtask with other values, judged as if done with these."""
     own = subject.positive
     for other in others:
         if other.subtask_id == own.subtask_id and other.parameters != own.parameters:

@@ -1,4 +1,4 @@
-"""What is examined: a recording of right work, and what of its effects makes it right."""
+"""What is examined: a recording of right work, and the effects that make it right."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def is_on_screen(instance: BoundSubtask) -> bool:
 
 
 def is_leaf(effect: Effect, among: Sequence[Effect]) -> bool:
-    """Whether none of the effects lies inside of this one."""
+    """Whether no other effect lies inside this one."""
     return not any(_inside(other, effect) for other in among)
 
 

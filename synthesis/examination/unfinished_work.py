@@ -1,4 +1,4 @@
-"""Evidence of work that was left out, left unfinished, done with a neighbouring control, or never stored.
+"""Evidence of work that was omitted, unfinished, done with a neighbouring control, or never saved.
 
 What *unfinished* means depends on the subtask. Where it leaves something lasting (files, clipboard) that decides: a step that
 merely closes a dialog after the file was written finishes nothing, so the recording cut before it is no wrong work. Where the

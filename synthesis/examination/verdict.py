@@ -1,4 +1,4 @@
-"""Whether a function of some quality is accepted, and what its writer is told when it is not."""
+"""Whether a function of a given quality is accepted, and what its writer is told if it is not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Thresholds(Record):
     least_other_subtasks: int = Field(default=3, ge=0)
     """Other subtasks it must have been held against; the paper uses three."""
     second_route_required: bool = False
-    """Whether performances by two different routes must be there, and pass."""
+    """Whether performances by two different routes are required, and must pass."""
 
 
 def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str, ...]:
