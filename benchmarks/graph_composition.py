@@ -91,6 +91,11 @@ def composition(quick: bool) -> list[Figure]:
         maximum_components=COMPONENTS,
         near_duplicate_share=1,
         subtask_share=1,
+        pattern_share=1,
+        maximum_readers=SIZE,
+        maximum_pastes=SIZE,
+        maximum_ends=SIZE,
+        maximum_end_applications=SIZE,
     )
     builder = TaskBuilder(pool, (), None, orders_listed=1, seed=0, provenance=Provenance())
     composer = Composer(pool, intents, request, builder)
@@ -156,6 +161,11 @@ def composed(wanted: int) -> tuple[float, int, int]:
         maximum_components=COMPONENTS,
         near_duplicate_share=1,
         subtask_share=1,
+        pattern_share=1,
+        maximum_readers=SIZE,
+        maximum_pastes=SIZE,
+        maximum_ends=SIZE,
+        maximum_end_applications=SIZE,
     )
     ids = [
         task.task_id

@@ -77,6 +77,11 @@ def stream(wanted: int, folder: Path) -> dict[str, float]:
         maximum_components=COMPONENTS,
         near_duplicate_share=1,
         subtask_share=1,
+        pattern_share=1,
+        maximum_readers=SIZE,
+        maximum_pastes=SIZE,
+        maximum_ends=SIZE,
+        maximum_end_applications=SIZE,
     )
     capabilities = load_capabilities()
     start = time.process_time()

@@ -202,6 +202,7 @@ def plan_composition(
         maximum_size=maximum_size,
         maximum_components=maximum_components,
         near_duplicate_share=1 if near_duplicates else CompositionRequest().near_duplicate_share,
+        pattern_share=1 if near_duplicates else CompositionRequest().pattern_share,
         seed=seed,
         orders_listed=1,
         ranges=ranges or MeasureRanges(),

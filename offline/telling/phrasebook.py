@@ -173,5 +173,5 @@ def name(value: str) -> str:
     >>> name("Documents/sales.csv"), name("New York"), name("Update the printer driver")
     ('Documents/sales.csv', 'New York', '“Update the printer driver”')
     """
-    one_word = re.fullmatch(r"[\w/:@+-]+(?:\.[\w/:@+-]+)*", value)
+    one_word = re.fullmatch(r"[\w/:@+-]+(?:\.[\w/:@+-]+)*(?: [A-Z]{3})?", value)
     return value if one_word or re.fullmatch(r"[A-Z]\w+(?: [A-Z]\w+)*", value) else f"“{value}”"

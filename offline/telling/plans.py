@@ -55,13 +55,15 @@ def tell_in_order(graph: Graph, book: Phrasebook, order: Sequence[int], *, after
 
 def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
     """Whether a subtask reads a record that is only made in the task, so that it is no news before it is made."""
-    return any(
-        link.consumer == number
-        and not graph.tellers[link.producer].inputs
-        and not book.is_shared(link.category)
-        and not book.is_slot(link.category)
-        for link in graph.links
-    )
+    for link in graph.links:
+        if link.consumer == number:
+            maker = graph.tellers[link.producer]
+            if book.says_all(maker):
+                if _reads_new_record(graph, book, maker.number):
+                    return True
+            elif not maker.inputs and not book.is_shared(link.category) and not book.is_slot(link.category):
+                return True
+    return False
 
 
 def _threaded(graph: Graph, order: Sequence[int]) -> list[int]:

@@ -26,7 +26,6 @@ from taskgraph.measures.per_dimension import MeasureRanges
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
-_READERS_OF_MEANS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,10 @@ class Limits:
     """Most members that read what one member makes."""
     maximum_ends: int = MAXIMUM_SUBTASKS
     """Most members whose results no other one reads."""
+    maximum_end_applications: int = MAXIMUM_SUBTASKS
+    """In most how many applications these are."""
+    maximum_pastes: int = MAXIMUM_SUBTASKS
+    """Most members that read what one member copies or selects."""
 
     @classmethod
     def of(cls, request: CompositionRequest) -> Self:
@@ -57,6 +60,8 @@ class Limits:
             request.ranges,
             request.maximum_readers,
             request.maximum_ends,
+            request.maximum_end_applications,
+            request.maximum_pastes,
         )
 
 
@@ -114,10 +119,11 @@ class Enumeration:
         self._means = sum(1 << position for position, masks in enumerate(self._readers) if masks)
         self._viewers = localised(pool.viewers)
         self._most_readers = [
-            min(limits.maximum_readers, _READERS_OF_MEANS if masks else MAXIMUM_SUBTASKS)
+            min(limits.maximum_readers, limits.maximum_pastes if masks else MAXIMUM_SUBTASKS)
             for masks in self._readers
         ]
         self._category = [1 << instance.application_category for instance in chosen]
+        self._application = [instance.node.application for instance in chosen]
         self._template = [instance.template for instance in chosen]
         self._repeats = len(set(self._template)) < len(self._template)
         merges = [max(0, len(instance.needs) - 1) for instance in chosen]
@@ -159,7 +165,10 @@ class Enumeration:
         most_edges, _, most_categories, most_depth, most_width = self._bounds
         least_edges, _, least_categories, least_depth, least_width = self._least
         wanted, draw, penalty_of = self._wanted, self._generator.random, self._repetition
-        most_ends, ends_of = self._limits.maximum_ends, self._ends
+        fewest_ends, ends_fit = (
+            min(self._limits.maximum_ends, self._limits.maximum_end_applications),
+            self._ends_fit,
+        )
         viewers, shows_what_goes_on = self._viewers, self._shows_what_goes_on
         means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
         depths, above = [0] * size_of_group, [0] * size_of_group
@@ -247,7 +256,7 @@ class Enumeration:
                         and new_depth >= least_depth
                         and new_width >= least_width
                         and not (grown & means and wasteful(grown))
-                        and (size <= most_ends or ends_of(grown) <= most_ends)
+                        and (size <= fewest_ends or ends_fit(grown))
                         and not (grown & viewers and shows_what_goes_on(grown))
                     ):
                         code = (
@@ -299,9 +308,11 @@ class Enumeration:
                         return True
         return False
 
-    def _ends(self, members: int) -> int:
-        """How many members no other member reads from."""
-        return sum(not self._feeds[position] & members for position in bits(members))
+    def _ends_fit(self, members: int) -> bool:
+        """Whether the members that no other member reads from are not too many, nor in too many applications."""
+        ends = [position for position in bits(members) if not self._feeds[position] & members]
+        places = {self._application[position] for position in ends}
+        return len(ends) <= self._limits.maximum_ends and len(places) <= self._limits.maximum_end_applications
 
     def _repetition(self, members: int) -> int:
         """Penalty for instances of one subtask template."""
