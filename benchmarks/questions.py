@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from resources.record import Record
+from taskgraph.records.computer_use import ComputerTurn
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.model_calls import ModelRole
 
@@ -28,6 +29,8 @@ class Question:
     template_hash: str = ""
     role: ModelRole = ModelRole.SUMMARIZER
     reply_type: type[Verdict] = Verdict
+    stable: int = 0
+    computer: tuple[ComputerTurn, ...] | None = None
 
     def rendered(self) -> Question:
         """Itself."""

@@ -55,6 +55,15 @@ def checks_reference() -> str:
 
 
 @cache
+def checks_overview() -> tuple[str, ...]:
+    """All checks in one line each, for those who only need to know what can be checked."""
+    return tuple(
+        f"{item.name}: {(inspect.getdoc(item.function) or '').partition(chr(10))[0]}"
+        for item in checks().values()
+    )
+
+
+@cache
 def type_stubs() -> str:
     """Declarations of the checks and of the functions on paths for the type checker inside the sandbox."""
     from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS

@@ -137,6 +137,13 @@ class Settings(BaseSettings):
         return self.models.role(role).model.provider == PROVIDER
 
     @property
+    def performing(self) -> TrajectorySettings:
+        """How subtasks are performed; rules that play the actor know no tool of a provider."""
+        if self.is_offline(ModelRole.ACTOR):
+            return self.trajectories.model_copy(update={"actor": "reply"})
+        return self.trajectories
+
+    @property
     def warehouse_location(self) -> str:
         """Where the warehouse is."""
         return self.warehouse or str(self.data / "warehouse")

@@ -21,6 +21,7 @@ from flows.running.progress import Progress
 from flows.running.recording import Recorder
 from flows.settings import Settings
 from flows.shutting_in import refuse_unconfined
+from flows.stages.pool_memory import known_categories
 from model_clients.counters import CallCounters
 from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
 from model_clients.ledger.ledger import Ledger
@@ -51,8 +52,8 @@ class Run:
     """Applications in use, by name: installed ones only."""
     missing: Mapping[str, str]
     """Applications that were wanted and are not installed, with the reason."""
-    categories: Mapping[str, ResourceCategory]
-    """Resource categories by name."""
+    categories: dict[str, ResourceCategory]
+    """Resource categories by name; exploration adds those that models propose."""
     models: Models
     """Plays the roles."""
     calls: RoleModels
@@ -153,7 +154,7 @@ async def _objects(
                 settings=settings,
                 applications=WorldlyApplications(applications, settings.worlds, settings.catalog),
                 missing=missing,
-                categories=load_resource_categories(settings.catalog),
+                categories=known_categories(settings.catalog, warehouse),
                 models=_players(settings, calls),
                 calls=calls,
                 ledger=ledger,

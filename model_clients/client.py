@@ -10,6 +10,7 @@ from pydantic import BaseModel, JsonValue
 
 from model_clients.errors import ModelClientError
 from model_clients.messages import ModelReply, ModelRequest
+from taskgraph.records.computer_use import ComputerTurn
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.model_calls import ModelRole
 
@@ -27,6 +28,11 @@ class Prompt(Protocol):
     @property
     def user(self) -> str:
         """The part that differs from call to call."""
+        ...
+
+    @property
+    def stable(self) -> int:
+        """So many characters of `user` are also the beginning of the next call's; 0 for none."""
         ...
 
     @property
@@ -51,6 +57,11 @@ class Question(Protocol[Reply_co]):
     @property
     def reply_type(self) -> type[Reply_co]:
         """The record that the reply must be."""
+        ...
+
+    @property
+    def computer(self) -> tuple[ComputerTurn, ...] | None:
+        """What the model did so far with its provider's computer tool; None for a question that needs no tool."""
         ...
 
     def rendered(self) -> Prompt:

@@ -27,19 +27,25 @@ _MOST_PROBLEMS = 12
 def first_request(
     question: Question[BaseModel], *, stage: str, item_id: str, attempt: int = 0
 ) -> ModelRequest:
-    """The request that asks `question`: the unchanging part first, so that providers can cache it."""
-    prompt = question.rendered()
+    """The request that asks `question`: the unchanging part first, so that providers can cache it, then what only grows, then what
+    differs, the pictures last.
+    """
+    prompt, computer = question.rendered(), question.computer
     messages: list[Message] = []
     if prompt.system:
         messages.append(Message(role="system", content=(TextContent(text=prompt.system, cacheable=True),)))
-    user: list[Content] = [ImageContent(image=image) for image in prompt.images]
-    user.append(TextContent(text=prompt.user))
+    user: list[Content] = []
+    if prompt.stable:
+        user.append(TextContent(text=prompt.user[: prompt.stable], cacheable=True))
+    user.append(TextContent(text=prompt.user[prompt.stable :]))
+    user += [ImageContent(image=image) for image in prompt.images]
     messages.append(Message(role="user", content=tuple(user)))
     return ModelRequest(
         role=question.role,
         messages=tuple(messages),
-        reply_schema_name=question.reply_type.__name__,
-        reply_schema=_schema(question.reply_type),
+        reply_schema_name="" if computer is not None else question.reply_type.__name__,
+        reply_schema=None if computer is not None else _schema(question.reply_type),
+        computer=computer,
         attempt=attempt,
         template_hash=prompt.template_hash,
         stage=stage,

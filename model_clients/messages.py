@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue
 
 from model_clients.limits.rate_reports import RateReport
 from resources.record import Record
+from taskgraph.records.computer_use import ComputerTurn
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.model_calls import CallFigures, FinishReason, ModelRole
 
@@ -56,6 +57,9 @@ class ModelRequest(Record):
     """Name of the typed reply; empty for free text."""
     reply_schema: dict[str, JsonValue] | None = None
     """JSON schema of the typed reply."""
+    computer: tuple[ComputerTurn, ...] | None = None
+    """Asks the model to operate a computer through its provider's tool: what it did so far, after the messages. None: an ordinary
+    question."""
     attempt: int = 0
     """Which of several equal requests this is; a new attempt may be answered differently."""
     template_hash: str = ""

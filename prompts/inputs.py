@@ -20,6 +20,7 @@ from prompts.shown_effects import ShownEffects
 from resources.applications import SubtaskTemplate, SubtaskWording
 from resources.categories import ResourceCategory
 from resources.record import Record
+from taskgraph.records.computer_use import ComputerReply, ComputerTurn
 from taskgraph.records.gestures import Coordinates
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.model_calls import ModelRole
@@ -48,6 +49,33 @@ class SubtaskToDeclare(SubtaskWording):
         return cls.model_validate(template.model_dump(exclude={"inputs", "outputs"}))
 
 
+class KnownSubtask(Record):
+    """A subtask that is verified already."""
+
+    name: str
+    """Name within the application."""
+    instruction_template: str
+    """Instruction with placeholders."""
+
+
+class RejectedSubtask(KnownSubtask):
+    """A proposal of an earlier exploration that was rejected."""
+
+    reason: str
+    """Why."""
+
+
+class ScreenInView(Record):
+    """A screen beyond the first."""
+
+    path: tuple[str, ...]
+    """Controls to click one after the other, from the first page on."""
+    window_title: str = ""
+    """Title of the window."""
+    controls: tuple[ControlInView, ...] = ()
+    """Controls that no earlier screen shows."""
+
+
 class ExplorerInput(PromptInput[ExplorerReply]):
     """What the explorer sees of an application (B.1)."""
 
@@ -69,6 +97,16 @@ class ExplorerInput(PromptInput[ExplorerReply]):
     """What exists after every reset."""
     examples: tuple[SubtaskTemplate, ...]
     """Curated subtasks."""
+    checks: tuple[str, ...] = ()
+    """What evaluation functions can check, in one line each."""
+    verified: tuple[KnownSubtask, ...] = ()
+    """Subtasks that earlier explorations brought and that are verified."""
+    rejected: tuple[RejectedSubtask, ...] = ()
+    """Proposals of earlier explorations that were rejected."""
+    wishes: tuple[str, ...] = ()
+    """What composition was short of."""
+    screens: tuple[ScreenInView, ...] = ()
+    """Screens beyond the first."""
     controls: tuple[ControlInView, ...] = ()
     """Controls of the application's first screen."""
     screenshot: Screenshot | None = None
@@ -151,6 +189,45 @@ class ActorInput(PromptInput[ActorReply]):
     def images(self) -> tuple[Screenshot, ...]:
         """The screen."""
         return (self.screenshot,)
+
+
+class ComputerActorInput(PromptInput[ComputerReply]):
+    """What the actor sees that operates the screen through its provider's computer tool."""
+
+    role: ClassVar[ModelRole] = ModelRole.ACTOR
+    template: ClassVar[str] = "computer_actor"
+
+    application: str
+    """Application of the subtask."""
+    title: str
+    """Name that people use for it."""
+    manual: str
+    """Its manual."""
+    instruction: str
+    """What to do."""
+    feedback: tuple[str, ...] = ()
+    """What was wrong with earlier attempts."""
+    step_limit: int
+    """Steps that may be taken."""
+    screenshot: Screenshot
+    """The screen at the start."""
+    turns: tuple[ComputerTurn, ...] = Field(default=(), exclude=True)
+    """What was done since, with the screens."""
+
+    @property
+    def reply_type(self) -> type[ComputerReply]:
+        """The record that the answer must be."""
+        return ComputerReply
+
+    @property
+    def images(self) -> tuple[Screenshot, ...]:
+        """The screen at the start."""
+        return (self.screenshot,)
+
+    @property
+    def computer(self) -> tuple[ComputerTurn, ...]:
+        """What was done since."""
+        return self.turns
 
 
 class Performance(Record):

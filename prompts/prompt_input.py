@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from prompts.rendering import RenderedPrompt, render
 from resources.record import Record
+from taskgraph.records.computer_use import ComputerTurn
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.model_calls import ModelRole
 
@@ -21,6 +22,8 @@ class PromptInput(Record, Generic[Reply]):
     """
 
     role: ClassVar[ModelRole]
+    template: ClassVar[str] = ""
+    """Name of the template, where it is not the role's."""
 
     @property
     def reply_type(self) -> type[Reply]:
@@ -32,6 +35,11 @@ class PromptInput(Record, Generic[Reply]):
         """Pictures sent beside the text, in order."""
         return ()
 
+    @property
+    def computer(self) -> tuple[ComputerTurn, ...] | None:
+        """What the model did so far with its provider's computer tool; None for a question that needs no tool."""
+        return None
+
     def rendered(self) -> RenderedPrompt:
         """The prompt for these values.
 
@@ -39,4 +47,4 @@ class PromptInput(Record, Generic[Reply]):
             UnknownTemplateError: the role has no template.
             TemplateBrokenError: the template uses a variable that is not a field here.
         """
-        return render(self.role, self.model_dump(mode="json"), self.images)
+        return render(self.template or self.role, self.model_dump(mode="json"), self.images)

@@ -19,6 +19,8 @@ from prompts.errors import TemplateBrokenError, UnknownTemplateError
 from taskgraph.records.interaction import Screenshot
 
 _PARTS = ("system", "user")
+_MARK = "\x00cached up to here\x00"
+_MARK_NAME = "cached_up_to_here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class RenderedPrompt:
     """The long part that stays the same from call to call, so that providers can cache it."""
     user: str
     """The part that differs."""
+    stable: int
+    """So many characters of it are the beginning of the next call's, too, as a history that only grows; 0 for none."""
     images: tuple[Screenshot, ...]
     """Pictures, in order."""
     template_hash: str
@@ -47,10 +51,17 @@ def render(
         TemplateBrokenError: the template uses a variable that `values` lacks.
     """
     try:
-        system, user = (_template(template, part).render(values).strip() for part in _PARTS)
+        filled = {**values, _MARK_NAME: _MARK}
+        system, user = (_template(template, part).render(filled).strip() for part in _PARTS)
     except UndefinedError as error:
         raise TemplateBrokenError(f"prompt template {template!r}: {error.message}") from error
-    return RenderedPrompt(system=system, user=user, images=images, template_hash=template_hash(template))
+    return RenderedPrompt(
+        system=system,
+        user=user.replace(_MARK, "", 1),
+        stable=max(0, user.find(_MARK)),
+        images=images,
+        template_hash=template_hash(template),
+    )
 
 
 def template_names() -> tuple[str, ...]:

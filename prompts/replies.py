@@ -29,10 +29,10 @@ class ProposedSubtask(Record):
 
     name: str
     """Short name in lower case with underscores, unique within the application."""
-    instruction_template: str
-    """Instruction with `{parameter}` placeholders."""
-    parameter_sets: list[list[NamedValue]]
-    """At least one list of values for all parameters."""
+    instruction_template: str = ""
+    """Instruction with `{parameter}` placeholders; may be left out where only declarations are asked for."""
+    parameter_sets: list[list[NamedValue]] = Field(default_factory=list)
+    """At least one list of values for all parameters; may be left out where only declarations are asked for."""
     inputs: list[ResourceDeclaration] = Field(default_factory=list)
     """Resources that must exist before."""
     outputs: list[ResourceDeclaration] = Field(default_factory=list)
@@ -41,11 +41,24 @@ class ProposedSubtask(Record):
     """Parameters that may take any new value."""
 
 
+class NewCategory(Record):
+    """A resource category that the explorer proposes because none of the known ones fits."""
+
+    name: str
+    """Name in lower case with underscores."""
+    kind: str
+    """`file`, `record`, or one of the kinds of slots."""
+    description: str
+    """One sentence."""
+
+
 class ExplorerReply(Record):
     """What the explorer answers."""
 
     subtasks: list[ProposedSubtask]
     """The proposals."""
+    categories: list[NewCategory] = Field(default_factory=list)
+    """New resource categories that the proposals use."""
 
 
 class Point(Record):

@@ -20,6 +20,7 @@ from resources.record import Record
 from taskgraph.records.agent_run import AgentRun
 from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
+from taskgraph.records.exploration import ProposedCategory, SeenScreen
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.judged_outcome import JudgedOutcome
@@ -137,6 +138,20 @@ def _made(
 
 TABLES: tuple[Table, ...] = (
     Table("applications", ("name",), "An application of the catalogue, as a run used it.", Application),
+    Table(
+        "seen_screens",
+        ("screen_id",),
+        "A control that exploration opened, and the screen it led to.",
+        SeenScreen,
+        _made(),
+    ),
+    Table(
+        "proposed_categories",
+        ("name",),
+        "A resource category that a model proposed, beside those of the catalogue.",
+        ProposedCategory,
+        _made(),
+    ),
     Table("subtasks", ("subtask_id",), "A subtask template (App. C.1).", Subtask, _made()),
     Table(
         "trajectories",

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pydantic import JsonValue
 
 from resources.record import Record
+from taskgraph.records.exploration import SeenScreen
 from taskgraph.records.trajectory import Trajectory
 from warehouse.errors import (
     QueryFailedError,
@@ -321,6 +322,7 @@ class Warehouse:
             )
             for step in found.table.to_pylist():
                 steps.setdefault(step["trajectory_id"], []).append(step)
+        if record in (Trajectory, SeenScreen):
             texts, controls = references([rows, list(steps.values())])
             shared.texts = dict(self._shared("SELECT text_id, text FROM file_texts", "text_id", texts))
             shared.controls = dict(

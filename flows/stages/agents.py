@@ -15,7 +15,7 @@ from flows.wiring import Run
 from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.reperformance import RecordedAgent
-from synthesis.trajectories.trajectories import ModelAgent, annotated_picture
+from synthesis.trajectories.trajectories import actor, annotated_picture
 from taskgraph.records.interaction import Observation
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import TrajectoryStep
@@ -96,14 +96,7 @@ def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
             "manual": "\n\n".join(f"# {item.title}\n{item.manual}" for item in applications),
         }
     )
-    return ModelAgent(
-        run.models,
-        task.task_id,
-        whole,
-        step_limit,
-        picture=annotated_picture,
-        coordinates=run.settings.trajectories.coordinates,
-    )
+    return actor(run.models, task.task_id, whole, step_limit, run.settings.performing, annotated_picture)
 
 
 @dataclass(slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from flows.running.together import together
-from flows.stages.known_pool import is_unchanged, load_set_aside, load_verified
+from flows.stages.known_pool import load_set_aside, load_verified
+from flows.stages.pool_memory import remembered, version_of
 from flows.stages.rejections import told_apart
 from flows.stages.results import Explored, Verified
 from flows.wiring import Run
@@ -16,7 +18,7 @@ from synthesis.cross_verification.performances import Stage
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verified_instances import instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.exploration.exploration import explore_application
+from synthesis.exploration.exploration import ExplorationSettings, explore_application
 from synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.model_calls import ModelRole
@@ -62,7 +64,7 @@ class PoolGrowth:
             environments=run.environments,
             applications=run.applications,
             pool=pool,
-            settings=run.settings.trajectories,
+            settings=run.settings.performing,
             picture=_picture(run),
             provenance=Provenance(run_id=run.run_id, seed=run.settings.seed),
         )
@@ -88,31 +90,55 @@ class PoolGrowth:
         run = self.run
         run.progress.begin(EXPLORATION, 1)
         await run.recorder.record(application, replace=True)
+        memory = remembered(run.warehouse, application, self.known.values(), run.run_id)
         try:
             exploration = await explore_application(
                 application,
                 models=run.models,
                 environments=run.environments,
                 categories=run.categories,
-                settings=run.settings.exploration,
+                settings=_exploration_settings(run),
+                memory=memory,
                 provenance=Provenance(run_id=run.run_id, stage=EXPLORATION, seed=run.settings.seed),
             )
         except BatchPendingError:
             await self.pool.postpone(application.name)
             return Explored(application=application.name, waiting=1)
-        await run.recorder.record(*told_apart(exploration.rejections))
-        await self.pool.announce(exploration.subtasks)
-        new, unchanged = [], []
-        for subtask in exploration.subtasks:
-            known = self.known.get(subtask.subtask_id)
-            if known and is_unchanged(subtask, known, self._to_verify(subtask)):
-                await self._take_over(known)
-                unchanged.append(subtask.subtask_id)
-            else:
-                new.append(subtask)
+        for category in exploration.categories:
+            run.categories.setdefault(category.name, category.category)
+        await run.recorder.record(
+            *exploration.screens, *exploration.categories, *told_apart(exploration.rejections)
+        )
+        entering = self._versions(application, exploration.subtasks)
+        new = [subtask for subtask, known in entering if known is None]
+        unchanged = [known for _, known in entering if known is not None]
+        await self.pool.announce(subtask for subtask, _ in entering)
+        for known in unchanged:
+            await self._take_over(known)
         await run.recorder.record(*new)
         run.progress.done(EXPLORATION)
-        return Explored(application=application.name, proposals=tuple(new), unchanged=tuple(unchanged))
+        return Explored(
+            application=application.name,
+            proposals=tuple(new),
+            unchanged=tuple(item.subtask.subtask_id for item in unchanged),
+        )
+
+    def _versions(
+        self, application: Application, subtasks: Iterable[Subtask]
+    ) -> list[tuple[Subtask, VerifiedSubtask | None]]:
+        """Every subtask of the pool, proposed again or not, with what is verified of it; in an order that resuming keeps.
+
+        A curated subtask that the catalogue has changed or dropped since is left out.
+        """
+        run_id = self.run.run_id
+        found = {
+            named.subtask_id: (named, known)
+            for named, known in (version_of(item, self.known, self._to_verify, run_id) for item in subtasks)
+        }
+        for name, item in sorted(self.known.items()):
+            if item.subtask.application == application.name and item.subtask.origin != "curated":
+                found.setdefault(name, (item.subtask, item))
+        return list(found.values())
 
     def _to_verify(self, subtask: Subtask) -> list[BoundSubtask]:
         run = self.run
@@ -202,3 +228,13 @@ def _picture(run: Run) -> Picture:
     if run.settings.is_offline(ModelRole.ACTOR):
         return plain_picture
     return annotated_picture
+
+
+def _exploration_settings(run: Run) -> ExplorationSettings:
+    """The settings of the run; nobody walks for an explorer that follows rules and looks at nothing."""
+    settings = run.settings.exploration
+    return (
+        settings.model_copy(update={"walk_steps": 0})
+        if run.settings.is_offline(ModelRole.EXPLORER)
+        else settings
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from model_clients.ledger.request_keys import canonical_json
+from model_clients.ledger.request_keys import canonical_json, plain_turns
 from model_clients.messages import ModelRequest, TextContent
 
 _LONG_TEXT_CHARACTERS = 400
@@ -43,6 +43,10 @@ def stored_form(request: ModelRequest) -> StoredForm:
         "schema_name": request.reply_schema_name,
         "schema": _text(canonical_json(request.reply_schema), contents) if request.reply_schema else None,
     }
+    if request.computer is not None:
+        body["computer"] = plain_turns(request.computer)
+        for screenshot in (result.screenshot for turn in request.computer for result in turn.results):
+            contents[screenshot.sha256] = ("image/png", screenshot.png)
     return StoredForm(canonical_json(body), tuple((sha256, *rest) for sha256, rest in contents.items()))
 
 

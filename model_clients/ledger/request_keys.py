@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
 from model_clients.messages import Message, ModelRequest, TextContent
 from model_clients.settings import ModelSettings
+from taskgraph.records.computer_use import ComputerTurn
 
 _IDENTITY_FIELDS = frozenset(
     {
@@ -36,7 +38,14 @@ def request_key(settings: ModelSettings, request: ModelRequest) -> str:
         "messages": [plain_message(message) for message in request.messages],
         "attempt": request.attempt,
     }
+    if request.computer is not None:
+        identity["computer"] = plain_turns(request.computer)
     return hashlib.sha256(canonical_json(identity).encode()).hexdigest()
+
+
+def plain_turns(turns: Sequence[ComputerTurn]) -> list[JsonValue]:
+    """The turns of a conversation about a computer as JSON, pictures by their hash."""
+    return [turn.model_dump(mode="json") for turn in turns]
 
 
 def canonical_json(value: JsonValue) -> str:

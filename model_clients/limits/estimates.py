@@ -86,6 +86,8 @@ def _plain_input_tokens(request: ModelRequest) -> int:
                 tokens += len(content.text.encode("utf-8", errors="surrogatepass")) / _CHARACTERS_PER_TOKEN
             elif isinstance(content, ImageContent):
                 tokens += _TOKENS_PER_IMAGE
+    for turn in request.computer or ():
+        tokens += len(turn.reply.said) / _CHARACTERS_PER_TOKEN + _TOKENS_PER_IMAGE * len(turn.results)
     if request.reply_schema is not None:
         tokens += len(canonical_json(request.reply_schema)) / _CHARACTERS_PER_TOKEN
     return max(1, int(tokens))

@@ -13,6 +13,7 @@ from model_clients.client import BatchAnswer, BatchState
 from model_clients.errors import FormatUnsupportedError, ModelClientError, RequestFilteredError
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
+from model_clients.wire.anthropic_computer import computer_body, computer_reply
 from model_clients.wire.anthropic_json import messages_body, messages_reply
 from model_clients.wire.json_paths import text_at, value_at
 from model_clients.wire.provider_errors import FailedResponse
@@ -25,7 +26,7 @@ from model_clients.wire.sdk_calls import (
     mapped_errors,
     read_json,
 )
-from model_clients.wire.structured_modes import StructuredMode
+from model_clients.wire.structured_modes import Mode, StructuredMode
 
 if TYPE_CHECKING:
     from anthropic.types.messages.batch_create_params import Request
@@ -81,7 +82,7 @@ class AnthropicClient:
         """The reply to one request, sent once; see `ModelClient`."""
         while True:
             mode = self._mode.current
-            body: dict[str, object] = {**messages_body(self._settings, request, mode)}
+            body: dict[str, object] = {**self._body(request, mode)}
             started = time.monotonic()
             try:
                 with self._mapped():
@@ -95,9 +96,9 @@ class AnthropicClient:
                     raise
             else:
                 response = raw.http_response
-                reply = messages_reply(
-                    self._settings, read_json(f"{self.provider} {self.model}", response.content)
-                )
+                answer = read_json(f"{self.provider} {self.model}", response.content)
+                read = messages_reply if request.computer is None else computer_reply
+                reply = read(self._settings, answer)
                 return completed(reply, response.headers, started, response.headers.get("request-id", ""))
 
     async def close(self) -> None:
@@ -106,7 +107,7 @@ class AnthropicClient:
 
     def wire_request(self, request: ModelRequest) -> dict[str, JsonValue]:
         """The body that is sent."""
-        return messages_body(self._settings, request, self._mode.current)
+        return self._body(request, self._mode.current)
 
     def wire_reply(self, body: dict[str, JsonValue]) -> ModelReply:
         """The reply in a message."""
@@ -165,6 +166,11 @@ class AnthropicClient:
             request_id=text_at(problem, "request_id"),
         )
         return key, failed.error()
+
+    def _body(self, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
+        if request.computer is not None:
+            return computer_body(self._settings, request, request.computer)
+        return messages_body(self._settings, request, mode)
 
     def _mapped(self) -> AbstractContextManager[None]:
         return mapped_errors(self._errors, self._settings, self._key)

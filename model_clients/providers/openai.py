@@ -16,10 +16,12 @@ from model_clients.errors import (
     FormatUnsupportedError,
     ModelClientError,
     RequestFilteredError,
+    RequestRejectedError,
 )
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import text_at, value_at
+from model_clients.wire.openai_computer import computer_body, computer_reply
 from model_clients.wire.openai_json import chat_body, chat_reply, responses_body, responses_reply
 from model_clients.wire.provider_errors import FailedResponse
 from model_clients.wire.provider_keys import read_key, without_key
@@ -107,6 +109,8 @@ class OpenAIClient:
             else:
                 answer = read_json(f"{self.provider} {self.model}", response.content)
                 read = chat_reply if chat else responses_reply
+                if request.computer is not None:
+                    read = computer_reply
                 reply = read(self._settings, answer)
                 return completed(reply, response.headers, started, response.headers.get("x-request-id", ""))
 
@@ -198,6 +202,13 @@ class OpenAIClient:
         return not chat
 
     def _body(self, request: ModelRequest, mode: Mode) -> dict[str, JsonValue]:
+        if request.computer is not None:
+            if self._chat:
+                raise RequestRejectedError(
+                    f"{self.model} is asked by Chat Completions, which has no computer tool; set"
+                    " trajectories.actor=reply, or protocol=responses where the server speaks it."
+                )
+            return computer_body(self._settings, request, request.computer)
         make = chat_body if self._chat else responses_body
         return make(self._settings, request, mode)
 

@@ -176,7 +176,7 @@ def _responses_message(settings: ModelSettings, message: Message) -> dict[str, J
             parts.append(
                 {
                     "type": "input_image",
-                    "image_url": _data_address(content.image.png),
+                    "image_url": data_address(content.image.png),
                     "detail": settings.image_detail,
                 }
             )
@@ -192,7 +192,7 @@ def _chat_message(settings: ModelSettings, message: Message) -> dict[str, JsonVa
         if isinstance(content, TextContent):
             parts.append({"type": "text", "text": content.text})
         else:
-            address = _data_address(content.image.png)
+            address = data_address(content.image.png)
             parts.append(
                 {"type": "image_url", "image_url": {"url": address, "detail": settings.image_detail}}
             )
@@ -209,7 +209,8 @@ def _sampling(settings: ModelSettings) -> dict[str, JsonValue]:
     return sampling | parameters.extra
 
 
-def _data_address(png: bytes) -> str:
+def data_address(png: bytes) -> str:
+    """A PNG picture as an address."""
     return "data:image/png;base64," + base64.b64encode(png).decode()
 
 

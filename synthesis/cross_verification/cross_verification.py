@@ -8,6 +8,7 @@ performed again.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -119,6 +120,8 @@ class CrossVerifier:
                 reason=failure.reason,
                 message=failure.message,
                 details={
+                    "instruction_template": work.subtask.instruction_template,
+                    "parameter_sets": json.dumps(work.subtask.available_parameters, ensure_ascii=False),
                     "performances": str(len(work.performances.recorded)),
                     "functions": str(len(work.functions)),
                 },

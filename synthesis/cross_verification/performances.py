@@ -22,7 +22,8 @@ from taskgraph.records.trajectory import Trajectory
 
 _QUORUM = 2
 _MOST_GIVEN_UP = 2
-"""After so many performances that gave up with a reason, and none that finished, further ones are not worth their price."""
+"""After so many performances that gave up or came to no end, and none that finished, further ones are not worth their price."""
+_GIVEN_UP = frozenset({"gave_up", "step_limit", "model_error"})
 
 
 @dataclass(slots=True)
@@ -75,13 +76,14 @@ class Performances:
     def hopeless(self) -> tuple[str, ...]:
         """Unique reasons why further performances are not worth their cost; empty if they are.
 
-        The actor gave up often enough and never finished, or the state at the start lacks what the subtask reads.
+        The actor gave up, ran out of steps or gave no usable answer often enough and never finished, or the state at the start
+        lacks what the subtask reads.
         """
         counted = [item for item in self.recorded if item.trajectory_id not in self.discarded]
         invalid = [item.message for item in counted if item.termination == "invalid_start"]
         if invalid:
             return tuple(dict.fromkeys(f"at the start {message}" for message in invalid))
-        reasons = [item.message for item in counted if item.termination == "gave_up" and item.message]
+        reasons = [item.message for item in counted if item.termination in _GIVEN_UP and item.message]
         if len(reasons) < _MOST_GIVEN_UP or any(item.termination == "finished" for item in counted):
             return ()
         return tuple(dict.fromkeys(reasons))

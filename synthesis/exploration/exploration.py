@@ -8,14 +8,20 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from environments.errors import EnvironmentFailureError
+from evaluators_api.reference import checks_overview
 from model_clients.errors import CallFailedError
-from prompts.inputs import ControlInView, ExplorerInput, ResourceInView, SubtaskToDeclare
-from prompts.replies import ExplorerReply
+from prompts.inputs import ExplorerInput, ResourceInView, SubtaskToDeclare
+from prompts.replies import NamedValue, ProposedSubtask
 from resources.applications import Application, ResourceDeclaration
 from resources.categories import ResourceCategory
 from resources.record import Record
+from synthesis.exploration.category_checks import checked_categories
+from synthesis.exploration.controls_in_view import controls_in_view
+from synthesis.exploration.memory import ExplorationMemory, screens_in_view
 from synthesis.exploration.proposal_checks import DECLARATION_REASONS, accepted_subtask, curated_subtasks
+from synthesis.exploration.walking import Walk
 from synthesis.ports import Environments, Models
+from taskgraph.records.exploration import ProposedCategory, SeenScreen
 from taskgraph.records.interaction import Observation
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
@@ -31,6 +37,9 @@ class ExplorationSettings(Record):
     """Most subtasks of one application: the curated ones come first, and the explorer is asked for the rest."""
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
+    walk_steps: int = Field(default=60, ge=0)
+    """Most actions for looking at further screens, breadth first and without keeping changes, before a model is asked; 0 shows it
+    the first screen only. A later exploration of the same version goes on from there."""
     environment_attempts: int = Field(default=3, ge=1)
     """How often the application is started when it fails in a way that another try may not meet."""
     declaration_votes: int = Field(default=3, ge=1)
@@ -51,6 +60,13 @@ class Exploration:
     """Curated subtasks, and proposals that the records allow."""
     rejections: tuple[Rejection, ...]
     """The others, or the application itself, with the reason."""
+    screens: tuple[SeenScreen, ...] = ()
+    """Screens seen for the first time."""
+    categories: tuple[ProposedCategory, ...] = ()
+    """New resource categories that its proposals use."""
+
+
+_NOTHING_KNOWN = ExplorationMemory()
 
 
 async def explore_application(
@@ -60,56 +76,108 @@ async def explore_application(
     environments: Environments | None,
     categories: Mapping[str, ResourceCategory],
     settings: ExplorationSettings,
+    memory: ExplorationMemory = _NOTHING_KNOWN,
     provenance: Provenance,
 ) -> Exploration:
     """The curated subtasks of `application`, and what the explorer proposes beside them, as far as it is well formed.
 
-    Curated subtasks enter as the catalogue has them, up to the most that are wanted; the explorer is asked for the rest. An
-    application that does not come up, or a model that gives no usable answer, is a rejection of the application.
+    Curated subtasks enter as the catalogue has them, up to the most that are wanted; the explorer is asked for the rest,
+    and told what `memory` holds. An application that does not come up, or a model that gives no usable answer, is a
+    rejection of the application.
 
     Raises:
         ModelClientError: calls cannot go on at all (budget, key, provider).
     """
-    observation = None
-    if environments is not None and settings.look_at_application:
-        try:
-            observation = await _first_screen(application, environments, settings.environment_attempts)
-        except EnvironmentFailureError as error:
-            return _rejected(application, "application_unavailable", str(error), provenance)
     curated, rejections = curated_subtasks(application, categories, provenance)
     curated = curated[: settings.subtasks_per_application]
-    if len(curated) == settings.subtasks_per_application:
-        return Exploration(application, curated, tuple(rejections))
+    wanted = settings.subtasks_per_application - len(curated) - len(memory.verified)
+    observation, found = None, tuple[SeenScreen, ...]()
+    if environments is not None and settings.look_at_application:
+        budget = settings.walk_steps if wanted > 0 and not memory.walked else 0
+        try:
+            observation, found = await _look(application, environments, settings, budget, memory, provenance)
+        except EnvironmentFailureError as error:
+            return _rejected(application, "application_unavailable", str(error), provenance)
+    if wanted <= 0:
+        return Exploration(application, curated, tuple(rejections), found)
     try:
-        reply = await _ask(application, models, categories, settings, observation=observation)
+        question = _question(
+            application,
+            categories,
+            wanted=wanted,
+            observation=observation,
+            memory=memory,
+            screens=(*memory.screens, *found),
+        )
+        reply = await models.ask(question, stage=STAGE, item_id=application.name)
     except CallFailedError as error:
         failed = _rejected(application, "no_usable_reply", str(error), provenance)
-        return Exploration(application, curated, (*rejections, *failed.rejections))
+        return Exploration(application, curated, (*rejections, *failed.rejections), found)
+    new, refused = checked_categories(reply, memory.verified, categories, application, provenance)
+    rejections += refused
+    known_categories = {**categories, **{item.name: item.category for item in new}}
     subtasks: dict[str, Subtask] = {}
     ballots: dict[str, list[Subtask]] = {}
     for proposal in reply.subtasks:
         known = (*curated, *subtasks.values())
-        found = accepted_subtask(proposal, application, categories, known, provenance)
-        votes = 1
-        if isinstance(found, Rejection) and found.reason in DECLARATION_REASONS:
-            bare = proposal.model_copy(update={"inputs": [], "outputs": []})
-            found, votes = accepted_subtask(bare, application, categories, known, provenance), 0
-        if isinstance(found, Rejection):
-            rejections.append(found)
+        verdict, votes = _accepted(proposal, application, known_categories, known, memory, provenance)
+        if isinstance(verdict, Rejection):
+            rejections.append(verdict)
         else:
-            subtasks[found.subtask_id] = found
-            ballots[found.subtask_id] = [found] * votes
-    agreed, disagreed = await _agree(subtasks, ballots, application, models, categories, settings)
-    return Exploration(application, (*curated, *agreed), (*rejections, *disagreed))
+            subtasks[verdict.subtask_id] = verdict
+            ballots[verdict.subtask_id] = [verdict] * votes
+    agreed, disagreed = await _agree(subtasks, ballots, application, models, known_categories, settings)
+    return Exploration(application, (*curated, *agreed), (*rejections, *disagreed), found, new)
 
 
-async def _first_screen(application: Application, environments: Environments, attempts: int) -> Observation:
-    """The screen of the application after its start, which is tried again where that can help."""
+def _accepted(
+    proposal: ProposedSubtask,
+    application: Application,
+    categories: Mapping[str, ResourceCategory],
+    known: Sequence[Subtask],
+    memory: ExplorationMemory,
+    provenance: Provenance,
+) -> tuple[Subtask | Rejection, int]:
+    """The subtask of a proposal with the votes that its declarations count, or its rejection."""
+    earlier = memory.verified
+    found = accepted_subtask(proposal, application, categories, known, provenance, earlier=earlier)
+    votes = 1
+    if isinstance(found, Rejection) and found.reason in DECLARATION_REASONS:
+        bare = proposal.model_copy(update={"inputs": [], "outputs": []})
+        found = accepted_subtask(bare, application, categories, known, provenance, earlier=earlier)
+        votes = 0
+    again = memory.repeats_rejection(found) if isinstance(found, Subtask) else None
+    if again is not None:
+        found = again.model_copy(
+            update={
+                "stage": STAGE,
+                "reason": "repeated",
+                "message": f"was rejected before and is unchanged: {again.reason}: {again.message}",
+                "provenance": provenance.model_copy(update={"stage": STAGE}),
+            }
+        )
+    return found, votes
+
+
+async def _look(
+    application: Application,
+    environments: Environments,
+    settings: ExplorationSettings,
+    budget: int,
+    memory: ExplorationMemory,
+    provenance: Provenance,
+) -> tuple[Observation, tuple[SeenScreen, ...]]:
+    """The first screen, and what a walk of `budget` actions saw beyond it; tried again where that can help."""
+    attempts = settings.environment_attempts
     while True:
         attempts -= 1
         try:
             async with environments.lease(application.platform) as environment:
-                return await environment.reset([application])
+                if not budget:
+                    return await environment.reset([application]), ()
+                walk = Walk(environment, application, budget, list(memory.screens), provenance)
+                first = await walk.go()
+                return first, tuple(walk.found)
         except EnvironmentFailureError as error:
             if not error.transient or not attempts:
                 raise
@@ -133,7 +201,8 @@ async def propose_again(
     name = subtask.template.name
     feedback = [f"{name}: {problem}" for problem in problems]
     try:
-        reply = await _ask(application, models, categories, settings, feedback=feedback, attempt=attempt)
+        question = _question(application, categories, wanted=1, feedback=feedback)
+        reply = await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
     except CallFailedError:
         return None
     for proposal in reply.subtasks:
@@ -162,16 +231,15 @@ async def _agree(
         if not undecided or attempt == settings.declaration_rounds:
             break
         try:
-            reply = await _ask(
-                application, models, categories, settings, to_declare=undecided, attempt=attempt
-            )
+            question = _question(application, categories, wanted=len(undecided), to_declare=undecided)
+            reply = await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
         except CallFailedError:
             continue
         for proposal in reply.subtasks:
             first = proposed.get(f"{application.name}.{proposal.name}")
             if first is None or first.subtask_id in agreed:
                 continue
-            found = accepted_subtask(proposal, application, categories, (), first.provenance)
+            found = accepted_subtask(_of(first, proposal), application, categories, (), first.provenance)
             if isinstance(found, Subtask):
                 votes[first.subtask_id].append(
                     first.model_copy(update={"inputs": found.inputs, "outputs": found.outputs})
@@ -200,56 +268,53 @@ def _winner(ballots: Sequence[Subtask], needed: int) -> Subtask | None:
     return largest[0] if len(largest) >= needed else None
 
 
-async def _ask(
+def _of(first: Subtask, declared: ProposedSubtask) -> ProposedSubtask:
+    """The subtask that was proposed first with the inputs and outputs of another answer, which need not repeat the rest."""
+    sets = [
+        [NamedValue(name=name, value=value) for name, value in item.items()]
+        for item in first.available_parameters
+    ]
+    return declared.model_copy(
+        update={
+            "instruction_template": first.instruction_template,
+            "parameter_sets": sets,
+            "fresh": list(first.fresh),
+        }
+    )
+
+
+def _question(
     application: Application,
-    models: Models,
     categories: Mapping[str, ResourceCategory],
-    settings: ExplorationSettings,
     *,
+    wanted: int,
     observation: Observation | None = None,
+    memory: ExplorationMemory = _NOTHING_KNOWN,
+    screens: Sequence[SeenScreen] = (),
     to_declare: Sequence[Subtask] = (),
     feedback: Sequence[str] = (),
-    attempt: int = 0,
-) -> ExplorerReply:
-    examples = tuple(example.template for example in application.example_subtasks)
-    question = ExplorerInput(
+) -> ExplorerInput:
+    return ExplorerInput(
         application=application.name,
         title=application.title,
         application_category=application.category,
         description=application.description,
         manual=application.manual,
         resource_categories=tuple(categories.values()),
+        checks=checks_overview(),
         fixtures=tuple(
             ResourceInView(category=item.category, value=item.value) for item in application.fixtures
         ),
-        examples=examples,
-        controls=controls_in_view(observation) if observation else (),
+        examples=tuple(example.template for example in application.example_subtasks),
+        verified=memory.known_subtasks(),
+        rejected=memory.rejected_subtasks(),
+        wishes=memory.wishes,
+        screens=screens_in_view(screens),
+        controls=controls_in_view(observation.controls) if observation else (),
         screenshot=observation.screenshot if observation else None,
-        wanted=max(1, settings.subtasks_per_application - len(examples)),
+        wanted=wanted,
         to_declare=tuple(SubtaskToDeclare.of(item.template) for item in to_declare),
         feedback=tuple(feedback),
-    )
-    return await models.ask(question, stage=STAGE, item_id=application.name, attempt=attempt)
-
-
-def controls_in_view(observation: Observation) -> tuple[ControlInView, ...]:
-    """The controls of a screen, as models are shown them."""
-    return tuple(
-        ControlInView(
-            label=control.label,
-            control_text=control.text,
-            control_type=control.control_type,
-            parent_control_text=control.parent_text,
-            parent_control_type=control.parent_type,
-            row=control.row,
-            section=control.section,
-            value=control.value,
-            checked=control.checked,
-            disabled=control.disabled,
-            focused=control.focused,
-            application=control.application,
-        )
-        for control in observation.controls
     )
 
 

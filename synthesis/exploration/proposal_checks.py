@@ -34,14 +34,21 @@ def accepted_subtask(
     categories: Mapping[str, ResourceCategory],
     known: Iterable[Subtask],
     provenance: Provenance,
+    *,
+    earlier: Iterable[Subtask] = (),
 ) -> Subtask | Rejection:
     """The subtask of a proposal, or its rejection: a proposal must be usable as it stands.
 
     Placeholders and parameters agree, at least one complete parameter set is left after doubles are dropped,
-    declared categories exist and their values fit them, and no known subtask says the same.
+    declared categories exist and their values fit them, and no known subtask says the same. One of the `earlier` runs
+    may have the same name: the proposal is then a new version of it.
     """
     try:
-        return _subtask(_template(proposal), application, categories, known, provenance)
+        if not proposal.instruction_template.strip():
+            raise _ProposalRefusedError("empty_value", "its instruction_template is empty.")
+        template = _template(proposal)
+        _refuse_repetition(template, earlier, categories)
+        return _subtask(template, application, categories, known, provenance)
     except _ProposalRefusedError as refused:
         return _rejection(refused, proposal, application, provenance)
 
@@ -125,10 +132,9 @@ def _subtask(
                 f" {names}.",
             )
         _check_value(declaration.category, declaration.parameter, sets, categories)
+    known = tuple(known)
+    _refuse_repetition(proposal, known, categories)
     for other in known:
-        templates = other.instruction_template, proposal.instruction_template
-        if len({_folded(template, categories) for template in templates}) == 1:
-            raise _ProposalRefusedError("duplicate", f"says the same as {other.subtask_id}.")
         if other.subtask_id == f"{application.name}.{proposal.name}":
             raise _ProposalRefusedError(
                 "duplicate", f"the name {proposal.name!r} is taken by another proposal."
@@ -147,6 +153,15 @@ def _subtask(
     except ParameterInvalidError as error:
         raise _ProposalRefusedError("resource_without_value", str(error)) from error
     return subtask
+
+
+def _refuse_repetition(
+    proposal: SubtaskTemplate, known: Iterable[Subtask], categories: Mapping[str, ResourceCategory]
+) -> None:
+    for other in known:
+        templates = other.instruction_template, proposal.instruction_template
+        if len({_folded(template, categories) for template in templates}) == 1:
+            raise _ProposalRefusedError("duplicate", f"says the same as {other.subtask_id}.")
 
 
 def _parameter_sets(proposal: SubtaskTemplate, names: list[str]) -> tuple[dict[str, str], ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import Field
 
-from environments.agent import Decision
+from environments.agent import Agent, Decision
 from environments.annotated import annotate
 from environments.environment import Environment
 from environments.episode import run_episode
@@ -20,9 +21,10 @@ from prompts.inputs import ActorInput, StepInHistory
 from prompts.replies import ActorReply
 from resources.applications import Application
 from resources.record import Record
-from synthesis.exploration.exploration import controls_in_view
+from synthesis.exploration.controls_in_view import controls_in_view
 from synthesis.ports import Environments, Models
 from synthesis.trajectories.actor_actions import action_of_reply
+from synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
 from synthesis.trajectories.settled_ends import ask_to_settle, last_click, left_open
 from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files
 from taskgraph.records.assignment import Assignment
@@ -61,6 +63,11 @@ class TrajectorySettings(Record):
     """How often a performance is begun when the environment fails in a way that another try may not meet."""
     coordinates: Coordinates = "labels"
     """How the actor says where: by `labels` of controls, or also by points in `pixels`, `fractions` or `thousandths`."""
+    actor: Literal["reply", "computer_tool"] = "reply"
+    """How the actor is asked: for one action as JSON per step, with the list of controls; or through its provider's own
+    `computer` tool (OpenAI, Anthropic), which sees the screen alone."""
+    safety_checks: SafetyPolicy = "refuse"
+    """With the computer tool: what becomes of actions that the provider has doubts about. `acknowledge` carries them out."""
 
 
 @dataclass(slots=True)
@@ -121,7 +128,7 @@ class ModelAgent:
             history=tuple(_in_history(step) for step in history),
             steps_left=max(0, self.step_limit - len(history)),
             window_title=observation.window_title,
-            controls=controls_in_view(observation),
+            controls=controls_in_view(observation.controls),
             coordinates=self.coordinates,
             screen_size=observation.screen_size,
             screenshot=self.picture(observation),
@@ -135,6 +142,26 @@ class ModelAgent:
             )
         except CallFailedError as error:
             raise AgentError(str(error)) from error
+
+
+def actor(
+    models: Models,
+    item_id: str,
+    application: Application,
+    step_limit: int,
+    settings: TrajectorySettings,
+    picture: Picture,
+    *,
+    attempt: int = 0,
+    feedback: tuple[str, ...] = (),
+) -> Agent:
+    """The agent that asks the actor model, in the way that `settings` want."""
+    if settings.actor == "computer_tool":
+        safety = settings.safety_checks
+        return ComputerAgent(models, item_id, application, step_limit, attempt, feedback, safety)
+    return ModelAgent(
+        models, item_id, application, step_limit, attempt, feedback, picture, settings.coordinates
+    )
 
 
 async def perform_subtask(
@@ -164,15 +191,15 @@ async def perform_subtask(
     trajectory = None
     for _ in range(settings.environment_attempts):
         failures: list[EnvironmentFailureError] = []
-        agent = ModelAgent(
+        agent = actor(
             models,
             instance.instance_id,
             application,
             settings.step_limit,
-            attempt,
-            tuple(feedback),
+            settings,
             picture,
-            settings.coordinates,
+            attempt=attempt,
+            feedback=tuple(feedback),
         )
         async with environments.lease(application.platform) as environment:
             trajectory = await run_episode(

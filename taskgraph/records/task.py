@@ -215,6 +215,7 @@ class Rejection(Record):
 
     item_kind: Literal[
         "application",
+        "resource_category",
         "subtask",
         "trajectory",
         "evaluation_function",

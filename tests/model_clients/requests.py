@@ -9,6 +9,7 @@ from model_clients.conversation import first_request
 from model_clients.messages import ModelRequest
 from model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
 from resources.record import Record
+from taskgraph.records.computer_use import ComputerTurn
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.model_calls import ModelRole
 from tests.servers.models.behaviour import WireCall
@@ -34,6 +35,8 @@ class PlainQuestion:
     template_hash: str = "0" * 64
     role: ModelRole = ModelRole.SUMMARIZER
     reply_type: type[Verdict] = Verdict
+    stable: int = 0
+    computer: tuple[ComputerTurn, ...] | None = None
 
     def rendered(self) -> PlainQuestion:
         return self

@@ -6,6 +6,7 @@ import pytest
 from jinja2 import meta
 from pydantic import JsonValue
 
+from model_clients.conversation import first_request
 from prompts import inputs as prompt_inputs
 from prompts import rendering
 from prompts.errors import UnknownTemplateError
@@ -14,6 +15,7 @@ from prompts.inputs import (
     DependencyJudgeInput,
     NumberedSubtask,
     ResourceLink,
+    StepInHistory,
     SummarizerInput,
 )
 from prompts.prompt_input import PromptInput
@@ -26,12 +28,12 @@ INPUTS = sorted(
         for item in vars(prompt_inputs).values()
         if isinstance(item, type) and issubclass(item, PromptInput) and hasattr(item, "role")
     ),
-    key=lambda item: item.role,
+    key=lambda item: item.template or item.role,
 )
 
 
 def test_every_template_has_one_typed_input() -> None:
-    assert tuple(item.role for item in INPUTS) == template_names()
+    assert tuple(item.template or item.role for item in INPUTS) == template_names()
 
 
 def template_variables(name: str) -> set[str]:
@@ -42,13 +44,18 @@ def template_variables(name: str) -> set[str]:
         found
         for source in sources
         for found in meta.find_undeclared_variables(rendering._environment().parse(source))
+        if found != "cached_up_to_here"
     }
 
 
-@pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
+@pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.template or item.role)
 def test_template_uses_exactly_the_fields_of_its_input(record: type[PromptInput[Any]]) -> None:
     pictures = {name for name, field in record.model_fields.items() if "Screenshot" in str(field.annotation)}
-    assert template_variables(record.role) == set(record.model_fields) - pictures
+    sent_beside = {name for name, field in record.model_fields.items() if field.exclude}
+    assert (
+        template_variables(record.template or record.role)
+        == set(record.model_fields) - pictures - sent_beside
+    )
 
 
 def test_text_of_a_model_is_data_and_never_a_template() -> None:
@@ -96,11 +103,13 @@ def test_links_are_shown_with_their_values() -> None:
 
 
 def test_an_unknown_template_is_named_with_the_known_ones() -> None:
-    with pytest.raises(UnknownTemplateError, match=r"'nothing'; known: actor, dependency_judge"):
+    with pytest.raises(
+        UnknownTemplateError, match=r"'nothing'; known: actor, computer_actor, dependency_judge"
+    ):
         template_hash("nothing")
 
 
-@pytest.mark.parametrize("record", INPUTS, ids=lambda item: item.role)
+@pytest.mark.parametrize("record", [item for item in INPUTS if not item.template], ids=lambda item: item.role)
 def test_every_prompt_shows_one_worked_example_of_its_reply(record: type[PromptInput[Any]]) -> None:
     values: dict[str, JsonValue] = {
         name: [] if "tuple" in str(info.annotation) else "" for name, info in record.model_fields.items()
@@ -110,3 +119,34 @@ def test_every_prompt_shows_one_worked_example_of_its_reply(record: type[PromptI
     reply_type = record.reply_type.fget(None)  # type: ignore[attr-defined]
     reply = reply_type.model_validate_json(example)
     assert any(getattr(reply, name) for name in reply_type.model_fields)
+
+
+def test_the_history_of_one_step_begins_that_of_the_next() -> None:
+    first = ActorInput(
+        application="notes",
+        title="Notes",
+        manual="Press New.",
+        instruction="Create 'a'.",
+        history=(StepInHistory(step=1, function="click_input", control_text="New"),),
+        steps_left=9,
+        screenshot=Screenshot.of(b"one"),
+    )
+    later = (*first.history, StepInHistory(step=2, function="wait"))
+    second = first.model_copy(update={"history": later, "steps_left": 8})
+    one, two = first.rendered(), second.rendered()
+    assert one.stable and two.user.startswith(one.user[: one.stable])
+    assert "Create 'a'." in one.user[: one.stable] and "9 more steps" in one.user[one.stable :]
+
+
+def test_requests_hold_what_stays_before_what_grows_before_what_differs() -> None:
+    question = ActorInput(
+        application="notes",
+        title="Notes",
+        manual="Press New.",
+        instruction="Create 'a'.",
+        steps_left=9,
+        screenshot=Screenshot.of(b"one"),
+    )
+    system, user = first_request(question, stage="s", item_id="i").messages
+    kinds = [(item.kind, getattr(item, "cacheable", False)) for item in (*system.content, *user.content)]
+    assert kinds == [("text", True), ("text", True), ("text", False), ("image", False)]

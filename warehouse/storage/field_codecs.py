@@ -20,12 +20,14 @@ from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 
 from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.exploration import SeenScreen
 from taskgraph.records.interaction import Control, Screenshot
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import TrajectoryStep
 
 SHARED_CONTROLS: set[tuple[type[BaseModel], str]] = {
     (Evidence, "controls"),
+    (SeenScreen, "controls"),
     (TrajectoryStep, "observation_controls"),
 }
 """Fields stored as a hash into the table `control_lists`."""

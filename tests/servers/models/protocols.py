@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
 from tests.servers.models.behaviour import WireCall
+from tests.servers.models.computer_use import asks_for_computer, computer_items
 
 _CHARACTERS_PER_TOKEN = 4
 
@@ -152,6 +153,8 @@ def _responses_body(call: WireCall, answer: Answer, used: tuple[int, int]) -> di
             "name": "answer",
             "arguments": answer.text,
         }
+    computer = asks_for_computer(call) and answer.finish == "stop"
+    output = computer_items(call, answer.text) if computer else [item]
     reasons: dict[str, JsonValue] = {"length": "max_output_tokens", "content_filter": "content_filter"}
     incomplete = answer.finish in reasons
     return {
@@ -162,7 +165,7 @@ def _responses_body(call: WireCall, answer: Answer, used: tuple[int, int]) -> di
         "status": "incomplete" if incomplete else "completed",
         "incomplete_details": {"reason": reasons[answer.finish]} if incomplete else None,
         "error": None,
-        "output": [item],
+        "output": output,
         "usage": {
             "input_tokens": used[0],
             "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
@@ -205,6 +208,10 @@ def _messages_body(call: WireCall, answer: Answer, used: tuple[int, int]) -> dic
             reason = "tool_use"
         except ValueError:
             reason = "end_turn"
+    content = [block]
+    if asks_for_computer(call) and answer.finish == "stop":
+        content = computer_items(call, answer.text)
+        reason = "tool_use" if any(text_at(item, "type") == "tool_use" for item in content) else "end_turn"
     marked = any(value_at(part, "cache_control") for part in list_at(call.body, "system"))
     cached = len(call.system) // _CHARACTERS_PER_TOKEN if marked else 0
     return {
@@ -212,7 +219,7 @@ def _messages_body(call: WireCall, answer: Answer, used: tuple[int, int]) -> dic
         "type": "message",
         "role": "assistant",
         "model": call.model,
-        "content": [block],
+        "content": content,
         "stop_reason": reason,
         "stop_sequence": None,
         "usage": {

@@ -14,6 +14,7 @@ from model_clients.limits.rate_buckets import RateBucket
 from tests.servers.models.batches import ServerBatches
 from tests.servers.models.behaviour import Answerer, Behaviour, Script, WireCall, always
 from tests.servers.models.call_statistics import ServerStatistics
+from tests.servers.models.computer_use import asks_for_computer, refusal_of
 from tests.servers.models.examples import example_of
 from tests.servers.models.http_server import HttpRequest, HttpResponse, HttpServer
 from tests.servers.models.protocols import Answer, Finish, read_call, write_answer, write_error
@@ -148,6 +149,9 @@ class LocalModelServer:
                 return HttpResponse(b"<html>502 Bad Gateway</html>", 200, headers)
             case _:
                 pass
+        refused = refusal_of(call) if asks_for_computer(call) else ""
+        if refused:
+            return _json(write_error(call.protocol, 400, "", refused), 400, headers)
         self.answered += 1
         response = _json(self._answer(call, behaviour), 200, headers)
         if behaviour.kind == "cut_off":

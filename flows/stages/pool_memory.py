@@ -1,0 +1,97 @@
+"""What the warehouse remembers for exploration: verified and rejected subtasks, screens, categories, and what was missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from flows.stages.known_pool import is_unchanged
+from resources.applications import Application
+from resources.categories import ResourceCategory
+from resources.reading.catalog import load_resource_categories
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.exploration.memory import ExplorationMemory
+from taskgraph.records.exploration import ProposedCategory, SeenScreen
+from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskgraph.records.task import Rejection
+from warehouse.store import Warehouse
+
+_MOST_WISHES = 5
+_VERSION = re.compile(r"_v\d+$")
+
+
+def known_categories(catalog: Path | None, warehouse: Warehouse) -> dict[str, ResourceCategory]:
+    """The categories of the catalogue, and those that models proposed; the catalogue has the last word."""
+    proposed = {item.name: item.category for item in warehouse.read(ProposedCategory)}
+    return {**proposed, **load_resource_categories(catalog)}
+
+
+def remembered(
+    warehouse: Warehouse, application: Application, known: Iterable[VerifiedSubtask], run_id: str
+) -> ExplorationMemory:
+    """What runs other than `run_id` brought for `application`.
+
+    What this run did itself is left out, so that it asks the same questions when it is resumed.
+    """
+    name = application.name
+    verified = tuple(
+        item.subtask
+        for item in known
+        if item.subtask.application == name
+        and item.subtask.origin != "curated"
+        and item.subtask.provenance.run_id != run_id
+    )
+    done = {item.subtask_id for item in verified}
+    rejected = warehouse.read(
+        Rejection,
+        "item_kind = 'subtask' AND starts_with(item_id, ?) AND run_id <> ?",
+        [f"{name}.", run_id],
+    )
+    screens = tuple(
+        warehouse.read(SeenScreen, "application = ? AND version = ?", [name, application.version])
+    )
+    return ExplorationMemory(
+        verified=verified,
+        rejected=tuple(item for item in rejected if item.item_id not in done),
+        screens=screens,
+        walked=any(item.provenance.run_id == run_id for item in screens),
+        wishes=_wishes(warehouse, run_id),
+    )
+
+
+def _wishes(warehouse: Warehouse, run_id: str) -> tuple[str, ...]:
+    """What the last composition of another run was short of."""
+    rows = warehouse.query(
+        "SELECT message FROM rejections WHERE item_kind = 'composition' AND run_id = ("
+        "SELECT r.run_id FROM rejections AS r JOIN runs USING (run_id) WHERE r.item_kind = 'composition'"
+        " AND r.run_id <> ? ORDER BY runs.started_at DESC LIMIT 1) ORDER BY message",
+        [run_id],
+    ).rows()
+    return tuple(dict.fromkeys(str(row[0]) for row in rows))[:_MOST_WISHES]
+
+
+def version_of(
+    subtask: Subtask,
+    known: Mapping[str, VerifiedSubtask],
+    to_verify: Callable[[Subtask], Sequence[BoundSubtask]],
+    run_id: str,
+) -> tuple[Subtask, VerifiedSubtask | None]:
+    """`subtask` under the id that it has in the pool, and the verified subtask that equals it, if there is one.
+
+    The id of a verified subtask never stands for anything else: a changed one is a new version, `<id>_v2` and so on. What
+    the run itself verified under this name before it was interrupted is what became of the subtask.
+    """
+    stem = _VERSION.sub("", subtask.subtask_id)
+    versions = {name: item for name, item in known.items() if _VERSION.sub("", name) == stem}
+    for item in versions.values():
+        ours = item.subtask.provenance.run_id == run_id
+        named = subtask.model_copy(update={"subtask_id": item.subtask.subtask_id})
+        if ours or is_unchanged(named, item, to_verify(named)):
+            return item.subtask, item
+    if subtask.subtask_id not in versions:
+        return subtask, None
+    number = 2
+    while f"{stem}_v{number}" in versions:
+        number += 1
+    return subtask.model_copy(update={"subtask_id": f"{stem}_v{number}"}), None

@@ -1,0 +1,149 @@
+"""Anthropic's `computer_toolset_20260801` in the Messages protocol: every action is a `tool_use` block of its own."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from model_clients.messages import ModelReply, ModelRequest
+from model_clients.settings import ModelSettings
+from model_clients.wire.anthropic_json import messages_body, messages_reply
+from model_clients.wire.json_paths import list_at, text_at, value_at
+from taskgraph.records.computer_use import (
+    ComputerAction,
+    ComputerCall,
+    ComputerReply,
+    ComputerResult,
+    ComputerTurn,
+)
+from taskgraph.records.gestures import Button, Point
+
+TOOLSET = "computer"
+"""Name of the family, which results repeat."""
+_NOT_OFFERED = ("cursor_position", "left_mouse_down", "left_mouse_up", "zoom")
+_CLICKS: dict[str, tuple[Button, int]] = {
+    "left_click": ("left", 1),
+    "right_click": ("right", 1),
+    "middle_click": ("middle", 1),
+    "double_click": ("left", 2),
+    "triple_click": ("left", 3),
+}
+_WAYS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
+_CACHED: JsonValue = {"type": "ephemeral"}
+
+
+def computer_body(
+    settings: ModelSettings, request: ModelRequest, turns: Sequence[ComputerTurn]
+) -> dict[str, JsonValue]:
+    """The body that asks for the next actions, with everything that was done before; cached up to the last result."""
+    body = messages_body(settings, request, "json")
+    messages = list_at(body, "messages")
+    for turn in turns:
+        messages.append({"role": "assistant", "content": json.loads(turn.reply.said)})
+        results: list[JsonValue] = [_result(result) for result in turn.results]
+        messages.append({"role": "user", "content": results})
+    _mark_last(messages)
+    configs: JsonValue = {name: {"enabled": False} for name in _NOT_OFFERED}
+    tool: JsonValue = {"type": "computer_toolset_20260801", "configs": configs}
+    return body | {"messages": messages, "tools": [tool]}
+
+
+def computer_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
+    """The reply, whose text is a `ComputerReply` as JSON.
+
+    Raises:
+        ConnectionLostError: the body is no message.
+    """
+    reply = messages_reply(settings, body)
+    if reply.finish_reason != "stop":
+        return reply
+    blocks = list_at(body, "content")
+    words = "".join(text_at(block, "text") for block in blocks if text_at(block, "type") == "text")
+    calls = tuple(_call(block) for block in blocks if text_at(block, "type") == "tool_use")
+    said = ComputerReply(said=json.dumps(blocks), text=words, calls=calls)
+    return reply.model_copy(update={"text": said.model_dump_json()})
+
+
+def _result(result: ComputerResult) -> JsonValue:
+    picture: JsonValue = {
+        "type": "image",
+        "source": {
+            "type": "base64",
+            "media_type": "image/png",
+            "data": base64.b64encode(result.screenshot.png).decode(),
+        },
+    }
+    content: list[JsonValue] = [picture]
+    if result.problem:
+        content = [{"type": "text", "text": result.problem}]
+    return {
+        "type": "tool_result",
+        "tool_use_id": result.call_id,
+        "toolset_name": TOOLSET,
+        "content": content,
+        "is_error": bool(result.problem),
+    }
+
+
+def _mark_last(messages: Sequence[JsonValue]) -> None:
+    """Ask to cache everything up to the last block of the last message."""
+    blocks = list_at(messages[-1], "content") if messages else []
+    if blocks and isinstance(blocks[-1], dict):
+        blocks[-1]["cache_control"] = _CACHED
+
+
+def _call(block: JsonValue) -> ComputerCall:
+    action = _action(text_at(block, "name"), value_at(block, "input"))
+    return ComputerCall(call_id=text_at(block, "id"), actions=(action,))
+
+
+def _action(name: str, given: JsonValue) -> ComputerAction:
+    here = _points(given, "coordinate")
+    held = tuple(part for part in text_at(given, "text").split("+") if part)
+    if name in _CLICKS:
+        button, times = _CLICKS[name]
+        return ComputerAction(kind="click", path=here, button=button, times=times, keys=held)
+    match name:
+        case "mouse_move":
+            return ComputerAction(kind="move", path=here)
+        case "left_click_drag":
+            path = (*_points(given, "start_coordinate"), *here)
+            return ComputerAction(kind="drag", path=path, keys=held)
+        case "scroll":
+            right, up = _WAYS.get(text_at(given, "scroll_direction"), (0, 0))
+            amount = int(_number(given, "scroll_amount", 1))
+            wheel = (right * amount, up * amount)
+            return ComputerAction(kind="scroll", path=here, wheel=wheel, keys=held)
+        case "type":
+            return ComputerAction(kind="type", text=text_at(given, "text"))
+        case "key":
+            return ComputerAction(kind="press", keys=_chord(given), times=int(_number(given, "repeat", 1)))
+        case "hold_key":
+            return ComputerAction(kind="hold", keys=_chord(given), seconds=_number(given, "duration", 1))
+        case "wait":
+            return ComputerAction(kind="wait", seconds=_number(given, "duration", 1))
+        case "screenshot":
+            return ComputerAction(kind="screenshot")
+        case other:
+            return ComputerAction(kind="unknown", text=other)
+
+
+def _chord(given: JsonValue) -> tuple[str, ...]:
+    """The keys of `ctrl+s`; a plus that stands alone or last is a key."""
+    text = text_at(given, "text")
+    if text.endswith("+"):
+        return (*(part for part in text[:-1].split("+") if part), "+")
+    return tuple(text.split("+"))
+
+
+def _points(given: JsonValue, field: str) -> tuple[Point, ...]:
+    numbers = [int(item) for item in list_at(given, field) if isinstance(item, int | float)]
+    return ((numbers[0], numbers[1]),) if len(numbers) == 2 else ()
+
+
+def _number(given: JsonValue, field: str, default: float) -> float:
+    value = value_at(given, field)
+    return float(value) if isinstance(value, int | float) else default

@@ -1,0 +1,103 @@
+"""What the exploration of an application knows of earlier ones, so that it goes on instead of beginning again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from prompts.inputs import KnownSubtask, RejectedSubtask, ScreenInView
+from synthesis.exploration.controls_in_view import controls_in_view
+from synthesis.exploration.walking import only_new
+from taskgraph.records.exploration import SeenScreen
+from taskgraph.records.grounding import name_query
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Rejection
+
+LASTING_REASONS = frozenset(
+    {"not_reproducible", "not_verified", "wrong_resource", "duplicate", "declarations_disagree"}
+)
+"""Reasons for which the same proposal would be rejected again."""
+
+_MOST_REJECTED = 30
+_LONGEST_REASON = 240
+_MOST_SCREENS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorationMemory:
+    """What earlier runs brought for one application."""
+
+    verified: tuple[Subtask, ...] = ()
+    """Verified subtasks beside the curated ones."""
+    rejected: tuple[Rejection, ...] = ()
+    """Rejected proposals, the newest last."""
+    screens: tuple[SeenScreen, ...] = ()
+    """Screens seen so far, in that order."""
+    walked: bool = False
+    """Whether this run has already walked, before it was interrupted."""
+    wishes: tuple[str, ...] = ()
+    """What composition was short of, in words."""
+
+    def known_subtasks(self) -> tuple[KnownSubtask, ...]:
+        """The verified subtasks as models are shown them."""
+        return tuple(
+            KnownSubtask(name=item.template.name, instruction_template=item.instruction_template)
+            for item in self.verified
+        )
+
+    def rejected_subtasks(self) -> tuple[RejectedSubtask, ...]:
+        """The rejected proposals as models are shown them, each once, with the latest reason."""
+        latest = {item.item_id: item for item in self.rejected}
+        return tuple(
+            RejectedSubtask(
+                name=item.item_id.partition(".")[2],
+                instruction_template=item.details.get("instruction_template", ""),
+                reason=f"{item.reason}: {_short(item.message)}",
+            )
+            for item in list(latest.values())[-_MOST_REJECTED:]
+        )
+
+    def repeats_rejection(self, subtask: Subtask) -> Rejection | None:
+        """The earlier rejection that `subtask`, saying the same under the same name, would meet again."""
+        for item in self.rejected:
+            if (
+                item.item_id == subtask.subtask_id
+                and item.reason in LASTING_REASONS
+                and item.details.get("instruction_template") == subtask.instruction_template
+                and item.details.get("parameter_sets", _sets(subtask)) == _sets(subtask)
+            ):
+                return item
+        return None
+
+
+def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
+    """The screens beyond the first as models are shown them: how to get there, and what is new on them.
+
+    Their order depends on nothing but themselves, so that a run that was interrupted asks the same question again.
+    """
+    shown: list[ScreenInView] = []
+    before: list[SeenScreen] = []
+    for screen in sorted(screens, key=lambda item: (len(item.path), item.screen_id)):
+        if screen.outcome != "new":
+            continue
+        fresh = only_new(screen, before)
+        before.append(screen)
+        if screen.path and fresh and len(shown) < _MOST_SCREENS:
+            shown.append(
+                ScreenInView(
+                    path=tuple(name_query(query) for query in screen.path),
+                    window_title=screen.window_title,
+                    controls=controls_in_view(fresh),
+                )
+            )
+    return tuple(shown)
+
+
+def _sets(subtask: Subtask) -> str:
+    return json.dumps(subtask.available_parameters, ensure_ascii=False)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[:_LONGEST_REASON]}…"

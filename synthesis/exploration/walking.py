@@ -1,0 +1,170 @@
+"""Looking beyond the first screen: menus and pages are opened breadth first, and nothing that changes is kept.
+
+No model is asked. The environment is reset whenever a click changed stored data, and nobody goes on from its state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from environments.environment import Environment
+from environments.errors import ActionInvalidError, EnvironmentFailureError
+from environments.starting_place import ENVIRONMENT, go_to_starting_place
+from resources.applications import Application, ControlQuery
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.exploration import SeenScreen
+from taskgraph.records.grounding import describe_control, find_control
+from taskgraph.records.interaction import ClickInput, Control, Observation
+from taskgraph.records.provenance import Provenance
+
+_LEADS_SOMEWHERE = ("MenuItem", "TabItem", "Hyperlink", "Button", "SplitButton")
+"""Types of controls that open something, the likeliest first."""
+_MOST_PER_SCREEN = 30
+_MOST_DEEP = 3
+_NUMBER = re.compile(r"\d+")
+_LONGEST_TEXT = 60
+
+
+@dataclass(slots=True)
+class Walk:
+    """One walk through an application, going on from what earlier ones saw."""
+
+    environment: Environment
+    """Where it happens; whoever leases it next resets it."""
+    application: Application
+    """The application."""
+    budget: int
+    """Most actions."""
+    seen: list[SeenScreen]
+    """What was seen so far, in the order in which it was."""
+    provenance: Provenance
+    """Provenance of what is seen."""
+    found: list[SeenScreen] = field(default_factory=list)
+    """What this walk saw."""
+    _start: Evidence | None = None
+    _here: Observation | None = None
+
+    async def go(self) -> Observation:
+        """Walk until the budget is used up or nothing is left to open; returns the first screen.
+
+        Raises:
+            EnvironmentFailureError: the application does not come up; a later failure only ends the walk.
+        """
+        first = await self._reset()
+        if all(screen.path for screen in self.seen):
+            self._note((), "new", first)
+        try:
+            while self.budget > 0 and (path := next(self._untried(), None)) is not None:
+                await self._open(path)
+        except EnvironmentFailureError:
+            pass  # what was seen until then is worth keeping
+        return first
+
+    def _untried(self) -> Iterator[tuple[ControlQuery, ...]]:
+        """Paths not tried yet, the shortest first."""
+        tried = {screen.path for screen in self.seen}
+        for screen in sorted(self.seen, key=lambda item: len(item.path)):
+            if screen.outcome == "new" and len(screen.path) < _MOST_DEEP:
+                for control in worth_opening(screen.controls):
+                    path = (*screen.path, describe_control(control, screen.controls))
+                    if path not in tried:
+                        yield path
+
+    async def _open(self, path: tuple[ControlQuery, ...]) -> None:
+        """Click the controls of `path` and note what the last of them led to."""
+        observation = await self._first_page()
+        for query in path:
+            control = find_control(query, observation.controls)
+            if control is None or control.disabled:
+                return self._note(path, "gone", observation)
+            self.budget -= 1
+            try:
+                observation = await self.environment.act(ClickInput(control_label=control.label))
+            except ActionInvalidError:
+                self._here = await self.environment.observe()
+                return self._note(path, "gone", observation)
+        self._here = observation
+        known = {_look(screen.controls) for screen in self.seen if screen.outcome == "new"}
+        ours = observation.active_application == self.application.name
+        if not ours or _look(observation.controls) in known:
+            self._note(path, "known", observation)
+        else:
+            self._note(path, "new", observation)
+        if await self._changed():
+            await self._reset()
+
+    async def _reset(self) -> Observation:
+        self._here = await self.environment.reset([self.application])
+        self._start = await self.environment.evidence()
+        return self._here
+
+    async def _first_page(self) -> Observation:
+        assert self._here is not None
+        going = await go_to_starting_place(
+            self.environment, self.application.name, self.application.title, self._here, first_page=True
+        )
+        self.budget -= 1
+        return going.observation if going.termination == "finished" else await self._reset()
+
+    async def _changed(self) -> bool:
+        """Whether stored data differs from what it was after the last reset."""
+        now = await self.environment.evidence()
+        assert self._start is not None
+        return _stored(now) != _stored(self._start)
+
+    def _note(self, path: tuple[ControlQuery, ...], outcome: str, observation: Observation) -> None:
+        screen = SeenScreen.model_validate(
+            {
+                "screen_id": _screen_id(self.application, path),
+                "application": self.application.name,
+                "version": self.application.version,
+                "path": path,
+                "outcome": outcome,
+                "window_title": observation.window_title,
+                "url": observation.url,
+                "controls": observation.controls if outcome == "new" else (),
+                "provenance": self.provenance,
+            }
+        )
+        self.seen.append(screen)
+        self.found.append(screen)
+
+
+def worth_opening(controls: Sequence[Control]) -> list[Control]:
+    """Controls that may lead to another screen, the likeliest first; of those alike in several rows, one."""
+    chosen: dict[tuple[str, str], Control] = {}
+    for control in controls:
+        if control.application != ENVIRONMENT and control.control_type in _LEADS_SOMEWHERE:
+            text = control.text.strip()
+            if text and len(text) <= _LONGEST_TEXT and not control.disabled:
+                chosen.setdefault((control.control_type, text), control)
+    ranked = sorted(chosen.values(), key=lambda item: _LEADS_SOMEWHERE.index(item.control_type))
+    return ranked[:_MOST_PER_SCREEN]
+
+
+def only_new(screen: SeenScreen, screens: Iterable[SeenScreen]) -> tuple[Control, ...]:
+    """The controls of a screen that none of `screens` shows."""
+    shown = {(item.control_type, item.text, item.row) for other in screens for item in other.controls}
+    return tuple(item for item in screen.controls if (item.control_type, item.text, item.row) not in shown)
+
+
+def _look(controls: Iterable[Control]) -> frozenset[tuple[str, str]]:
+    """What a screen looks like, whatever numbers and contents it shows just now."""
+    return frozenset(
+        (item.control_type, _NUMBER.sub("0", item.text))
+        for item in controls
+        if item.application != ENVIRONMENT
+    )
+
+
+def _stored(evidence: Evidence) -> frozenset[tuple[str, str]]:
+    return frozenset((file.path, file.sha256) for file in evidence.files)
+
+
+def _screen_id(application: Application, path: Sequence[ControlQuery]) -> str:
+    told = [application.name, application.version, *(query.model_dump(mode="json") for query in path)]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,166 @@
+"""Actions of a provider's computer tool as gestures, and screenshots at a size that providers do not shrink again."""
+
+from __future__ import annotations
+
+import io
+from functools import lru_cache
+
+from PIL import Image
+from pydantic import TypeAdapter, ValidationError
+
+from taskgraph.records.computer_use import ComputerAction
+from taskgraph.records.gestures import Action, Modifier, Point
+from taskgraph.records.interaction import Screenshot, escape_keys
+from taskgraph.records.keys import KEY_NAMES
+
+_ACTION: TypeAdapter[Action] = TypeAdapter(Action)
+_LONGEST_EDGE = 1568
+_MOST_PIXELS = 1_150_000
+"""Larger pictures are shrunk by Anthropic before the model sees them, and its coordinates would mean that smaller picture."""
+_LONGEST_SECONDS = 5.0
+_MODIFIERS: dict[str, Modifier] = {
+    "ctrl": "ctrl",
+    "control": "ctrl",
+    "cmd": "ctrl",
+    "command": "ctrl",
+    "meta": "ctrl",
+    "super": "ctrl",
+    "alt": "alt",
+    "option": "alt",
+    "shift": "shift",
+}
+_SIGNS: dict[Modifier, str] = {"ctrl": "^", "alt": "%", "shift": "+"}
+_KEYS = {
+    "return": "enter",
+    "kp_enter": "enter",
+    "esc": "escape",
+    "del": "delete",
+    "ins": "insert",
+    "page_up": "pageup",
+    "pgup": "pageup",
+    "prior": "pageup",
+    "page_down": "pagedown",
+    "pgdn": "pagedown",
+    "next": "pagedown",
+    "menu": "contextmenu",
+    "apps": "contextmenu",
+}
+_WRITTEN = {"pageup": "PGUP", "pagedown": "PGDN", "contextmenu": "APPS", "escape": "ESC"}
+
+
+class NotPossibleError(ValueError):
+    """An action that no gesture does; the message is for the model."""
+
+
+def gesture_of(action: ComputerAction, scale: float, pointer: Point | None) -> Action | None:
+    """The gesture that does `action`; None for looking only.
+
+    Args:
+        action: the action, in pixels of the picture that was sent.
+        scale: pixels of the screen per pixel of that picture.
+        pointer: where the pointer is, for actions that name no place.
+
+    Raises:
+        NotPossibleError: nothing does it.
+    """
+    points = tuple((round(x * scale), round(y * scale)) for x, y in action.path)
+    point = points[0] if points else pointer
+    values: dict[str, object]
+    match action.kind:
+        case "screenshot":
+            return None
+        case "click":
+            values = {
+                "operation": "click_input",
+                "button": action.button,
+                "double": action.times == 2,
+                "triple": action.times == 3,
+                "held": _held(action),
+                "point": _there(point),
+            }
+        case "move":
+            values = {"operation": "move_input", "point": _there(point)}
+        case "drag":
+            values = {"operation": "drag_input", "points": points}
+        case "scroll":
+            right, up = action.wheel
+            values = {
+                "operation": "wheel_mouse_input",
+                "wheel_distance": up,
+                "wheel_sideways": right,
+                "point": point,
+            }
+        case "type":
+            values = {"operation": "keyboard_input", "keys": escape_keys(action.text)}
+        case "press":
+            values = {
+                "operation": "keyboard_input",
+                "keys": chord(action.keys) * min(100, max(1, action.times)),
+            }
+        case "hold":
+            seconds = min(_LONGEST_SECONDS, action.seconds)
+            values = {"operation": "hold_input", "keys": chord(action.keys), "seconds": seconds}
+        case "wait":
+            values = {"operation": "wait", "seconds": min(_LONGEST_SECONDS, action.seconds)}
+        case _:
+            raise NotPossibleError(f"The action {action.text!r} is not available here; nothing was done.")
+    if action.keys and action.kind in ("drag", "scroll", "move"):
+        raise NotPossibleError(f"Keys cannot be held during {action.kind!r} here; nothing was done.")
+    try:
+        return _ACTION.validate_python(values)
+    except ValidationError:
+        raise NotPossibleError(f"The action {action.kind!r} lacks something; nothing was done.") from None
+
+
+def chord(keys: tuple[str, ...]) -> str:
+    """Keys pressed together in the syntax of `keyboard_input`.
+
+    >>> chord(("CTRL", "shift", "s")), chord(("Page_Down",)), chord(("+",))
+    ('^+s', '{PGDN}', '{+}')
+
+    Raises:
+        NotPossibleError: a key is not known, or there is none beside modifiers.
+    """
+    *others, last = [key.strip() or key for key in keys] or [""]
+    held = [_modifier(key) for key in others]
+    name = _KEYS.get(last.lower(), last.lower())
+    name = name.removeprefix("arrow") if name.startswith("arrow") else name
+    if len(last) == 1:
+        pressed = escape_keys(last.lower() if held else last)
+    elif name in KEY_NAMES:
+        pressed = "{" + _WRITTEN.get(name, name.upper()) + "}"
+    else:
+        raise NotPossibleError(f"There is no key {last!r} here; nothing was done.")
+    return "".join(_SIGNS[key] for key in held) + pressed
+
+
+def picture_and_scale(screenshot: Screenshot, size: tuple[int, int]) -> tuple[Screenshot, float]:
+    """The picture to send, and the pixels of the screen per pixel of it; small enough to be shown as it is sent."""
+    scale = max(1.0, max(size) / _LONGEST_EDGE, (size[0] * size[1] / _MOST_PIXELS) ** 0.5)
+    if scale == 1.0:
+        return screenshot, 1.0
+    return _shrunk(screenshot, (round(size[0] / scale), round(size[1] / scale))), scale
+
+
+@lru_cache(maxsize=4)
+def _shrunk(screenshot: Screenshot, size: tuple[int, int]) -> Screenshot:
+    target = io.BytesIO()
+    Image.open(io.BytesIO(screenshot.png)).resize(size, Image.Resampling.LANCZOS).save(target, "PNG")
+    return Screenshot.of(target.getvalue())
+
+
+def _held(action: ComputerAction) -> tuple[Modifier, ...]:
+    return tuple(_modifier(key) for key in action.keys)
+
+
+def _modifier(key: str) -> Modifier:
+    found = _MODIFIERS.get(key.lower())
+    if found is None:
+        raise NotPossibleError(f"The key {key!r} cannot be held here; nothing was done.")
+    return found
+
+
+def _there(point: Point | None) -> Point:
+    if point is None:
+        raise NotPossibleError("The action names no place, and the pointer is nowhere yet; nothing was done.")
+    return point

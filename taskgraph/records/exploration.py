@@ -1,0 +1,54 @@
+"""What exploration keeps from run to run: the screens it has seen, and the resource categories that were proposed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from resources.applications import ControlQuery
+from resources.categories import ResourceCategory, ResourceKind
+from resources.record import Record
+from taskgraph.records.interaction import Control
+from taskgraph.records.provenance import Provenance
+
+
+class SeenScreen(Record):
+    """One control that exploration opened, and the screen it led to; the first screen has an empty path."""
+
+    screen_id: str
+    """Opaque id, equal for the same path in the same version of the application."""
+    application: str
+    """The application."""
+    version: str
+    """Its version; another version is explored anew."""
+    path: tuple[ControlQuery, ...] = ()
+    """Controls to click one after the other, from the first page on."""
+    outcome: Literal["new", "known", "gone"]
+    """A screen not seen before; one that was; or the path could not be followed."""
+    window_title: str = ""
+    """Title of the window."""
+    url: str = ""
+    """Address of the page."""
+    controls: tuple[Control, ...] = ()
+    """Controls of a new screen."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+
+class ProposedCategory(Record):
+    """A resource category that a model proposed and that passed the checks."""
+
+    name: str
+    """Name by which subtasks refer to it."""
+    kind: ResourceKind
+    """How its resources exist."""
+    description: str
+    """One sentence for people and models."""
+    application: str
+    """Application it was proposed for; others may use it too."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+    @property
+    def category(self) -> ResourceCategory:
+        """The category itself."""
+        return ResourceCategory(name=self.name, kind=self.kind, description=self.description)

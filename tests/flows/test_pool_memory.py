@@ -1,0 +1,141 @@
+"""What the warehouse remembers for exploration, and under which id a subtask enters the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flows.stages.pool_memory import known_categories, remembered, version_of
+from resources.applications import ControlQuery
+from resources.categories import ResourceKind
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskgraph.records.exploration import ProposedCategory, SeenScreen
+from taskgraph.records.interaction import Control, Rectangle
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskgraph.records.task import Rejection
+from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
+from tests.synthesis.test_verification_pool import WRITE, verified
+from warehouse.records import RunRecord
+from warehouse.store import Warehouse
+
+NOTES = APPLICATIONS["simulated_notes"]
+EARLIER, NOW = Provenance(run_id="earlier"), Provenance(run_id="now")
+FOUND = WRITE.model_copy(update={"origin": "proposed", "provenance": EARLIER})
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Warehouse]:
+    with Warehouse(tmp_path / "warehouse") as opened:
+        yield opened
+
+
+def rejected(name: str, provenance: Provenance) -> Rejection:
+    return Rejection(
+        item_kind="subtask",
+        item_id=name,
+        stage="s",
+        reason="not_verified",
+        message=name,
+        provenance=provenance,
+    )
+
+
+def screen(provenance: Provenance, version: str = NOTES.version, text: str = "File") -> SeenScreen:
+    place = Rectangle(left=0, top=0, right=9, bottom=9)
+    return SeenScreen(
+        screen_id=f"{version}-{text}",
+        application=NOTES.name,
+        version=version,
+        path=(ControlQuery(text=text, control_type="MenuItem", equals=1),),
+        outcome="new",
+        controls=(Control(label="1", text="Open", control_type="MenuItem", rectangle=place),),
+        provenance=provenance,
+    )
+
+
+def test_what_other_runs_brought_is_remembered_and_what_this_one_did_is_not(store: Warehouse) -> None:
+    ours = FOUND.model_copy(update={"subtask_id": "simulated_notes.ours", "provenance": NOW})
+    store.write(
+        [
+            rejected("simulated_notes.fly", EARLIER),
+            rejected("simulated_notes.swim", NOW),
+            rejected("simulated_mail.fly", EARLIER),
+            rejected(FOUND.subtask_id, EARLIER),
+            screen(EARLIER),
+            screen(EARLIER, version="0.1"),
+        ]
+    )
+    curated = WRITE.model_copy(update={"origin": "curated"})
+    memory = remembered(store, NOTES, [verified(FOUND), verified(ours), verified(curated)], "now")
+    assert memory.verified == (FOUND,)
+    assert [item.item_id for item in memory.rejected] == ["simulated_notes.fly"]
+    assert memory.screens == (screen(EARLIER),)
+    assert not memory.walked
+
+
+def test_a_resumed_run_does_not_walk_again(store: Warehouse) -> None:
+    store.write([screen(NOW)])
+    assert remembered(store, NOTES, [], "now").walked
+
+
+def test_the_last_composition_tells_what_was_missing(store: Warehouse) -> None:
+    def shortfall(run: str, message: str) -> Rejection:
+        return Rejection(
+            item_kind="composition",
+            item_id="all cells",
+            stage="composition",
+            reason="used_up",
+            message=message,
+            provenance=Provenance(run_id=run),
+        )
+
+    runs = [
+        RunRecord(run_id=run, flow="f", started_at=f"2026-01-0{day}T00:00:00Z")
+        for day, run in ((1, "a"), (2, "b"))
+    ]
+    store.write([*runs, shortfall("a", "old"), shortfall("b", "nothing reads csv_path")])
+    assert remembered(store, NOTES, [], "now").wishes == ("nothing reads csv_path",)
+
+
+def test_proposed_categories_are_known_to_later_runs(store: Warehouse) -> None:
+    mine = ProposedCategory(
+        name="bookmark", kind=ResourceKind.RECORD, description="A bookmark.", application="notes"
+    )
+    store.write([mine, mine.model_copy(update={"name": "text_path"})])
+    known = known_categories(None, store)
+    assert known["bookmark"] == mine.category
+    assert known["text_path"].kind is ResourceKind.FILE
+
+
+def test_an_equal_subtask_keeps_its_id() -> None:
+    pool = {FOUND.subtask_id: verified(FOUND)}
+    assert entering(FOUND, pool) == (FOUND, pool[FOUND.subtask_id])
+
+
+def entering(subtask: Subtask, pool: dict[str, VerifiedSubtask]) -> tuple[Subtask, VerifiedSubtask | None]:
+    def bound(item: Subtask) -> list[BoundSubtask]:
+        return [item.bind(values, CATEGORIES) for values in item.available_parameters]
+
+    return version_of(subtask, pool, bound, "now")
+
+
+def changed(subtask: Subtask, text: str) -> Subtask:
+    return subtask.model_copy(update={"instruction_template": f"{text}: {subtask.instruction_template}"})
+
+
+def test_a_changed_subtask_is_a_new_version() -> None:
+    second = changed(FOUND, "quickly").model_copy(update={"subtask_id": f"{FOUND.subtask_id}_v2"})
+    pool = {item.subtask_id: verified(item) for item in (FOUND, second)}
+    third = changed(FOUND, "slowly")
+    assert entering(third, pool)[0].subtask_id == f"{FOUND.subtask_id}_v3"
+    assert entering(changed(FOUND, "quickly"), pool) == (second, pool[second.subtask_id])
+
+
+def test_what_a_run_verified_before_it_was_interrupted_is_what_became_of_the_subtask() -> None:
+    redeclared = FOUND.model_copy(update={"outputs": (), "provenance": NOW})
+    pool = {redeclared.subtask_id: verified(redeclared)}
+    proposed = FOUND.model_copy(update={"provenance": NOW})
+    assert entering(proposed, pool) == (redeclared, pool[redeclared.subtask_id])

@@ -1,0 +1,166 @@
+"""Writing evaluation functions: at first far too weak ones, after criticism from the records that the performances share."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from tests.servers.models.behaviour import WireCall
+
+_PARAMETERS = re.compile(r"^Parameters: (\{.*\})$", re.MULTILINE)
+_BLOCK = re.compile(r"^#### ", re.MULTILINE)
+_EFFECT = re.compile(
+    r'^- (.+?): (added|removed|changed)(?:, before "(?:[^"\\]|\\.)*")?(?:, now ("(?:[^"\\]|\\.)*"))?',
+    re.MULTILINE,
+)
+Record = dict[str, JsonValue]
+
+
+def write(call: WireCall) -> JsonValue:
+    """The writer's reply."""
+    shown = call.turns[0]
+    names = json.loads(shown.partition("### Parameters, in order\n")[2].partition("\n")[0])
+    criticism = shown.partition("### Your last function")[2]
+    blocks = _BLOCK.split(
+        shown.partition("### Recorded performances")[2].partition("### Your last function")[0]
+    )[1:]
+    if not criticism:
+        return {"source": _function(names, [f"check_any_file_contains({name})" for name in names])}
+    conditions = list(dict.fromkeys(_conditions(blocks, shown)))
+    if "conditions = [" in criticism and "check_any_file_contains" not in criticism.partition("```\n")[0]:
+        fresh = "check_file_changed" if "untouched_product" in criticism else "nothing"
+        conditions = [item for item in conditions if f"({item}, " in criticism or item.startswith(fresh)]
+    dropped = re.findall(r"(?:leave them out|fails these conditions of it): (.*)\.$", criticism, re.MULTILINE)
+    kept = [
+        item
+        for item in conditions
+        if not any(_same(item, part) for line in dropped for part in line.split("; "))
+    ]
+    return {"source": _function(names, kept or conditions)}
+
+
+def _same(condition: str, complaint: str) -> bool:
+    """Whether a complaint is about the condition: it quotes the call."""
+    return re.sub(r"[\s\"']", "", condition) in re.sub(r"[\s\"']", "", complaint)
+
+
+def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
+    parameters = [json.loads(_PARAMETERS.search(block)[1]) for block in blocks]  # type: ignore[index]
+    records = [_json_after(block, "Records that they concern: ") for block in blocks]
+    paths = [{str(item["file_path"]) for item in found} for found in records]
+    fixed = set.intersection(*paths) if paths else set()
+    for record in records[0] if records else ():
+        alike = [_partner(record, others, fixed) for others in records]
+        fields = _fields(record, alike, parameters)
+        path = str(record["file_path"]) if record["file_path"] in fixed else ""
+        within = f", within={record['within']!r}" if record["within"] else ""
+        if fields:
+            said = "{" + ", ".join(f"{name!r}: {value}" for name, value in fields.items()) + "}"
+            if record["kind"] == "removed":
+                yield f"check_record_count({path!r}, {said}, 0{within})"
+            else:
+                yield f"check_record({path!r}, {said}{within})"
+    counts = [_json_after(block, "Records of changed files: ") for block in blocks]
+    for item in counts[0] if counts else ():
+        if all(item in others for others in counts):
+            numbers = ", ".join(f"{name}={item[name]}" for name in ("added", "removed", "changed"))
+            yield f"check_other_records_unchanged({item['file_path']!r}, {numbers})"
+    appeared = [set(_texts_after(block, "The screen shows, and did not at the start: ")) for block in blocks]
+    places, contents = _files(blocks, parameters)
+    if not any(records) and not places and appeared:
+        for text in sorted(set.intersection(*appeared)):
+            yield f"check_text_exists_via_control({text!r})"
+        for name in parameters[0]:
+            yield f"check_text_exists_via_control({name})"
+    yield from contents
+    if not any(records):
+        yield from (f"check_file_changed({place})" for place in places)
+    yield f"check_other_files_unchanged([{', '.join(places)}])"
+
+
+def _files(blocks: list[str], parameters: list[dict[str, str]]) -> tuple[list[str], list[str]]:
+    """Files that all performances touch, and what they must hold, as source in terms of the parameters."""
+    touched = [_EFFECT.findall(block.partition("Changes that only some")[0]) for block in blocks]
+    places: dict[str, None] = {}
+    contents: dict[str, None] = {}
+    for position, (where, kind, now) in enumerate(touched[0] if touched else ()):
+        container = where.partition(": ")[0]
+        if container in ("window", "clipboard", "screen"):
+            continue
+        alike = [found[position] for found in touched if position < len(found)]
+        source = _named([item[0].partition(": ")[0] for item in alike], parameters)
+        if source is None:
+            continue
+        places[source] = None
+        value = (
+            _named([json.loads(item[2]) for item in alike], parameters)
+            if all(item[2] for item in alike)
+            else None
+        )
+        if value is not None and kind == "added" and where == container:
+            contents[f"check_file_text({source}, {value})"] = None
+        elif now and value is None and kind == "added":
+            contents[f"check_file_exists({source})"] = None
+    return list(places), list(contents)
+
+
+def _named(values: list[str], parameters: list[dict[str, str]]) -> str | None:
+    """Values of all performances as one source: a parameter, or the text that they share."""
+    for name in parameters[0]:
+        if all(value == given[name] for value, given in zip(values, parameters, strict=False)):
+            return name
+    return repr(values[0]) if len(set(values)) == 1 else None
+
+
+def _partner(record: Record, others: list[Record], fixed: set[str]) -> Record:
+    """The record of another performance that plays the same part."""
+    for other in others:
+        same_file = other["file_path"] == record["file_path"] or record["file_path"] not in fixed
+        same_part = (other["kind"], other["within"], other["changed_fields"]) == (
+            record["kind"],
+            record["within"],
+            record["changed_fields"],
+        )
+        if same_file and same_part:
+            return other
+    return record
+
+
+def _fields(record: Record, alike: list[Record], parameters: list[dict[str, str]]) -> dict[str, str]:
+    """Fields worth asking for, as source: a parameter's name, or the value that all performances share."""
+    found: dict[str, str] = {}
+    values = record["fields"]
+    assert isinstance(values, dict)
+    changed = record["changed_fields"]
+    for field, value in values.items():
+        given = [str(item["fields"].get(field, "")) for item in alike if isinstance(item["fields"], dict)]
+        for name in parameters[0]:
+            if all(text == chosen[name] for text, chosen in zip(given, parameters, strict=True)):
+                found[field] = name
+        if field not in found and isinstance(changed, list) and field in changed and len(set(given)) == 1:
+            found[field] = repr(value)
+    return found if any(not text.startswith(("'", '"')) for text in found.values()) else {}
+
+
+def _json_after(block: str, heading: str) -> list[Record]:
+    line = block.partition(heading)[2].partition("\n")[0]
+    return list(json.loads(line)) if line else []
+
+
+def _texts_after(block: str, heading: str) -> list[str]:
+    line = block.partition(heading)[2].partition("\n")[0]
+    return [str(item) for item in json.loads(line)] if line else []
+
+
+def _function(names: list[str], conditions: list[str]) -> str:
+    rows = "".join(f"        ({item}, {item.partition('(')[0]!r}),\n" for item in conditions)
+    return (
+        f"def evaluate_agent_task_completion({', '.join(f'{name}: str' for name in names)}) -> EvalResult:\n"
+        f"    conditions = [\n{rows}    ]\n"
+        "    failed = [words for holds, words in conditions if not holds]\n"
+        "    progress = (len(conditions) - len(failed)) / len(conditions)\n"
+        "    return EvalResult(not failed, '; '.join(failed) or 'done', progress)\n"
+    )
