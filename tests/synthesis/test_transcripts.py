@@ -19,37 +19,41 @@ from tests.servers.models.server import LocalModelServer
 from tests.synthesis.simulated_world import APPLICATIONS, World
 from tests.transcripts.reading import Transcript
 
-NAME = "simulated_notes"
-BARE = {NAME: APPLICATIONS[NAME].model_copy(update={"example_subtasks": ()})}
+SESSIONS = {"notes": "simulated_notes", "mail": "simulated_mail"}
+REFUSED = {"notes": "not 'File name'", "mail": "names neither a control nor a point"}
 
 
-async def verified(models: RoleModels, sandbox: EvaluationSandbox) -> tuple[World, list[Verification]]:
-    world = World(models, sandbox, BARE, exploration=ExplorationSettings(walk_steps=20))
+async def verified(
+    name: str, models: RoleModels, sandbox: EvaluationSandbox
+) -> tuple[World, list[Verification]]:
+    bare = APPLICATIONS[name].model_copy(update={"example_subtasks": ()})
+    world = World(models, sandbox, {name: bare}, exploration=ExplorationSettings(walk_steps=20))
     return world, list((await world.verify()).values())
 
 
+@pytest.mark.parametrize("session", SESSIONS)
 async def test_a_session_with_the_habits_of_real_models_is_verified_and_replayed(
-    shared_sandbox: EvaluationSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    session: str, shared_sandbox: EvaluationSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TEST_KEY", KEY)
-    transcript = Transcript("notes")
+    transcript = Transcript(session)
     async with LocalModelServer(answerer=transcript, key=KEY) as server:
         model = ModelSettings(provider="openai", model="m", base_url=server.url, api_key_variable="TEST_KEY")
         with Ledger(tmp_path / "ledger.sqlite") as ledger:
             async with RoleModels(CallSettings(default=model), ledger) as models:
-                world, (done,) = await verified(models, shared_sandbox)
+                world, (done,) = await verified(SESSIONS[session], models, shared_sandbox)
             export_ledger(ledger, tmp_path / "session.sqlite")
         asked = len(server.calls)
     assert done.verified is not None, done.rejection
     assert transcript.unused == []
     refused = [step for item in done.trajectories for step in item.steps if step.problem]
-    assert ["not 'File name'" in step.problem for step in refused] == [True]
+    assert [REFUSED[session] in step.problem for step in refused] == [True]
     assert asked == sum(len(part.replies) for part in transcript.parts)
 
     with Ledger(tmp_path / "other.sqlite") as ledger:
         import_ledger(ledger, tmp_path / "session.sqlite")
         async with RoleModels(CallSettings(default=model, replay=True), ledger) as models:
-            replayed, (again,) = await verified(models, shared_sandbox)
+            replayed, (again,) = await verified(SESSIONS[session], models, shared_sandbox)
     assert again.verified is not None
     assert again.verified.function.source == done.verified.function.source
     assert [item.steps for item in again.trajectories] == [item.steps for item in done.trajectories]
@@ -57,7 +61,7 @@ async def test_a_session_with_the_habits_of_real_models_is_verified_and_replayed
 
     async with world.environments.lease("simulated") as environment:
         for recorded in done.verified.trajectories:
-            start = await environment.reset(list(BARE.values()))
+            start = await environment.reset(list(world.applications.values()))
             initial = await environment.evidence()
             recording = await perform_again(environment, recorded, start)
             assert recording.termination == "finished", recording.message
