@@ -7,6 +7,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from prompts.control_lines import ControlInView as ControlInView
+from prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView, SubtaskToDeclare
 from prompts.prompt_input import PromptInput
 from prompts.replies import (
     ActorReply,
@@ -17,7 +18,7 @@ from prompts.replies import (
     SummarizerReply,
 )
 from prompts.shown_effects import ShownEffects
-from resources.applications import SubtaskTemplate, SubtaskWording
+from resources.applications import SubtaskTemplate
 from resources.categories import ResourceCategory
 from resources.record import Record
 from taskgraph.records.computer_use import ComputerReply, ComputerTurn
@@ -35,45 +36,6 @@ class ResourceInView(Record):
     """Path, name or document; empty for a bare slot."""
     kind: str = ""
     """Kind of the category, where the reader needs it."""
-
-
-class SubtaskToDeclare(SubtaskWording):
-    """A proposed subtask without the declarations of others, so that the answer is independent of them."""
-
-    fresh: tuple[str, ...] = ()
-    """Parameters free to take any new value."""
-
-    @classmethod
-    def of(cls, template: SubtaskTemplate) -> SubtaskToDeclare:
-        """`template` without what it declares to read and write."""
-        return cls.model_validate(template.model_dump(exclude={"inputs", "outputs"}))
-
-
-class KnownSubtask(Record):
-    """A subtask that is verified already."""
-
-    name: str
-    """Name within the application."""
-    instruction_template: str
-    """Instruction with placeholders."""
-
-
-class RejectedSubtask(KnownSubtask):
-    """A proposal of an earlier exploration that was rejected."""
-
-    reason: str
-    """Why."""
-
-
-class ScreenInView(Record):
-    """A screen beyond the first."""
-
-    path: tuple[str, ...]
-    """Controls to click one after the other, from the first page on."""
-    window_title: str = ""
-    """Title of the window."""
-    controls: tuple[ControlInView, ...] = ()
-    """Controls that no earlier screen shows."""
 
 
 class ExplorerInput(PromptInput[ExplorerReply]):

@@ -10,7 +10,8 @@ from pydantic import Field
 from environments.errors import EnvironmentFailureError
 from evaluators_api.reference import checks_overview
 from model_clients.errors import CallFailedError
-from prompts.inputs import ExplorerInput, ResourceInView, SubtaskToDeclare
+from prompts.exploration_views import SubtaskToDeclare
+from prompts.inputs import ExplorerInput, ResourceInView
 from prompts.replies import NamedValue, ProposedSubtask
 from resources.applications import Application, ResourceDeclaration
 from resources.categories import ResourceCategory

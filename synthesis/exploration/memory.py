@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prompts.inputs import KnownSubtask, RejectedSubtask, ScreenInView
+from prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView
 from synthesis.exploration.controls_in_view import controls_in_view
 from synthesis.exploration.walking import only_new
 from taskgraph.records.exploration import SeenScreen

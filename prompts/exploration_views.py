@@ -1,0 +1,46 @@
+"""What the explorer is shown of subtasks and screens."""
+
+from __future__ import annotations
+
+from prompts.control_lines import ControlInView
+from resources.applications import SubtaskTemplate, SubtaskWording
+from resources.record import Record
+
+
+class SubtaskToDeclare(SubtaskWording):
+    """A proposed subtask without the declarations of others, so that the answer is independent of them."""
+
+    fresh: tuple[str, ...] = ()
+    """Parameters free to take any new value."""
+
+    @classmethod
+    def of(cls, template: SubtaskTemplate) -> SubtaskToDeclare:
+        """`template` without what it declares to read and write."""
+        return cls.model_validate(template.model_dump(exclude={"inputs", "outputs"}))
+
+
+class KnownSubtask(Record):
+    """A subtask that is verified already."""
+
+    name: str
+    """Name within the application."""
+    instruction_template: str
+    """Instruction with placeholders."""
+
+
+class RejectedSubtask(KnownSubtask):
+    """A proposal of an earlier exploration that was rejected."""
+
+    reason: str
+    """Why."""
+
+
+class ScreenInView(Record):
+    """A screen beyond the first."""
+
+    path: tuple[str, ...]
+    """Controls to click one after the other, from the first page on."""
+    window_title: str = ""
+    """Title of the window."""
+    controls: tuple[ControlInView, ...] = ()
+    """Controls that no earlier screen shows."""
