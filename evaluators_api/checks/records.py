@@ -184,6 +184,33 @@ def _tree(view: EvidenceView, path: str) -> Node | None:
     return read(file.path, text_of_file(file))[1]
 
 
+@check("files", empty_allowed=True)
+def get_record_path(scene: Scene, fields: dict[str, str], at_start: bool = False) -> str:
+    """Gets the path of the one file that has a record with all these values together, for applications that name their files themselves.
+
+    Its path can be given to checks that need one: what the subtask removes to check_other_files_unchanged, what it changes
+    to check_other_records_unchanged.
+
+    Args:
+        fields: Names of fields, and the values they must have.
+        at_start: Whether to look at the files as they were at the start of the subtask.
+
+    Returns:
+        The path relative to the home folder; '' if no file has such a record, or several have.
+
+    Example:
+        check_file_missing(file_path=get_record_path(fields={'title': 'Library hours'}, at_start=True))
+    """
+    view = scene.start if at_start else scene.view
+    found = [
+        path
+        for path in view.files
+        if (tree := view.tree(path)) is not None
+        and any(holds(record, fields) for record in records_of(tree, _rows(tree, "")))
+    ]
+    return found[0] if len(found) == 1 else ""
+
+
 def _matching(scene: Scene, file_path: str, fields: dict[str, str], within: str) -> Iterator[Node]:
     trees: Iterable[Node | None]
     if file_path:

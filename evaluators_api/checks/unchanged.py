@@ -17,7 +17,7 @@ _LONG = 12
 """Characters from which on a value is content rather than a switch."""
 
 
-@check("files")
+@check("files", empty_allowed=True)
 def check_other_records_unchanged(
     scene: Scene,
     file_path: str,
@@ -32,7 +32,8 @@ def check_other_records_unchanged(
     itself do not count. Together with check_record it tells that the right thing happened and nothing beside it.
 
     Args:
-        file_path: Path relative to the home folder.
+        file_path: Path relative to the home folder; '' for all files in which applications keep their own data, together. A file
+            that is new or gone counts as one record there.
         added: How many records must be new; None for any number.
         removed: How many must be gone; None for any number.
         changed: How many must hold another value; None for any number.
@@ -44,11 +45,27 @@ def check_other_records_unchanged(
     Example:
         check_other_records_unchanged(file_path='Documents/sales.csv', added=1)
     """
-    before, after = scene.start.file(file_path), scene.view.file(file_path)
-    if before is None or after is None:
+    paths = [file_path]
+    if not file_path:
+        paths = [path for path in {**scene.start.files, **scene.view.files} if path.startswith(_APPLICATIONS)]
+    elif scene.start.file(file_path) is None or scene.view.file(file_path) is None:
         return False
+    counted = [_counted(scene, path, parts_of(within)) for path in paths]
+    return all(
+        wanted is None or wanted == sum(numbers)
+        for wanted, numbers in zip(
+            (added, removed, changed), zip(*counted, strict=True) if counted else ((), (), ()), strict=True
+        )
+    )
+
+
+def _counted(scene: Scene, path: str, top: tuple[str, ...]) -> tuple[int, int, int]:
+    """Records of a file that are new, gone and changed; one record where the file itself is new or gone."""
+    before, after = scene.start.file(path), scene.view.file(path)
+    if before is None or after is None:
+        return int(before is None), int(after is None), 0
     if before.sha256 == after.sha256 and before.text == after.text:
-        return not any((added, removed, changed))
+        return 0, 0, 0
     name, changes = file_changes(before, after)
     if (
         before.text is None
@@ -56,14 +73,10 @@ def check_other_records_unchanged(
         or (name != "database" and before.truncated | after.truncated)
     ):
         raise CheckUnavailableError(
-            f"The whole content of {file_path} was not kept, so its records cannot be compared; check what must be there."
+            f"The whole content of {path} was not kept, so its records cannot be compared; check what must be there."
         )
-    top = parts_of(within)
     counts = count_records([change for change in changes if change.address[: len(top)] == top])
-    return all(
-        wanted is None or wanted == found
-        for wanted, found in ((added, counts.added), (removed, counts.removed), (changed, counts.changed))
-    )
+    return counts.added, counts.removed, counts.changed
 
 
 @check("files")
