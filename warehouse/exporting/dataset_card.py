@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Final
 
-from resources.dimensions import DIMENSIONS, LEVELS, TABLE
+from resources.dimensions import LEVELS, TABLE
 from taskgraph.measures.acceptance_rates import as_markdown
-from taskgraph.records.task import Task
 from warehouse.error_rates import UNKNOWN, error_rates
-from warehouse.exporting.exporting import ExportOptions, ExportSource
+from warehouse.exporting.croissant import NAME as CROISSANT
+from warehouse.exporting.croissant import croissant
+from warehouse.exporting.dataset_counts import DatasetCounts
+from warehouse.exporting.exporting import ExportOptions, ExportSource, write_json
+from warehouse.exporting.set_section import set_lines, variety_lines
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.names import SPLITS
 from warehouse.store import Warehouse
@@ -41,39 +44,44 @@ _SIZES: Final = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"),
 _BAR_HEIGHT, _LABEL_WIDTH, _PLOT_WIDTH = 22, 210, 560
 
 
-def write_card(
-    folder: Path,
-    source: ExportSource,
-    options: ExportOptions,
-    files: Mapping[str, Mapping[str, Sequence[str]]],
-    rows: Mapping[str, Mapping[str, int]],
-) -> None:
-    """Write `README.md`, and its plots to `plots/`.
+@dataclass(frozen=True, slots=True)
+class CardContents:
+    """What lies in the folder."""
+
+    files: Mapping[str, Mapping[str, Sequence[str]]]
+    """Files by configuration and set, relative to the folder."""
+    rows: Mapping[str, Mapping[str, int]]
+    """Numbers of rows by configuration and set."""
+    counts: DatasetCounts
+    """Counts of the tasks."""
+
+
+def write_card(folder: Path, source: ExportSource, options: ExportOptions, contents: CardContents) -> None:
+    """Write `README.md`, its plots to `plots/`, and `croissant.json`.
 
     Args:
         folder: folder of the dataset.
         source: what was exported.
         options: how it was written; names the licence.
-        files: files by configuration and set, relative to the folder.
-        rows: numbers of rows by configuration and set.
+        contents: what lies in the folder.
     """
-    tasks = list(source.tasks())
+    counts = contents.counts
     plots = folder / "plots"
     plots.mkdir()
-    levels = [
-        (
-            f"{dimension}: {level}",
-            sum(getattr(task.complexity, f"{dimension}_level") == level for task in tasks),
-        )
-        for dimension in DIMENSIONS
-        for level in LEVELS
-    ]
-    applications = Counter(name for task in tasks for name in {node.application for node in task.graph.nodes})
-    (plots / "levels.svg").write_text(bar_chart("Tasks per level", levels), encoding="utf-8")
+    (plots / "levels.svg").write_text(bar_chart("Tasks per level", counts.level_bars), encoding="utf-8")
     (plots / "applications.svg").write_text(
-        bar_chart("Tasks per application", applications.most_common(25)), encoding="utf-8"
+        bar_chart("Tasks per application", counts.applications.most_common(25)), encoding="utf-8"
     )
-    (folder / "README.md").write_text(_text(source, options, files, rows, tasks, levels), encoding="utf-8")
+    (folder / "README.md").write_text(_text(source, options, contents), encoding="utf-8")
+    version = source.warehouse.version or "unpublished"
+    about = {
+        "name": "taskloom",
+        "description": f"{_TITLE}: {counts.tasks.total()} tasks.",
+        "license": options.licence,
+        "version": version,
+        "url": "https://huggingface.co/datasets",
+    }
+    write_json(folder / CROISSANT, croissant(folder, contents.files, about, _meanings(contents.files)))
 
 
 def bar_chart(title: str, bars: Sequence[tuple[str, int]]) -> str:
@@ -96,23 +104,19 @@ def bar_chart(title: str, bars: Sequence[tuple[str, int]]) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def _text(
-    source: ExportSource,
-    options: ExportOptions,
-    files: Mapping[str, Mapping[str, Sequence[str]]],
-    rows: Mapping[str, Mapping[str, int]],
-    tasks: Sequence[Task],
-    levels: Sequence[tuple[str, int]],
-) -> str:
-    applications = sorted({node.application for task in tasks for node in task.graph.nodes})
+def _text(source: ExportSource, options: ExportOptions, contents: CardContents) -> str:
+    counts = contents.counts
+    applications = sorted(counts.applications)
     return "\n".join(
         [
-            *_front_matter(options, files, len(tasks)),
-            *_about(source, tasks, applications),
-            *_contents(files, rows),
+            *_front_matter(options, contents.files, counts.tasks.total()),
+            *_about(source, counts, applications),
+            *_contents(contents.files, contents.rows),
+            *set_lines(source.leakage, counts),
             *trust_lines(source.warehouse),
             *quality_lines(source.warehouse),
-            *_complexity(levels),
+            *_complexity(dict(counts.level_bars)),
+            *variety_lines(counts),
             *_funnel(source),
             *_licences(source, options, applications),
         ]
@@ -151,34 +155,45 @@ def _front_matter(
     return [*lines, "---", ""]
 
 
-def _about(source: ExportSource, tasks: Sequence[Task], applications: Sequence[str]) -> list[str]:
-    subtasks = {node.subtask_id for task in tasks for node in task.graph.nodes}
-    sizes = [task.complexity.nodes for task in tasks]
-    lengths = [len(task.instruction.split()) for task in tasks]
+def _about(source: ExportSource, counts: DatasetCounts, applications: Sequence[str]) -> list[str]:
     called = source.warehouse.query(
         "SELECT DISTINCT provider, model FROM model_calls ORDER BY ALL"
     ).as_dicts()
     writers = [f"{row['provider']}/{row['model']}" for row in called]
-    simulated = sum(task.simulated for task in tasks)
-    replayed = sum(bool(replays) for _, replays in source.replayed())
+    total, (replayed, known) = counts.tasks.total(), replay_coverage(source, counts)
+    sizes, words = counts.sizes, counts.words
     return [
         f"# {_TITLE}",
         "",
-        f"{len(tasks)} tasks composed of {len(subtasks)} verified subtasks of {len(applications)} applications, with"
+        f"{total} tasks composed of {len(counts.subtasks)} verified subtasks of {len(applications)} applications, with"
         " evaluation functions and recorded trajectories, made with taskloom. A task is a graph: its nodes are subtasks,"
         " its edges the resources that one subtask makes and another one needs; one instruction tells the whole.",
         "",
         "| | |",
         "|--|--|",
-        f"| tasks | {len(tasks)}, of which {replayed} were replayed from beginning to end |",
-        f"| subtasks per task | {min(sizes)} to {max(sizes)}, mean {sum(sizes) / len(sizes):.1f} |",
-        f"| words per instruction | {min(lengths)} to {max(lengths)}, mean {sum(lengths) / len(lengths):.0f} |",
+        f"| tasks | {total}, of which {replayed} were replayed from beginning to end |",
+        f"| replay coverage | {replayed / total:.1%} of the tasks; {known} of {len(counts.subtasks)} subtasks stand in a"
+        " replayed task |",
+        f"| subtasks per task | {sizes.least} to {sizes.most}, mean {sizes.mean:.1f} |",
+        f"| words per instruction | {words.least} to {words.most}, mean {words.mean:.0f} |",
         f"| applications | {', '.join(applications)} |",
         *([f"| models | {', '.join(writers)} |"] if writers else []),
-        *([f"| on simulated applications | {simulated} tasks |"] if simulated else []),
+        *([f"| on simulated applications | {counts.simulated} tasks |"] if counts.simulated else []),
         f"| dataset version | {source.warehouse.version or 'unpublished state'} |",
         "",
     ]
+
+
+def replay_coverage(source: ExportSource, counts: DatasetCounts) -> tuple[int, int]:
+    """How many of the tasks were replayed with success, and how many of their subtasks stand in such a task."""
+    rows = source.warehouse.query(
+        "SELECT task_id, list_distinct([node.subtask_id FOR node IN nodes]) FROM tasks"
+        " WHERE task_id IN (SELECT task_id FROM replays WHERE success)"
+    ).table.to_pylist()
+    own = set(source.task_ids)
+    names = [set(row[1]) for row in (tuple(item.values()) for item in rows) if row[0] in own]
+    seen: set[str] = set().union(*names)
+    return len(names), len(seen & set(counts.subtasks))
 
 
 def _contents(
@@ -203,22 +218,21 @@ def _contents(
         ),
         "",
     ]
-    if len(splits) > 1:
-        lines += [
-            "Between the sets stands no subtask template, resource value, intent or instruction twice; `manifest.json`"
-            " holds the report.",
-            "",
-        ]
-    for config in files:
+    for config, columns in _meanings(files).items():
         lines += [f"### {config}", "", "| column | meaning |", "|--|--|"]
-        columns = (
-            STEP_COLUMNS
-            if config == STEPS
-            else {item.name: item.comment for item in TABLE_NAMED[config].columns}
-        )
         lines += [f"| `{name}` | {meaning.replace('|', '/')} |" for name, meaning in columns.items()]
         lines.append("")
     return lines
+
+
+def _meanings(files: Iterable[str]) -> dict[str, Mapping[str, str]]:
+    """What the columns of each configuration mean."""
+    return {
+        config: STEP_COLUMNS
+        if config == STEPS
+        else {item.name: item.comment for item in TABLE_NAMED[config].columns}
+        for config in files
+    }
 
 
 def trust_lines(warehouse: Warehouse) -> list[str]:
@@ -250,8 +264,7 @@ def quality_lines(warehouse: Warehouse) -> list[str]:
     ]
 
 
-def _complexity(levels: Sequence[tuple[str, int]]) -> list[str]:
-    counts = dict(levels)
+def _complexity(counts: Mapping[str, int]) -> list[str]:
     return [
         "## Complexity",
         "",

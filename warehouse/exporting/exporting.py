@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
 
+import pyarrow as pa
 from pydantic import Field
 
 from resources.applications import Application
@@ -36,6 +37,7 @@ from warehouse.sets.splits import LeakageReport
 from warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
+_ROWS = 20_000
 MANIFEST = "manifest.json"
 """Name of the manifest in every export."""
 SETS = "sets.json"
@@ -112,6 +114,8 @@ class ExportSource:
     """The tasks, sorted."""
     splits: Mapping[SplitName, frozenset[str]] = field(default_factory=dict)
     """Sets; empty when none were asked for."""
+    leakage: LeakageReport | None = None
+    """What was checked for leaks, and the shares asked for and given, where sets were asked for."""
 
     def tasks(self) -> Iterator[Task]:
         """The tasks, by id."""
@@ -122,15 +126,41 @@ class ExportSource:
         """The set of a task; `train` where no sets were asked for."""
         return next((name for name, members in self.splits.items() if task_id in members), "train")
 
+    def task_columns(self, columns: Sequence[str]) -> Iterator[tuple[SplitName, pa.Table]]:
+        """Columns of the tasks, set by set and by id, some thousand rows at a time."""
+        wanted = ", ".join(f'"{name}"' for name in columns)
+        for split, names in self._by_set():
+            for start in range(0, len(names), _ROWS):
+                yield (
+                    split,
+                    self.warehouse.query(
+                        f"SELECT {wanted} FROM tasks WHERE task_id IN (SELECT unnest($values::VARCHAR[]))"
+                        " ORDER BY task_id",
+                        {"values": names[start : start + _ROWS]},
+                    ).table,
+                )
+
+    def _by_set(self) -> Iterator[tuple[SplitName, list[str]]]:
+        if not self.splits:
+            yield "train", list(self.task_ids)
+            return
+        for name in SPLITS:
+            yield name, sorted(self.splits.get(name, frozenset()))
+
     @cached_property
     def split_of_subtask(self) -> dict[str, SplitName]:
         """The set of each subtask's own records; `train` where subtasks may be shared and training tasks hold it."""
         found: dict[str, set[SplitName]] = {}
-        for task in self.tasks():
-            name = self.split_of(task.task_id)
-            for node in task.graph.nodes:
-                found.setdefault(node.subtask_id, set()).add(name)
-        return {item: min(names, key=SPLITS.index) for item, names in found.items()}
+        for split, names in self._by_set():
+            for start in range(0, len(names), _ROWS):
+                used = self.warehouse.query(
+                    "SELECT DISTINCT node.subtask_id AS name FROM (SELECT unnest(nodes) AS node FROM tasks"
+                    " WHERE task_id IN (SELECT unnest($values::VARCHAR[])))",
+                    {"values": names[start : start + _ROWS]},
+                )
+                for row in used.rows():
+                    found.setdefault(str(row[0]), set()).add(split)
+        return {item: min(names, key=SPLITS.index) for item, names in sorted(found.items())}
 
     @cached_property
     def subtask_ids(self) -> tuple[str, ...]:
@@ -239,7 +269,10 @@ def export(
         raise ExportRefusedError(f"{folder} exists already; an export never overwrites. Name another folder.")
     drawn = draw_tasks(warehouse, selection, sets, named_lists)
     source = ExportSource(
-        warehouse, drawn.task_ids, {name: frozenset(ids) for name, ids in drawn.splits.items()}
+        warehouse,
+        drawn.task_ids,
+        {name: frozenset(ids) for name, ids in drawn.splits.items()},
+        drawn.report,
     )
     folder = folder.absolute()
     aside = folder.parent / f".{folder.name}.{uuid.uuid4().hex}.part"

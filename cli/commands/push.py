@@ -1,0 +1,75 @@
+"""`taskloom push`: a dataset in a local folder laid out as the Hub has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resources.errors import ExitCode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("push")(push)
+
+
+def push(
+    name: Annotated[str, typer.Argument(help="Name of the dataset, owner/name.")],
+    hub: Annotated[
+        Path, typer.Option(help="Folder of the hub; the dataset goes to datasets/owner/name below it.")
+    ],
+    where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
+    split: Annotated[
+        str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
+    ] = "",
+    leak: Annotated[
+        str, typer.Option(help="What sets may share, of template, value, intent, instruction; with commas.")
+    ] = "",
+    size: Annotated[int | None, typer.Option(min=1, help="Tasks at most.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw and of the sets.")] = 0,
+    licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
+    version: Annotated[
+        str | None, typer.Option(help="Dataset version; the present state by default.")
+    ] = None,
+    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+) -> None:
+    """Write a Hugging Face dataset into a local hub folder, with card and Croissant metadata; a second push replaces the first.
+
+    Nothing is uploaded: the folder is what `datasets.load_dataset` reads and what `huggingface-cli upload` takes. Ends with
+    exit code 1 when a set has less than its share.
+
+    Examples:
+      taskloom push acme/office-tasks --hub hub --version v1 --split train=0.8,test=0.2
+    """
+    from cli.activity import activity
+    from flows.settings import load_settings
+    from warehouse.exporting.exporting import ExportOptions
+    from warehouse.exporting.pushing import push as run_push
+    from warehouse.sets.requests import parse_request
+    from warehouse.sets.selection import Selection
+    from warehouse.store import Warehouse
+
+    settings = load_settings(warehouse=warehouse)
+    with (
+        Warehouse(settings.warehouse_location, read_only=True, version=version) as opened,
+        activity(f"pushing {name}"),
+    ):
+        folder, manifest = run_push(
+            opened,
+            name,
+            hub,
+            Selection(where=where, size=size, seed=seed),
+            ExportOptions(licence=licence),
+            sets=parse_request(split, leak, []),
+        )
+    if as_json:
+        typer.echo(manifest.model_dump_json(indent=2))
+    else:
+        for kind, count in manifest.outcome.counts.items():
+            typer.echo(f"{kind}: {count}")
+        typer.echo(f"written to {folder}")
+    if manifest.shortfalls:
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)

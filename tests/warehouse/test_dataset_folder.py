@@ -1,0 +1,175 @@
+"""The dataset folder for Hugging Face: card, Croissant metadata, streaming, and the local hub."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from pathlib import Path
+
+import mlcroissant
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import create_app
+from taskgraph.records.task import Task
+from tests.warehouse.samples import records
+from warehouse.errors import ExportRefusedError
+from warehouse.exporting.dataset_counts import DatasetCounts
+from warehouse.exporting.exporting import ExportSource, export
+from warehouse.exporting.parquet_files import ParquetFiles
+from warehouse.exporting.pushing import push
+from warehouse.schema import TABLE_OF_RECORD
+from warehouse.sets.requests import parse_request
+from warehouse.sets.selection import Selection
+from warehouse.store import Warehouse
+
+
+def many(warehouse: Warehouse, count: int) -> None:
+    """Tasks that differ in everything that sets may not share, but for the subtasks."""
+    (task,) = (item for item in records() if isinstance(item, Task))
+    warehouse.write(
+        [
+            task.model_copy(
+                update={
+                    "task_id": f"many-{number:03}",
+                    "intent_id": f"intent-{number}",
+                    "intent": f"goal {number}",
+                    "instruction": f"w{number} " * 8,
+                    "scenario": f"scenario {number % 3}",
+                }
+            )
+            for number in range(count)
+        ]
+    )
+
+
+def test_croissant_metadata_leads_to_every_row_and_picture(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "hugging_face", tmp_path / "out")
+
+    described = mlcroissant.Dataset(str(tmp_path / "out" / "croissant.json"))
+
+    sets = {item.uuid: {field.name for field in item.fields} for item in described.metadata.record_sets}
+    assert {"tasks/train-00000", "trajectory_steps/train-00000"} <= set(sets)
+    assert {"task_id", "capabilities", "node_count", "simulated"} <= sets["tasks/train-00000"]
+    (task,) = described.records("tasks/train-00000")
+    assert task["tasks/train-00000/task_id"] == b"task-1"
+    step = next(iter(described.records("trajectory_steps/train-00000")))
+    assert step["trajectory_steps/train-00000/screenshot"].size == (64, 48)
+
+
+def test_croissant_metadata_has_the_hash_of_every_file(sampled: Warehouse, tmp_path: Path) -> None:
+    export(sampled, "hugging_face", tmp_path / "out")
+
+    found = json.loads((tmp_path / "out" / "croissant.json").read_text())["distribution"]
+    assert {item["contentUrl"]: item["sha256"] for item in found} == {
+        path.relative_to(tmp_path / "out").as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (tmp_path / "out").rglob("*.parquet")
+    }
+
+
+def test_the_card_says_what_was_asked_for_and_given(filled: Warehouse, tmp_path: Path) -> None:
+    many(filled, 40)
+    request = parse_request("train=0.75,test=0.25", "template,value", [])
+
+    manifest = export(
+        filled, "hugging_face", tmp_path / "out", Selection(where="task_id LIKE 'many-%'"), sets=request
+    )
+
+    card = (tmp_path / "out" / "README.md").read_text()
+    sizes = {name: len(ids) for name, ids in manifest.splits.items()}
+    assert f"| train | {sizes['train']} | 75.0% |" in card
+    assert f"| test | {sizes['test']} | 25.0% |" in card
+    assert f"| dependency: easy | {sizes['train']} | {sizes['test']} |" in card
+    assert "They may share: template, value." in card
+    assert "| scenario | 3 |" in card and "distinct-2 is " in card
+    assert "| replay coverage | 0.0% of the tasks; 0 of 2 subtasks" in card
+
+
+def test_the_card_counts_what_the_tasks_are(filled: Warehouse) -> None:
+    many(filled, 3)
+    source = ExportSource(filled, ("many-000", "many-001", "many-002", "task-1"))
+    counts = DatasetCounts()
+    tasks = list(source.tasks())
+    for split, columns in source.task_columns(TABLE_OF_RECORD[Task].arrow.names):
+        counts.add(split, columns)
+
+    assert counts.tasks == {"train": 4}
+    assert counts.sizes.mean == sum(len(task.graph.nodes) for task in tasks) / 4
+    assert counts.words.total == sum(len(task.instruction.split()) for task in tasks)
+    assert counts.applications == {"notes": 4, "sheets": 4}
+    assert counts.subtasks == {"notes.create": 4, "sheets.chart": 4}
+    words = [task.instruction.casefold().split() for task in tasks]
+    pairs = [pair for each in words for pair in itertools.pairwise(each)]
+    assert counts.distinct_pairs == len(set(pairs)) / len(pairs)
+    assert dict(source.split_of_subtask) == {"notes.create": "train", "sheets.chart": "train"}
+
+
+def test_a_large_configuration_goes_into_several_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("warehouse.exporting.parquet_files._MOST_ROWS", 10)
+    schema = pa.schema([("number", pa.int64())])
+    with ParquetFiles(tmp_path) as files:
+        for start in range(0, 28, 4):
+            files.add("tasks", "train", pa.table({"number": list(range(start, start + 4))}), schema)
+
+    assert len(files.files["tasks"]["train"]) == 4
+    read = [
+        number
+        for name in files.files["tasks"]["train"]
+        for number in pyarrow.parquet.read_table(tmp_path / name)["number"].to_pylist()
+    ]
+    assert read == list(range(28))
+    assert files.rows["tasks"]["train"] == 28
+
+
+def test_a_pushed_dataset_loads_from_the_hub_folder_and_is_replaced_by_the_next(
+    filled: Warehouse, tmp_path: Path
+) -> None:
+    datasets = pytest.importorskip("datasets", reason="the package `datasets` is not installed")
+    hub = tmp_path / "hub"
+    push(filled, "acme/office", hub)
+    folder = hub / "datasets/acme/office"
+    assert ".parquet" in (folder / ".gitattributes").read_text()
+    many(filled, 3)
+
+    pushed, manifest = push(filled, "acme/office", hub)
+
+    assert (pushed, manifest.outcome.counts["tasks"]) == (folder, 4)
+    tasks = datasets.load_dataset(str(folder), "tasks", cache_dir=str(tmp_path / "cache"))
+    assert tasks["train"].num_rows == 4
+    assert [path.name for path in folder.parent.iterdir()] == ["office"]
+
+
+def test_a_push_never_takes_the_place_of_other_files(sampled: Warehouse, tmp_path: Path) -> None:
+    (tmp_path / "datasets/acme/office").mkdir(parents=True)
+    (tmp_path / "datasets/acme/office/thesis.tex").write_text("x")
+
+    with pytest.raises(ExportRefusedError, match="would lose them"):
+        push(sampled, "acme/office", tmp_path)
+    for name in ("office", "a/b/c", "../x", "a/..", "a/b.git", ""):
+        with pytest.raises(ExportRefusedError, match="owner/name"):
+            push(sampled, name, tmp_path)
+
+
+def test_a_push_that_fails_leaves_what_was_there(sampled: Warehouse, tmp_path: Path) -> None:
+    push(sampled, "acme/office", tmp_path)
+
+    with pytest.raises(ExportRefusedError, match="No task meets"):
+        push(sampled, "acme/office", tmp_path, Selection(where="false"))
+
+    assert (tmp_path / "datasets/acme/office/README.md").is_file()
+    assert [path.name for path in (tmp_path / "datasets/acme").iterdir()] == ["office"]
+
+
+def test_the_push_command_prints_where_the_dataset_is(sampled: Warehouse, tmp_path: Path) -> None:
+    place = str(sampled.address)
+    done = CliRunner().invoke(
+        create_app(), ["push", "acme/office", "--hub", str(tmp_path), "--warehouse", place]
+    )
+
+    assert done.exit_code == 0
+    assert "tasks: 1" in done.output and "datasets/acme/office" in done.output.replace("\n", "")

@@ -1,0 +1,111 @@
+"""What a dataset card says of its tasks, counted while their columns go by: nothing holds all tasks."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from resources.dimensions import LEVELS, TABLE
+
+_COMPARED_INSTRUCTIONS = 5_000
+"""Instructions whose word pairs are counted: the variety of more hardly differs."""
+
+
+@dataclass(slots=True)
+class Spread:
+    """Least, most and mean of a number."""
+
+    least: int = 0
+    """The least."""
+    most: int = 0
+    """The most."""
+    total: int = 0
+    """The sum."""
+    count: int = 0
+    """How many numbers."""
+
+    def add(self, numbers: pa.ChunkedArray) -> None:
+        """Count further numbers."""
+        bounds = pc.min_max(numbers).as_py()
+        if bounds["min"] is None:
+            return
+        self.least = min(self.least, bounds["min"]) if self.count else bounds["min"]
+        self.most = max(self.most, bounds["max"])
+        self.total += pc.sum(numbers).as_py()
+        self.count += len(numbers)
+
+    @property
+    def mean(self) -> float:
+        """The mean; 0 for no numbers."""
+        return self.total / self.count if self.count else 0.0
+
+
+@dataclass(slots=True)
+class DatasetCounts:
+    """Counts of the exported tasks."""
+
+    tasks: Counter[str] = field(default_factory=Counter)
+    """Tasks by set."""
+    simulated: int = 0
+    """Tasks on simulated applications."""
+    sizes: Spread = field(default_factory=Spread)
+    """Subtasks per task."""
+    words: Spread = field(default_factory=Spread)
+    """Words per instruction."""
+    levels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Tasks by set, dimension and level."""
+    applications: Counter[str] = field(default_factory=Counter)
+    """Tasks by application."""
+    scenarios: Counter[str] = field(default_factory=Counter)
+    """Tasks by scenario."""
+    subtasks: Counter[str] = field(default_factory=Counter)
+    """Nodes by subtask template."""
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Pairs of words that follow each other, in the first instructions."""
+    _compared: int = 0
+
+    def add(self, split: str, columns: pa.Table) -> None:
+        """Count tasks of a set, given as columns of the table `tasks`."""
+        self.tasks[split] += columns.num_rows
+        self.simulated += pc.sum(columns["simulated"]).as_py() or 0
+        self.sizes.add(columns["node_count"])
+        texts = pc.utf8_split_whitespace(pc.utf8_trim_whitespace(pc.fill_null(columns["instruction"], "")))
+        self.words.add(pc.list_value_length(texts))
+        for row in TABLE:
+            for name, count in _values(columns[row.level_column]):
+                self.levels[split, row.name, name] += count
+        self.applications.update(dict(_values(pc.list_flatten(columns["applications"]))))
+        self.scenarios.update(dict(_values(columns["scenario"])))
+        self.subtasks.update(dict(_values(pc.struct_field(pc.list_flatten(columns["nodes"]), "subtask_id"))))
+        for words in texts.slice(0, max(0, _COMPARED_INSTRUCTIONS - self._compared)).to_pylist():
+            folded = [word.casefold() for word in words]
+            self.pairs.update(itertools.pairwise(folded))
+            self._compared += 1
+
+    def of_level(self, dimension: str, level: str, split: str = "") -> int:
+        """Tasks of a level, in one set or in all."""
+        names = [split] if split else list(self.tasks)
+        return sum(self.levels[name, dimension, level] for name in names)
+
+    @property
+    def level_bars(self) -> list[tuple[str, int]]:
+        """Tasks per level, by dimension."""
+        return [(f"{row.name}: {level}", self.of_level(row.name, level)) for row in TABLE for level in LEVELS]
+
+    @property
+    def distinct_pairs(self) -> float:
+        """Share of different pairs among all pairs of words of the instructions (distinct-2)."""
+        total = self.pairs.total()
+        return len(self.pairs) / total if total else 0.0
+
+
+def _values(column: pa.ChunkedArray) -> list[tuple[str, int]]:
+    return [
+        (row["values"], row["counts"])
+        for row in pc.value_counts(column).to_pylist()
+        if row["values"] is not None
+    ]
