@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     group.callback()(versions)
     group.command("tag")(tag)
     group.command("clean")(clean)
+    group.command("scores")(scores)
     app.add_typer(group, name="versions")
     app.command("publish")(publish)
     app.command("diff")(diff)
@@ -95,6 +96,40 @@ def clean(
     verb = "would remove" if dry_run else "removed"
     typer.echo(f"{verb} {len(cleaning.orphan_files)} orphan files, {cleaning.states} old states", nl=False)
     typer.echo(f", versions: {', '.join(cleaning.versions) or 'none'}")
+
+
+def scores(
+    version: Annotated[str, typer.Argument(help="A published version; the newest by default.")] = "",
+    since: Annotated[str, typer.Option(help="The earlier version; the one before by default.")] = "",
+    warehouse: WarehouseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which scores of an earlier version a version makes invalid: tasks, functions or starting files that changed.
+
+    Ends with exit code 1 when the scores of some task do not count any more.
+
+    Examples:
+      taskloom versions scores v3 --since v1
+    """
+    from flows.settings import load_settings
+    from resources.errors import ExitCode
+    from warehouse.score_validity import REASONS, score_validity
+    from warehouse.store import Warehouse
+
+    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+        found = score_validity(opened, version, since)
+    if as_json:
+        typer.echo(found.model_dump_json(indent=2))
+    else:
+        typer.echo(
+            f"{found.later} makes the scores of {found.earlier} invalid on {len(found.changed)} of {found.tasks} tasks"
+        )
+        for name, count in found.reasons.items():
+            typer.echo(f"  {count}: {REASONS[name]}")
+        for item in found.agents:
+            typer.echo(f"  {item.agent}: {item.invalid} of {item.attempts} attempts do not count any more")
+    if found.changed:
+        raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
 
 
 def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json: JsonOption = False) -> None:

@@ -16,7 +16,7 @@ from warehouse.exporting.croissant import NAME as CROISSANT
 from warehouse.exporting.croissant import croissant
 from warehouse.exporting.dataset_counts import DatasetCounts
 from warehouse.exporting.exporting import ExportOptions, ExportSource, write_json
-from warehouse.exporting.set_section import set_lines, variety_lines
+from warehouse.exporting.set_section import score_lines, set_lines, variety_lines
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.names import SPLITS
 from warehouse.store import Warehouse
@@ -115,6 +115,7 @@ def _text(source: ExportSource, options: ExportOptions, contents: CardContents) 
             *set_lines(source.leakage, counts),
             *trust_lines(source.warehouse),
             *quality_lines(source.warehouse),
+            *score_lines(source.warehouse),
             *_complexity(dict(counts.level_bars)),
             *variety_lines(counts),
             *_funnel(source),

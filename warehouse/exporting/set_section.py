@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from resources.dimensions import LEVELS, TABLE
 from warehouse.exporting.dataset_counts import DatasetCounts
+from warehouse.score_validity import REASONS, score_validity
 from warehouse.sets.splits import LeakageReport
+from warehouse.store import Warehouse
 
 _SHOWN = 5
 
@@ -70,6 +72,27 @@ def variety_lines(counts: DatasetCounts) -> list[str]:
         *(f"| {kind} | {different} | {frequent} of the tasks |" for kind, different, frequent in rows),
         f"| subtask | {len(counts.subtasks)} | {often} of all subtasks in tasks |",
         f"| pairs of words in instructions | {len(counts.pairs)} | distinct-2 is {counts.distinct_pairs:.3f} |",
+        "",
+    ]
+
+
+def score_lines(warehouse: Warehouse) -> list[str]:
+    """Which scores of the version before do not count in this one; nothing for the first and for unpublished states."""
+    if warehouse.version is None:
+        return []
+    with warehouse.reopened() as present:
+        names = [item.name for item in present.versions()]
+        if warehouse.version not in names[1:]:
+            return []
+        found = score_validity(present, warehouse.version)
+    lines = ["## Earlier scores", ""]
+    if not found.changed:
+        return [*lines, f"Scores on {found.earlier} count: its tasks are unchanged.", ""]
+    return [
+        *lines,
+        f"Scores on {found.earlier} do not count on {len(found.changed)} of its {found.tasks} tasks:",
+        "",
+        *(f"- {count}: {REASONS[name]}" for name, count in found.reasons.items()),
         "",
     ]
 

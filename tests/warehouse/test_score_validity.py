@@ -1,0 +1,129 @@
+"""Which scores a later version makes invalid: one change at a time, each with its reason."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from resources.applications import Application, Fixture
+from resources.record import Record
+from taskgraph.records.agent_run import AgentRun
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.task import Task
+from tests.warehouse.samples import records
+from warehouse.errors import VersionError
+from warehouse.exporting.exporting import export
+from warehouse.score_validity import score_validity
+from warehouse.store import Warehouse
+
+
+def one(kind: type[Record], **conditions: object) -> Record:
+    return next(
+        item
+        for item in records()
+        if isinstance(item, kind) and all(getattr(item, name) == value for name, value in conditions.items())
+    )
+
+
+def changed_task(**values: object) -> Record:
+    return one(Task).model_copy(update=values)
+
+
+CHANGES: dict[str, Record] = {
+    "instruction": changed_task(instruction="Make the report."),
+    "gone": changed_task(status="rejected"),
+    "graph": changed_task(
+        graph=one(Task).graph.model_copy(update={"edges": ()})  # type: ignore[attr-defined]
+    ),
+    "function": one(EvaluationFunction, subtask_id="notes.create").model_copy(
+        update={
+            "source": "def evaluate_agent_task_completion(csv_path):\n    return check_file_exists(csv_path)\n"
+        }
+    ),
+    "fixture": one(Application, name="sheets").model_copy(
+        update={"fixtures": (Fixture(category="csv_path", value="Documents/start.csv", content="y"),)}
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", CHANGES)
+def test_one_change_gives_one_reason(filled: Warehouse, reason: str) -> None:
+    filled.publish("v1")
+    filled.write([CHANGES[reason]], replace=True)
+    filled.publish("v2")
+
+    found = score_validity(filled)
+
+    assert (found.earlier, found.later, found.tasks) == ("v1", "v2", 1)
+    assert found.changed == {"task-1": (reason,)}
+    assert found.reasons == {reason: 1}
+
+
+def test_what_an_agent_cannot_notice_makes_no_score_invalid(filled: Warehouse) -> None:
+    filled.publish("v1")
+    filled.write(
+        [
+            changed_task(intent="Another goal"),
+            changed_task(task_id="task-2"),
+            one(Application, name="sheets").model_copy(update={"manual": "Click twice."}),
+            one(EvaluationFunction, subtask_id="notes.create").model_copy(
+                update={"function_id": "not accepted", "accepted": False, "source": "x = 1"}
+            ),
+        ],
+        replace=True,
+    )
+    filled.publish("v2")
+
+    assert score_validity(filled, "v2").changed == {}
+
+
+def test_the_attempts_of_each_agent_are_counted(filled: Warehouse) -> None:
+    filled.write(
+        [
+            changed_task(task_id="task-2"),
+            *(
+                AgentRun(agent_run_id=f"{agent}:{task}", agent=agent, task_id=task, instruction="")
+                for agent, task in (("a", "task-1"), ("a", "task-2"), ("b", "task-2"), ("b", "elsewhere"))
+            ),
+        ]
+    )
+    filled.publish("v1")
+    filled.write([CHANGES["instruction"]], replace=True)
+    filled.publish("v2")
+
+    assert [item.model_dump() for item in score_validity(filled).agents] == [
+        {"agent": "a", "attempts": 2, "invalid": 1},
+        {"agent": "b", "attempts": 1, "invalid": 0},
+    ]
+
+
+def test_there_are_no_earlier_scores_before_the_first_version(filled: Warehouse) -> None:
+    with pytest.raises(VersionError, match="No version is published"):
+        score_validity(filled)
+    filled.publish("v1")
+    with pytest.raises(VersionError, match="v1 is the first version"):
+        score_validity(filled)
+    with pytest.raises(VersionError, match="no dataset version 'v9'"):
+        score_validity(filled, "v1", "v9")
+
+
+def test_command_and_card_say_what_changed(filled: Warehouse, tmp_path: Path) -> None:
+    filled.publish("v1")
+    filled.write([CHANGES["function"]], replace=True)
+    filled.publish("v2")
+    arguments = [sys.executable, "-m", "cli.main", "versions", "scores", "--warehouse", str(filled.address)]
+    filled.close()
+    with filled.reopened("v2") as opened:
+        export(opened, "hugging_face", tmp_path / "out")
+
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "v2 makes the scores of v1 invalid on 1 of 1 tasks" in done.stdout
+    assert "1: the evaluation function of a subtask changed" in done.stdout
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "Scores on v1 do not count on 1 of its 1 tasks" in card
+    assert "- 1: the evaluation function of a subtask changed" in card
