@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.shared_options import VersionOption, WarehouseOption
 from resources.errors import ExitCode
 
 
@@ -30,10 +31,8 @@ def push(
     size: Annotated[int | None, typer.Option(min=1, help="Tasks at most.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw and of the sets.")] = 0,
     licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
-    version: Annotated[
-        str | None, typer.Option(help="Dataset version; the present state by default.")
-    ] = None,
-    warehouse: Annotated[str | None, typer.Option(help="Folder or address of the warehouse.")] = None,
+    version: VersionOption = None,
+    warehouse: WarehouseOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
 ) -> None:
     """Write a Hugging Face dataset into a local hub folder, with card and Croissant metadata; a second push replaces the first.

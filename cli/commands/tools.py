@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.shared_options import WarehouseOption
 from resources.errors import ExitCode
 
 
@@ -17,10 +18,19 @@ def register(app: typer.Typer) -> None:
 
 def tools(
     file: Annotated[
-        Path,
-        typer.Argument(help="TaskBench's resource graph of a domain, graph_desc.json.", show_default=False),
-    ],
+        Path | None,
+        typer.Argument(
+            help="TaskBench's resource graph of a domain, graph_desc.json; without it, the subtasks of the warehouse are"
+            " the tools and the categories of their resources the types.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the graph with the derived links to this new file, in TaskBench's layout."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Links shown at most of each kind.")] = 20,
+    warehouse: WarehouseOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all links as JSON.")] = False,
 ) -> None:
     """Derive which tool can follow which from their types, and compare these links with the published ones.
@@ -30,11 +40,43 @@ def tools(
 
     Examples:
       taskloom tools data_huggingface/graph_desc.json
-    """
-    from cli.answer_printing import print_json, print_table
-    from warehouse.importing.tool_graphs import compare_tool_graph
 
-    found = compare_tool_graph(file)
+      taskloom tools --out own_graph_desc.json
+    """
+    import json
+
+    from cli.answer_printing import print_json, print_table
+    from flows.errors import CommandError
+    from flows.settings import load_settings
+    from taskgraph.records.subtask import Subtask
+    from warehouse.importing.tool_graphs import (
+        compared,
+        derived_graph,
+        read_tool_graph,
+        tool_graph_of,
+    )
+    from warehouse.store import Warehouse
+
+    if file is not None:
+        graph = read_tool_graph(file)
+    else:
+        with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+            graph = tool_graph_of(opened.read(Subtask))
+    derived = derived_graph(graph)
+    if out is not None:
+        if out.exists():
+            raise CommandError(f"{out} exists already; name another file.")
+        text = derived.model_dump_json(by_alias=True, exclude_none=True, indent=2)
+        out.write_text(f"{text}\n", encoding="utf-8")
+    if file is None:
+        if as_json:
+            print_json(json.loads(derived.model_dump_json(by_alias=True, exclude_none=True)))
+        else:
+            typer.echo(
+                f"{len(graph.nodes)} subtasks; {len(derived.links)} links derived from their resources"
+            )
+        return
+    found = compared(graph)
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:

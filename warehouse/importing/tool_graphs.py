@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
 
 from resources.record import Record
+from taskgraph.records.subtask import Subtask
 from warehouse.errors import ImportRefusedError
 from warehouse.importing.items import ForeignModel, Text, parsed
 from warehouse.importing.json_reading import read_json
@@ -97,15 +98,56 @@ def derived_links(tools: Sequence[Tool]) -> list[tuple[str, str]]:
     ]
 
 
-def compare_tool_graph(path: Path) -> GraphComparison:
-    """Derive the links of a `graph_desc.json` from the types of its tools, and compare them with its own.
+def read_tool_graph(path: Path) -> ToolGraph:
+    """The graph in a `graph_desc.json`.
 
     Raises:
         ImportRefusedError: the file is no resource graph.
     """
     if not path.is_file():
         raise ImportRefusedError(str(path), "", "does not exist")
-    graph = parsed(ToolGraph, read_json(path, path.name), path.name)
+    return parsed(ToolGraph, read_json(path, path.name), path.name)
+
+
+def tool_graph_of(subtasks: Iterable[Subtask]) -> ToolGraph:
+    """Subtasks as tools whose types are the categories of the resources that they read and write."""
+    return ToolGraph(
+        nodes=[
+            Tool.model_validate(
+                {
+                    "id": item.subtask_id,
+                    "input-type": [resource.category for resource in item.inputs],
+                    "output-type": [resource.category for resource in item.outputs],
+                }
+            )
+            for item in subtasks
+        ],
+        links=[],
+    )
+
+
+def derived_graph(graph: ToolGraph) -> ToolGraph:
+    """The graph with the links that follow from the types: one for each type that passes between two tools."""
+    tools = {tool.id: tool for tool in graph.nodes}
+    links: list[ToolLink] = []
+    for source, target in derived_links(graph.nodes):
+        given, taken = tools[source].output_types, tools[target].input_types
+        passing = ["complete"] if given is None or taken is None else sorted(set(given) & set(taken))
+        links += [ToolLink(source=source, target=target, type=name) for name in passing]
+    return graph.model_copy(update={"links": links})
+
+
+def compare_tool_graph(path: Path) -> GraphComparison:
+    """Derive the links of a `graph_desc.json` from the types of its tools, and compare them with its own.
+
+    Raises:
+        ImportRefusedError: the file is no resource graph.
+    """
+    return compared(read_tool_graph(path))
+
+
+def compared(graph: ToolGraph) -> GraphComparison:
+    """The links of a graph beside those that follow from the types of its tools."""
     published = {(link.source, link.target) for link in graph.links}
     derived = set(derived_links(graph.nodes))
     return GraphComparison(
