@@ -16,7 +16,7 @@ from warehouse.errors import ImportRefusedError
 from warehouse.importing.episodes import Picture
 from warehouse.importing.pyautogui_scripts import done_by
 from warehouse.importing.tfrecords import examples
-from warehouse.importing.tool_graphs import compare_tool_graph
+from warehouse.importing.tool_graphs import compared, read_tool_graph
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_links_of_a_tool_graph_follow_from_its_types(tmp_path: Path) -> None:
     }
     path = foreign.write(tmp_path, "graph_desc.json", described)
 
-    found = compare_tool_graph(path)
+    found = compared(read_tool_graph(path))
 
     assert (found.tools, found.published, found.derived, found.common) == (3, 3, 3, 2)
     assert found.missing == (("Draw", "Listen"),)
     assert found.extra == (("Translate", "Draw"),)
     with pytest.raises(ImportRefusedError, match="nodes do not"):
-        compare_tool_graph(
+        read_tool_graph(
             foreign.write(tmp_path, "b.json", {"nodes": [], "links": [{"source": "a", "target": "b"}]})
         )
 

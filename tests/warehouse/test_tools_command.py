@@ -11,7 +11,7 @@ from cli.main import create_app
 from taskgraph.records.subtask import Subtask
 from tests.warehouse import foreign
 from tests.warehouse.sample_parts import subtask
-from warehouse.importing.tool_graphs import compare_tool_graph, derived_graph, tool_graph_of
+from warehouse.importing.tool_graphs import compared, derived_graph, read_tool_graph, tool_graph_of
 
 GRAPH = {
     "nodes": [
@@ -41,7 +41,7 @@ def test_the_written_graph_has_a_link_for_every_type_that_passes(tmp_path: Path)
         ("Listen", "Translate", "text"),
         ("Translate", "Describe", "text"),
     ]
-    again = compare_tool_graph(tmp_path / "derived.json")
+    again = compared(read_tool_graph(tmp_path / "derived.json"))
     assert (again.common, again.missing, again.extra) == (4, (), ())
 
 

@@ -137,15 +137,6 @@ def derived_graph(graph: ToolGraph) -> ToolGraph:
     return graph.model_copy(update={"links": links})
 
 
-def compare_tool_graph(path: Path) -> GraphComparison:
-    """Derive the links of a `graph_desc.json` from the types of its tools, and compare them with its own.
-
-    Raises:
-        ImportRefusedError: the file is no resource graph.
-    """
-    return compared(read_tool_graph(path))
-
-
 def compared(graph: ToolGraph) -> GraphComparison:
     """The links of a graph beside those that follow from the types of its tools."""
     published = {(link.source, link.target) for link in graph.links}
