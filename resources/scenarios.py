@@ -29,12 +29,13 @@ class PaperCategory(Record):
 
 
 def scenario_of(
-    application_categories: Collection[str], scenarios: Sequence[Scenario], ends: Collection[str] = ()
+    application_categories: Collection[str], scenarios: Sequence[Scenario], ends: Sequence[str] = ()
 ) -> Scenario:
     """The scenario of a task whose applications belong to `application_categories`.
 
     A scenario matches when its categories are exactly the task's, or else those of its `ends`: the applications in which
-    the task's end products come about, which is what its goal is about. Every other set, the empty one included,
+    the task's end products come about, which is what its goal is about; or else that of the first end, to which the
+    longest way leads. Every other set, the empty one included,
     belongs to the remainder. So each task has one scenario, whatever the order of `scenarios`.
 
     >>> rest = Scenario(name="Mixed Work", kind="remainder")
@@ -50,7 +51,7 @@ def scenario_of(
         ValueError: `scenarios` has no remainder.
     """
     known = {frozenset(item.application_categories): item for item in scenarios if item.kind != "remainder"}
-    for wanted in (frozenset(application_categories), frozenset(ends)):
+    for wanted in (frozenset(application_categories), frozenset(ends), frozenset(ends[:1])):
         if wanted in known:
             return known[wanted]
     remainder = next((item for item in scenarios if item.kind == "remainder"), None)

@@ -92,10 +92,7 @@ class TaskBuilder:
         names = [node.instance_id for node in graph.nodes]
         first = orders.successful[0]
         categories = sorted({node.application_category for node in graph.nodes})
-        producers = {edge.producer for edge in graph.edges}
-        ends = sorted(
-            {node.application_category for node in graph.nodes if node.instance_id not in producers}
-        )
+        ends = _end_categories(graph)
         scenario = intent.scenario if intent else ""
         return Task(
             task_id=task_id(canonical_key(names, graph.pairs)),
@@ -125,6 +122,18 @@ class TaskBuilder:
                 resource=self._pool.instances[consumer].needs[index].resource,
             )
         return self._links[key]
+
+
+def _end_categories(graph: TaskGraph) -> list[str]:
+    """Application categories of the subtasks that no other one reads from, those of the longest chains first."""
+    depths: dict[str, int] = {}
+    for node in graph.nodes:
+        before = [depths[edge.producer] for edge in graph.edges if edge.consumer == node.instance_id]
+        depths[node.instance_id] = 1 + max(before, default=0)
+    producers = {edge.producer for edge in graph.edges}
+    ends = [node for node in graph.nodes if node.instance_id not in producers]
+    ends.sort(key=lambda node: (-depths[node.instance_id], node.application_category))
+    return list(dict.fromkeys(node.application_category for node in ends))
 
 
 def describe_clash(clash: Sequence[Interference]) -> str:
