@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flows.settings import Settings
 from flows.wiring import choose_applications
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.prices import prices_of
+from resources.applications import Application
 from resources.record import Record
 from taskgraph.records.model_calls import ModelRole
 
@@ -80,6 +82,8 @@ class Plan(Record):
     """Tasks wanted."""
     calls: tuple[PlannedCalls, ...]
     """Expected calls by stage: an upper estimate, because calls that the ledger can answer are included."""
+    assumptions: tuple[str, ...] = ()
+    """What the estimate takes for granted."""
 
     def describe(self) -> str:
         """The plan as text."""
@@ -102,6 +106,7 @@ class Plan(Record):
         lines.append(
             f"  in all {sum(item.calls for item in self.calls)} calls, {tokens:,} tokens, ${sum(known):.2f}{beside}"
         )
+        lines += [f"  assumes: {item}" for item in self.assumptions]
         return "\n".join(lines)
 
 
@@ -139,7 +144,25 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         calls=tuple(
             _planned(settings, role, count, known.get(role)) for role, count in items.items() if count
         ),
+        assumptions=_assumptions(settings, applications, verified=verified),
     )
+
+
+def _assumptions(
+    settings: Settings, applications: Mapping[str, Application], *, verified: bool
+) -> tuple[str, ...]:
+    wanted = settings.exploration.subtasks_per_application
+    bare = [name for name, item in applications.items() if not item.example_subtasks]
+    found = ["all input at the full price: what providers serve from their cache costs less"]
+    if verified:
+        found.append(
+            f"{settings.verification.parameter_sets} parameter sets a subtask; measured calls per set include those performed again"
+        )
+    if bare:
+        found.append(
+            f"{wanted} subtasks in each application without curated ones ({', '.join(bare)}): models propose fewer at a time"
+        )
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,3 +50,12 @@ def test_a_batch_is_planned_at_its_price(tmp_path: Path, capsys: pytest.CaptureF
         float(str(direct["validation"]["cost_usd"])) / 2
     )
     assert batched["trajectories"]["cost_usd"] == direct["trajectories"]["cost_usd"]
+
+
+def test_a_plan_says_what_it_takes_for_granted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["build", "--data", str(tmp_path), "--set=platform=simulated", "--dry-run"])
+    shown = capsys.readouterr().out
+    assert "assumes: all input at the full price" in shown
+    assert "assumes: 2 parameter sets a subtask" in shown
+    assert "without curated ones" not in shown
