@@ -12,7 +12,7 @@ from flows.running.together import together
 from flows.running.waiting import stop_while_waiting
 from flows.settings import Settings, settings_of
 from flows.stages.growing import VERIFICATION
-from flows.stages.making import REPLAY, VALIDATION
+from flows.stages.making import BATCH, REPLAY, VALIDATION
 from flows.stages.results import Verified
 from flows.steps import whole
 from flows.summaries.artifacts import publish_artifacts
@@ -77,6 +77,9 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
     stop_while_waiting(run, goals.waiting)
     with timed(run, "composition"):
         batches = await steps.compose(reference, whole(subtask_ids), whole(goals.intents))
+    with timed(run, "replay of components"):
+        kept = await steps.cover(reference, whole([task for batch in batches for task in batch]))
+    batches = [list(kept[start : start + BATCH]) for start in range(0, len(kept), BATCH)]
     waiting = passed = 0
 
     async def batch(number: int) -> None:

@@ -69,6 +69,13 @@ async def compose(
         return await work.making.compose(subtask_ids, intents)
 
 
+@prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
+async def cover(reference: RunReference, tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """Perform the distinct components of tasks; the tasks that nothing speaks against."""
+    async with opened(reference) as work:
+        return await work.making.cover(tasks)
+
+
 @prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIED)
 async def validate(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Validated:
     """Write and judge the instructions of one batch."""

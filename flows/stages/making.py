@@ -12,6 +12,7 @@ from typing import Literal
 from flows.errors import CommandError
 from flows.running.run_records import ended
 from flows.running.together import together
+from flows.stages.covering import Covering
 from flows.stages.known_pool import load_verified
 from flows.stages.rejections import told_apart
 from flows.stages.results import Goals, Replayed, Validated
@@ -30,7 +31,8 @@ from synthesis.composition.sense import Sense
 from synthesis.cross_verification.verified_instances import instances_in_worlds
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.intents.intents import PooledSubtask, extract_intents
-from synthesis.replay.replay import Replayer
+from synthesis.replay.components import component_keys, tasks_to_replay
+from synthesis.replay.replay import ReplayedTask, Replayer
 from synthesis.validation.calibration import doubt_about, try_judge
 from synthesis.validation.validation import validate_task
 from taskgraph.records.judge_trial import JudgeTrial
@@ -158,26 +160,51 @@ class TaskMaking:
             provenance=self.provenance(COMPOSITION),
         )
 
-    async def validate(self, tasks: Sequence[Task]) -> Validated:
-        """Have the instructions of a batch written and judged."""
-        self.run.progress.begin(VALIDATION, len(tasks))
-        judged = await together(self._validate(task) for task in tasks)
-        passed = [item for item in judged if isinstance(item, Task)]
-        await self._try_judge(passed)
-        share = self.run.settings.replay_share
-        return Validated(
-            passed=len(passed),
-            to_replay=tuple(task for task in passed if _draw(task.task_id) < share),
-            waiting=sum(item == "waiting" for item in judged),
-        )
+    async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
+        """Perform every distinct component of `tasks` that no replay has covered; returns those that nothing speaks against.
 
-    async def replay(self, tasks: Sequence[Task]) -> Replayed:
-        """Perform tasks again, each in the orders that the settings ask for."""
-        if not tasks:
-            return Replayed()
+        The others are recorded as rejected.
+        """
+        run = self.run
+        if not run.settings.replay.components:
+            return tuple(tasks)
+        await run.recorder.flush()
+        query = "SELECT DISTINCT unnest(components) FROM replays WHERE success"
+        known = await asyncio.to_thread(lambda: {str(row[0]) for row in run.warehouse.query(query).rows()})
+        replayer = await self._replayer(tasks)
+        covering = Covering(
+            lambda task, orders: self._performed(replayer, task, orders),
+            run.settings.replay,
+            run.settings.environments,
+            covered=known,
+        )
+        run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known)))
+        await covering.cover(tasks)
+        kept = []
+        for task in tasks:
+            failure = covering.failure(task)
+            if failure is None:
+                kept.append(covering.marked(task))
+            elif failure.rejection is not None:
+                rejection = failure.rejection.model_copy(update={"item_id": task.task_id})
+                await run.recorder.record(
+                    rejection, task.model_copy(update={"status": "rejected"}), replace=True
+                )
+        return tuple(kept)
+
+    async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
+        replayed = await replayer.replay(task, orders)
+        await self.run.recorder.record(*replayed.trajectories, *replayed.replays, replace=True)
+        if replayed.rejection is None:
+            self.run.progress.done(REPLAY)
+        else:
+            self.run.progress.rejected(REPLAY)
+        return replayed
+
+    async def _replayer(self, tasks: Sequence[Task]) -> Replayer:
         run = self.run
         names = (node.subtask_id for task in tasks for node in task.graph.nodes)
-        replayer = Replayer(
+        return Replayer(
             environments=run.environments,
             sandbox=run.sandbox,
             applications=run.applications,
@@ -185,6 +212,38 @@ class TaskMaking:
             settings=run.settings.replay,
             provenance=self.provenance(REPLAY),
         )
+
+    async def validate(self, tasks: Sequence[Task]) -> Validated:
+        """Have the instructions of a batch written and judged."""
+        self.run.progress.begin(VALIDATION, len(tasks))
+        judged = await together(self._validate(task) for task in tasks)
+        passed = [item for item in judged if isinstance(item, Task)]
+        await self._try_judge(passed)
+        share = self.run.settings.replay_share
+        drawn = [task for task in passed if _draw(task.task_id) < share]
+        done = await self._replayed_before(drawn)
+        return Validated(
+            passed=len(passed),
+            to_replay=tuple(task for task in drawn if task.task_id not in done),
+            waiting=sum(item == "waiting" for item in judged),
+        )
+
+    async def _replayed_before(self, tasks: Sequence[Task]) -> set[str]:
+        """Ids of those of `tasks` that were replayed already."""
+        if not tasks:
+            return set()
+        await self.run.recorder.flush()
+        marks = ", ".join("?" * len(tasks))
+        query = f"SELECT DISTINCT task_id FROM replays WHERE task_id IN ({marks})"  # noqa: S608 - only marks
+        names = [task.task_id for task in tasks]
+        return {str(row[0]) for row in self.run.warehouse.query(query, names).rows()}
+
+    async def replay(self, tasks: Sequence[Task]) -> Replayed:
+        """Perform tasks again, each in the orders that the settings ask for."""
+        if not tasks:
+            return Replayed()
+        run = self.run
+        replayer = await self._replayer(tasks)
         run.progress.begin(REPLAY, len(tasks))
         worked = sum(await together(self._replay(replayer, task) for task in tasks))
         return Replayed(worked=worked, rejected=len(tasks) - worked)
@@ -249,12 +308,9 @@ class TaskMaking:
 
     async def _replay(self, replayer: Replayer, task: Task) -> bool:
         run = self.run
-        replayed = await replayer.replay(task)
-        await run.recorder.record(*replayed.trajectories, *replayed.replays)
+        replayed = await self._performed(replayer, task, 0)
         if replayed.rejection is None:
-            run.progress.done(REPLAY)
             return True
-        run.progress.rejected(REPLAY)
         await run.recorder.record(replayed.rejection)
         await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
         return False
@@ -291,9 +347,13 @@ class TaskMaking:
         )
 
     def _marked(self, task: Task) -> Task:
-        """The task, marked as simulated if any of its subtasks runs on a simulated platform."""
+        """The task with the keys of its components, and whether any of its subtasks runs on a simulated platform."""
         simulated = any(self.verified[node.subtask_id].subtask.simulated for node in task.graph.nodes)
-        return task.model_copy(update={"simulated": True}) if simulated else task
+        functions = {
+            node.subtask_id: self.verified[node.subtask_id].function.function_id for node in task.graph.nodes
+        }
+        keys = component_keys(task.graph, functions)
+        return task.model_copy(update={"simulated": simulated or task.simulated, "components": keys})
 
     def _pooled(self, item: VerifiedSubtask) -> PooledSubtask:
         return PooledSubtask(

@@ -37,6 +37,12 @@ class ReplaySettings(Record):
 
     orders: int = Field(default=2, ge=1)
     """Successful orders performed, where a task has so many."""
+    components: bool = True
+    """Whether every distinct component is performed before the instructions of its tasks are judged: in one order, and
+    in `orders` of them where two of its subtasks share an application."""
+    minutes: float = Field(default=0.0, ge=0)
+    """Most minutes for that, after which no further replay is begun; 0 means as long as it takes. Tasks whose components
+    have not been performed by then are kept and marked as not covered."""
     environment_attempts: int = Field(default=2, ge=1)
     """How often an order is begun when the environment fails in a way that another try may not meet."""
 
@@ -83,14 +89,16 @@ class Replayer:
     provenance: Provenance
     """Provenance of what is recorded."""
 
-    async def replay(self, task: Task) -> ReplayedTask:
-        """Perform `task` in several of its successful orders; rejected only if none of them works.
+    async def replay(self, task: Task, orders: int = 0) -> ReplayedTask:
+        """Perform `task` in up to `orders` of its successful orders; rejected only if none of them works.
+
+        0 takes as many orders as the settings say.
 
         Raises:
             StageInputInvalidError: a node of the task has no verified trajectory.
         """
-        orders = spread_orders(task, self.settings.orders)
-        results = [await self._replay(task, number, order) for number, order in enumerate(orders)]
+        chosen = spread_orders(task, orders or self.settings.orders)
+        results = [await self._replay(task, number, order) for number, order in enumerate(chosen)]
         rejection = None
         if not any(replay.success for replay, _ in results):
             replay = results[0][0]
@@ -131,6 +139,7 @@ class Replayer:
             replay_id=replay_id,
             task_id=task.task_id,
             order=tuple(order),
+            components=task.components,
             success=not performance.failing,
             failing_instance=performance.failing,
             message=performance.message,

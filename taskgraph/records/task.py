@@ -103,6 +103,10 @@ class Task(Record):
     """Scenario of App. A.5."""
     world: str = ""
     """World that all its values come from and whose data it starts with; empty for the first."""
+    components: tuple[str, ...] = ()
+    """Keys of its distinct components, which tasks with the same subtasks and links share whatever their values."""
+    covered: bool = False
+    """Whether every one of these components was performed with success, in this task or in another."""
     complexity: Complexity
     """Its complexity."""
     capabilities: tuple[str, ...] = ()
@@ -194,6 +198,8 @@ class Replay(Record):
     """The task."""
     order: tuple[str, ...]
     """Instance ids in the order performed."""
+    components: tuple[str, ...] = ()
+    """Keys of the task's components, which this replay covers if it succeeded."""
     success: bool
     """Whether every subtask succeeded."""
     failing_instance: str = ""

@@ -163,6 +163,7 @@ def _about(source: ExportSource, counts: DatasetCounts, applications: Sequence[s
     writers = [f"{row['provider']}/{row['model']}" for row in called]
     total, (replayed, known) = counts.tasks.total(), replay_coverage(source, counts)
     sizes, words = counts.sizes, counts.words
+    covered, worlds = covered_tasks(source)
     return [
         f"# {_TITLE}",
         "",
@@ -175,6 +176,8 @@ def _about(source: ExportSource, counts: DatasetCounts, applications: Sequence[s
         f"| tasks | {total}, of which {replayed} were replayed from beginning to end |",
         f"| replay coverage | {replayed / total:.1%} of the tasks; {known} of {len(counts.subtasks)} subtasks stand in a"
         " replayed task |",
+        f"| covered | {covered} tasks: every component (same subtasks and links) was performed in an environment |",
+        f"| worlds | {', '.join(worlds)} |",
         f"| subtasks per task | {sizes.least} to {sizes.most}, mean {sizes.mean:.1f} |",
         f"| words per instruction | {words.least} to {words.most}, mean {words.mean:.0f} |",
         f"| applications | {', '.join(applications)} |",
@@ -195,6 +198,14 @@ def replay_coverage(source: ExportSource, counts: DatasetCounts) -> tuple[int, i
     names = [set(row[1]) for row in (tuple(item.values()) for item in rows) if row[0] in own]
     seen: set[str] = set().union(*names)
     return len(names), len(seen & set(counts.subtasks))
+
+
+def covered_tasks(source: ExportSource) -> tuple[int, list[str]]:
+    """How many of the tasks have only components that were performed with success, and the worlds of all of them."""
+    rows = source.warehouse.query("SELECT task_id, covered, world FROM tasks").rows()
+    own = set(source.task_ids)
+    found = [(bool(covered), str(world or "")) for name, covered, world in rows if name in own]
+    return sum(covered for covered, _ in found), sorted({world or "the first" for _, world in found})
 
 
 def _contents(

@@ -21,12 +21,14 @@ FROM (
     UNION ALL
     SELECT 5, 'tasks validated', '', count(*) FROM tasks WHERE status = 'validated'
     UNION ALL
-    SELECT 6, 'tasks replayed', '', count(DISTINCT task_id) FROM replays WHERE success
+    SELECT 6, 'tasks covered by replays', '', count(*) FROM tasks WHERE status = 'validated' AND covered
     UNION ALL
-    SELECT 7, 'tasks imported', '', count(*) FROM tasks WHERE status = 'imported' HAVING count(*) > 0
+    SELECT 7, 'tasks replayed', '', count(DISTINCT task_id) FROM replays WHERE success
+    UNION ALL
+    SELECT 8, 'tasks imported', '', count(*) FROM tasks WHERE status = 'imported' HAVING count(*) > 0
     UNION ALL
     SELECT
-        8,
+        9,
         item_kind || ' rejected',
         reason,
         count(*)
