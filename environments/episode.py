@@ -10,6 +10,7 @@ from environments.aiming import aim
 from environments.changes import describe_change
 from environments.environment import Environment
 from environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
+from environments.focusing import aimed_again, focusing_decision
 from resources.applications import Application
 from taskgraph.records.assignment import Assignment
 from taskgraph.records.evidence import Evidence
@@ -143,6 +144,14 @@ async def record_steps(
             return Recording(tuple(steps), "step_limit", message, observation)
         number = len(history) + len(steps) + 1
         try:
+            focusing = focusing_decision(decision, observation)
+            if focusing is not None:
+                before = observation
+                step, observation = await _do(environment, focusing, before, number)
+                steps.append(step)
+                if on_step is not None:
+                    await on_step(step)
+                decision, number = aimed_again(decision, before, observation), number + 1
             step, observation = await _do(environment, decision, observation, number)
         except EnvironmentFailureError as error:
             message = describe_failure(error)

@@ -12,7 +12,8 @@ from flows.running.together import together
 from flows.running.waiting import stop_while_waiting
 from flows.settings import Settings, settings_of
 from flows.stages.growing import VERIFICATION
-from flows.stages.making import BATCH, REPLAY, VALIDATION
+from flows.stages.making import BATCH, VALIDATION
+from flows.stages.replaying import REPLAY
 from flows.stages.results import Verified
 from flows.steps import whole
 from flows.summaries.artifacts import publish_artifacts

@@ -15,7 +15,8 @@ from flows import steps
 from flows.running.contexts import Work, begin, timed
 from flows.settings import Settings, settings_of
 from flows.stages.known_pool import load_verified
-from flows.stages.making import BATCH, REPLAY
+from flows.stages.making import BATCH
+from flows.stages.replaying import REPLAY
 from flows.steps import whole
 from resources.record import Record
 from taskgraph.records.task import Task

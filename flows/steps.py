@@ -70,10 +70,21 @@ async def compose(
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
+async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> int:
+    """Perform pairs of verified subtasks that may disturb each other, in both orders; how many facts that brought."""
+    async with opened(reference) as work:
+        pool = await work.making.subtasks(subtask_ids)
+        instances = {name: work.making.instances(item) for name, item in pool.items()}
+        facts = await work.making.replays.measure_pairs(instances)
+        await work.run.recorder.flush()
+        return len(facts)
+
+
+@prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
 async def cover(reference: RunReference, tasks: Sequence[Task]) -> tuple[Task, ...]:
     """Perform the distinct components of tasks; the tasks that nothing speaks against."""
     async with opened(reference) as work:
-        return await work.making.cover(tasks)
+        return await work.making.replays.cover(tasks)
 
 
 @prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIED)
@@ -87,7 +98,7 @@ async def validate(reference: RunReference, batch: int, tasks: Sequence[Task]) -
 async def replay(reference: RunReference, batch: int, tasks: Sequence[Task]) -> Replayed:
     """Perform tasks of one batch again."""
     async with opened(reference) as work:
-        return await work.making.replay(tasks)
+        return await work.making.replays.replay(tasks)
 
 
 @prefect.task(tags=["publishing"], cache_policy=RUN_ID, persist_result=True, refresh_cache=False, **RETRIED)

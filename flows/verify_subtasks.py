@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import prefect
 
+from flows import steps
 from flows.build_dataset import grow_pool
-from flows.running.contexts import begin
+from flows.running.contexts import begin, timed
 from flows.settings import Settings, settings_of
+from flows.steps import whole
 from flows.summaries.artifacts import publish_artifacts
 from flows.summaries.summary import RunSummary, summarise
 
@@ -17,9 +19,14 @@ async def verify_subtasks(
 ) -> RunSummary:
     """Verify what exploration proposes; see `build_dataset` for the arguments.
 
-    Exploration replies are taken from the ledger if they are there, and verified subtasks stay verified.
+    Exploration replies are taken from the ledger if they are there, and verified subtasks stay verified. With the setting
+    `replay.pairs`, pairs of verified subtasks that may disturb each other are performed in both orders as well.
     """
     async with begin(settings_of(settings, settings_file), "verify_subtasks", quiet=quiet) as work:
-        summary = await summarise(work.run, await grow_pool(work))
+        verified = await grow_pool(work)
+        if verified and work.run.settings.replay.pairs:
+            with timed(work.run, "pairs of subtasks"):
+                await steps.measure_pairs(work.reference, whole(verified))
+        summary = await summarise(work.run, verified)
         await publish_artifacts(summary)
     return summary

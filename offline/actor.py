@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from random import Random
 
 from offline.mistakes import InjectedMistake, MistakeSource
+from offline.telling_steps import WAITING, named, position_in, seen, thought_of
 from prompts.inputs import ActorInput, ControlInView
 from prompts.replies import ActorArguments, ActorReply, Point
 from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
@@ -17,8 +18,6 @@ from taskgraph.records.subtask import fill
 
 _PATIENCE = 3
 """Times a control may be missing, or an action refused, before the actor gives up."""
-_DOING, _WAITING = "Step", "Waiting for step"
-_POINTER = re.compile(rf"^({_DOING}|{_WAITING}) (\d+) of \d+")
 _NOWHERE = Rectangle(left=0, top=0, right=1, bottom=1)
 
 
@@ -38,7 +37,7 @@ def act(
         view.instruction,
         attempt,
     )
-    position, failures = _position(view)
+    position, failures = position_in(view.history, steps, parameters)
     if drawn:
         kind, random = drawn
         stop = random.randrange(1, max(2, len(steps)))
@@ -49,7 +48,7 @@ def act(
         if kind == "wrong_control" and position == stop - 1 and not failures:
             wrong = _wrong_control(steps[position], parameters, view, random)
             if wrong is not None:
-                return _do(steps[position], position, len(steps), parameters, wrong), (InjectedMistake(kind),)
+                return _do(steps[position], parameters, wrong, view.window_title), (InjectedMistake(kind),)
     return _next(view, steps, parameters, position, failures), ()
 
 
@@ -64,12 +63,12 @@ def _next(
     for index in range(position, len(steps)):
         step = steps[index]
         if step.control is None:
-            return _do(step, index, len(steps), parameters, None)
+            return _do(step, parameters, None, view.window_title)
         control = find_control(_filled(step.control, parameters), controls)
         if control is not None and not (control.disabled and failures < _PATIENCE):
             if failures >= _PATIENCE:
                 return _give_up(f"step {index + 1} cannot be carried out on {control.text!r}")
-            return _do(step, index, len(steps), parameters, control)
+            return _do(step, parameters, control, view.window_title)
         if step.optional:
             continue
         if failures >= _PATIENCE:
@@ -77,7 +76,8 @@ def _next(
             return _give_up(f"there is no {wanted.control_type or 'control'} {wanted.text!r} on the screen")
         return ActorReply(
             status="CONTINUE",
-            thought=f"{_WAITING} {index + 1} of {len(steps)}: the control is not there yet.",
+            observation=f"The window '{view.window_title}' is in front.",
+            thought=f"{WAITING} {named(step, parameters) or 'the page'}, which is not there yet.",
             function="wait",
             args=ActorArguments(seconds=0.5 * (failures + 1)),
         )
@@ -114,24 +114,6 @@ class _Groups:
             return f"(?P={name})"
         self._seen.add(name)
         return f"(?P<{name}>.+?)"
-
-
-def _position(view: ActorInput) -> tuple[int, int]:
-    """Number of worked steps behind us, and how often in a row the next one could not be done."""
-    failures = 0
-    for item in reversed(view.history):
-        match = _POINTER.match(item.thought)
-        if match is None:
-            continue
-        done = match.group(1) == _DOING and item.outcome == "done"
-        if done:
-            return int(match.group(2)), failures
-        failures += 1
-        if failures >= _PATIENCE:
-            return int(match.group(2)) - 1, failures
-        if item is view.history[0]:
-            return int(match.group(2)) - 1, failures
-    return 0, failures
 
 
 def _control(view: ControlInView) -> Control:
@@ -174,12 +156,13 @@ def _wrong_control(
 
 
 def _do(
-    step: WorkedStep, index: int, count: int, parameters: Mapping[str, str], control: Control | None
+    step: WorkedStep, parameters: Mapping[str, str], control: Control | None, window_title: str
 ) -> ActorReply:
     keys = fill(step.keys, {name: escape_keys(value) for name, value in parameters.items()})
     return ActorReply(
         status="CONTINUE",
-        thought=f"{_DOING} {index + 1} of {count}: {step.thought or step.operation}",
+        observation=seen(step, parameters, window_title),
+        thought=thought_of(step, parameters),
         control_label=control.label if control else "",
         control_text=control.text if control else "",
         function=step.operation,

@@ -6,6 +6,7 @@ is a list of named values.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -107,12 +108,20 @@ class ActorArguments(Record):
 
 
 _FUNCTIONS = ("", *GESTURES)
+_STEP_NUMBER = re.compile(r"^\s*step \d+( of \d+)?\s*:?", re.IGNORECASE)
 
 
 def _known_function(name: str) -> str:
     if name not in _FUNCTIONS:
         raise ValueError(f"there is no function {name!r}; known: {', '.join(GESTURES)}")
     return name
+
+
+def _no_placeholder(thought: str) -> str:
+    words = _STEP_NUMBER.sub("", thought).strip(" .:")
+    if thought.strip() and (not words or words in GESTURES):
+        raise ValueError(f"{thought!r} is a placeholder; say what is seen and why this action follows")
+    return thought
 
 
 ActorFunction = Annotated[
@@ -128,8 +137,8 @@ class ActorReply(Record):
     """Whether there is more to do, all is done, or it cannot be done."""
     observation: str = ""
     """What the screen shows."""
-    thought: str = ""
-    """Why this action."""
+    thought: Annotated[str, AfterValidator(_no_placeholder)] = ""
+    """Why this action; the mere name or number of a step is none."""
     control_label: str = ""
     """Label of the chosen control, or empty."""
     control_text: str = ""

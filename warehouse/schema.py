@@ -24,6 +24,7 @@ from taskgraph.records.exploration import ProposedCategory, SeenScreen
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.judged_outcome import JudgedOutcome
+from taskgraph.records.order_fact import OrderFact
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
@@ -225,6 +226,13 @@ TABLES: tuple[Table, ...] = (
         ("trial_id",),
         "A spoilt instruction that the judge was given like any other, and whether it noticed.",
         JudgeTrial,
+        _made(),
+    ),
+    Table(
+        "order_facts",
+        ("fact_id",),
+        "What a replay showed about two subtasks of one application: whether the second works after the first.",
+        OrderFact,
         _made(),
     ),
     Table(

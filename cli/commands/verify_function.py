@@ -38,6 +38,13 @@ def verify(
     every: Annotated[
         bool, typer.Option("--all", help="Examine all accepted functions of the warehouse again.")
     ] = False,
+    pairs: Annotated[
+        bool,
+        typer.Option(
+            "--pairs",
+            help="After verifying, perform pairs of subtasks that may disturb each other in both orders.",
+        ),
+    ] = False,
     subtask: Annotated[str, typer.Option(help="Examine the accepted function of this subtask again.")] = "",
     save: Annotated[
         Path | None, typer.Option(help="With --subtask: write function and evidence into this new folder.")
@@ -53,6 +60,8 @@ def verify(
     Examples:
       taskloom verify --applications drawio
 
+      taskloom verify --pairs
+
       taskloom verify --subtask drawio.add_shape
 
       taskloom verify --function mine.py --evidence folder
@@ -66,8 +75,13 @@ def verify(
         raise CommandError("--function and --evidence belong together.")
     if save is not None and not subtask:
         raise CommandError("--save needs --subtask.")
+    if pairs and chosen:
+        raise CommandError(f"--pairs and {chosen[0]} exclude each other.")
     loaded = options.load(warehouse=warehouse)
     if not chosen:
+        if pairs:
+            replay = loaded.replay.model_copy(update={"pairs": True})
+            loaded = loaded.model_copy(update={"replay": replay})
         from cli.commands.build import run_flow
 
         run_flow("verify_subtasks", options, loaded)

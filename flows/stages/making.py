@@ -12,10 +12,10 @@ from typing import Literal
 from flows.errors import CommandError
 from flows.running.run_records import ended
 from flows.running.together import together
-from flows.stages.covering import Covering
 from flows.stages.known_pool import load_verified
 from flows.stages.rejections import told_apart
-from flows.stages.results import Goals, Replayed, Validated
+from flows.stages.replaying import COMPOSITION, TaskReplays
+from flows.stages.results import Goals, Validated
 from flows.summaries.model_call_rows import model_call_rows
 from flows.wiring import Run
 from model_clients.errors import BatchPendingError
@@ -31,8 +31,7 @@ from synthesis.composition.sense import Sense
 from synthesis.cross_verification.verified_instances import instances_in_worlds
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.intents.intents import PooledSubtask, extract_intents
-from synthesis.replay.components import component_keys, tasks_to_replay
-from synthesis.replay.replay import ReplayedTask, Replayer
+from synthesis.replay.components import component_keys
 from synthesis.validation.calibration import doubt_about, try_judge
 from synthesis.validation.validation import validate_task
 from taskgraph.records.judge_trial import JudgeTrial
@@ -42,9 +41,7 @@ from taskgraph.records.task import Intent, Rejection, Task
 from warehouse.task_quality import judge_rates
 
 INTENTS = "intents"
-COMPOSITION = "composition"
 VALIDATION = "validation"
-REPLAY = "replay"
 BATCH = 100
 """Tasks validated in one step."""
 
@@ -58,6 +55,11 @@ class TaskMaking:
     verified: dict[str, VerifiedSubtask]
     """Verified subtasks by id, as far as this process has seen them."""
     _instances: dict[str, tuple[BoundSubtask, ...]] = field(default_factory=dict)
+
+    @property
+    def replays(self) -> TaskReplays:
+        """The replays of the run."""
+        return TaskReplays(self.run, self.subtasks)
 
     def provenance(self, stage: str) -> Provenance:
         """Provenance of what `stage` makes in this run."""
@@ -96,10 +98,12 @@ class TaskMaking:
         run.progress.begin(COMPOSITION, run.settings.composition.wanted)
         result = self._compose(await self.subtasks(subtask_ids), intents)
         iterator: Iterator[Task] = iter(result)
+        known = await self.replays.known_clashes()
         batches = []
         while batch := await asyncio.to_thread(lambda: list(islice(iterator, BATCH))):
-            batches.append([self._marked(task) for task in batch])
-            run.progress.done(COMPOSITION, len(batch))
+            fit = await self.replays.without_clashes([self._marked(task) for task in batch], known)
+            batches.append(fit)
+            run.progress.done(COMPOSITION, len(fit))
         await run.recorder.record(*self._shortfalls(result.account))
         run.progress.end(COMPOSITION)
         return batches
@@ -160,59 +164,6 @@ class TaskMaking:
             provenance=self.provenance(COMPOSITION),
         )
 
-    async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
-        """Perform every distinct component of `tasks` that no replay has covered; returns those that nothing speaks against.
-
-        The others are recorded as rejected.
-        """
-        run = self.run
-        if not run.settings.replay.components:
-            return tuple(tasks)
-        await run.recorder.flush()
-        query = "SELECT DISTINCT unnest(components) FROM replays WHERE success"
-        known = await asyncio.to_thread(lambda: {str(row[0]) for row in run.warehouse.query(query).rows()})
-        replayer = await self._replayer(tasks)
-        covering = Covering(
-            lambda task, orders: self._performed(replayer, task, orders),
-            run.settings.replay,
-            run.settings.environments,
-            covered=known,
-        )
-        run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known)))
-        await covering.cover(tasks)
-        kept = []
-        for task in tasks:
-            failure = covering.failure(task)
-            if failure is None:
-                kept.append(covering.marked(task))
-            elif failure.rejection is not None:
-                rejection = failure.rejection.model_copy(update={"item_id": task.task_id})
-                await run.recorder.record(
-                    rejection, task.model_copy(update={"status": "rejected"}), replace=True
-                )
-        return tuple(kept)
-
-    async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
-        replayed = await replayer.replay(task, orders)
-        await self.run.recorder.record(*replayed.trajectories, *replayed.replays, replace=True)
-        if replayed.rejection is None:
-            self.run.progress.done(REPLAY)
-        else:
-            self.run.progress.rejected(REPLAY)
-        return replayed
-
-    async def _replayer(self, tasks: Sequence[Task]) -> Replayer:
-        run = self.run
-        names = (node.subtask_id for task in tasks for node in task.graph.nodes)
-        return Replayer(
-            environments=run.environments,
-            sandbox=run.sandbox,
-            applications=run.applications,
-            verified=await self.subtasks(names),
-            settings=run.settings.replay,
-            provenance=self.provenance(REPLAY),
-        )
-
     async def validate(self, tasks: Sequence[Task]) -> Validated:
         """Have the instructions of a batch written and judged."""
         self.run.progress.begin(VALIDATION, len(tasks))
@@ -221,32 +172,12 @@ class TaskMaking:
         await self._try_judge(passed)
         share = self.run.settings.replay_share
         drawn = [task for task in passed if _draw(task.task_id) < share]
-        done = await self._replayed_before(drawn)
+        done = await self.replays.replayed_before(drawn)
         return Validated(
             passed=len(passed),
             to_replay=tuple(task for task in drawn if task.task_id not in done),
             waiting=sum(item == "waiting" for item in judged),
         )
-
-    async def _replayed_before(self, tasks: Sequence[Task]) -> set[str]:
-        """Ids of those of `tasks` that were replayed already."""
-        if not tasks:
-            return set()
-        await self.run.recorder.flush()
-        marks = ", ".join("?" * len(tasks))
-        query = f"SELECT DISTINCT task_id FROM replays WHERE task_id IN ({marks})"  # noqa: S608 - only marks
-        names = [task.task_id for task in tasks]
-        return {str(row[0]) for row in self.run.warehouse.query(query, names).rows()}
-
-    async def replay(self, tasks: Sequence[Task]) -> Replayed:
-        """Perform tasks again, each in the orders that the settings ask for."""
-        if not tasks:
-            return Replayed()
-        run = self.run
-        replayer = await self._replayer(tasks)
-        run.progress.begin(REPLAY, len(tasks))
-        worked = sum(await together(self._replay(replayer, task) for task in tasks))
-        return Replayed(worked=worked, rejected=len(tasks) - worked)
 
     async def publish(self) -> str:
         """Publish everything recorded as a dataset version, in which this run counts as completed; returns its name.
@@ -305,15 +236,6 @@ class TaskMaking:
         await run.recorder.flush()
         rates = await asyncio.to_thread(judge_rates, run.warehouse, run.run_id)
         return doubt_about(rates, settings)
-
-    async def _replay(self, replayer: Replayer, task: Task) -> bool:
-        run = self.run
-        replayed = await self._performed(replayer, task, 0)
-        if replayed.rejection is None:
-            return True
-        await run.recorder.record(replayed.rejection)
-        await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
-        return False
 
     async def _validate(self, task: Task) -> Task | Literal["rejected", "waiting"]:
         run = self.run

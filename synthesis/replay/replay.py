@@ -40,6 +40,8 @@ class ReplaySettings(Record):
     components: bool = True
     """Whether every distinct component is performed before the instructions of its tasks are judged: in one order, and
     in `orders` of them where two of its subtasks share an application."""
+    pairs: bool = False
+    """Whether verification also performs pairs of subtasks that may disturb each other, in both orders."""
     minutes: float = Field(default=0.0, ge=0)
     """Most minutes for that, after which no further replay is begun; 0 means as long as it takes. Tasks whose components
     have not been performed by then are kept and marked as not covered."""

@@ -19,7 +19,13 @@ from warehouse.store import Warehouse
 
 def settings(data: Path) -> Settings:
     return load_settings(
-        assignments=["platform=simulated", "composition.count=6", "intents.wanted=2", "replay_share=0", "replay.components=false"],
+        assignments=[
+            "platform=simulated",
+            "composition.count=6",
+            "intents.wanted=2",
+            "replay_share=0",
+            "replay.components=false",
+        ],
         data=data,
         applications=("simulated_notes",),
     )

@@ -7,6 +7,7 @@ from offline.actor import act
 from offline.evaluation_writer import write_function
 from offline.expressions import generalise
 from offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
+from offline.telling_steps import thought_of
 from prompts.inputs import (
     ActorInput,
     ControlInView,
@@ -19,6 +20,7 @@ from resources.applications import Application, ControlQuery, ExampleSubtask, Wo
 from taskgraph.records.effect import Effect
 from taskgraph.records.interaction import Screenshot
 
+PARAMETERS = {"text": "Milk (2)", "text_path": "Documents/a.txt"}
 NO_MISTAKES = MistakeSource(0.0)
 NOTES = Application(
     name="notes",
@@ -72,14 +74,15 @@ def in_history(thought: str, outcome: str = "done") -> StepInHistory:
 
 
 def done(step: int, outcome: str = "done") -> StepInHistory:
-    return in_history(f"Step {step} of 3: x", outcome)
+    return in_history(thought_of(NOTES.example_subtasks[0].worked_example[step - 1], PARAMETERS), outcome)
 
 
 class TestActor:
     def test_passes_over_an_optional_step_and_grounds_the_next(self) -> None:
         reply, _ = act(screen(CLOSE, NEW), NOTES, 0, NO_MISTAKES)
         assert (reply.function, reply.control_label, reply.control_text) == ("click_input", "0", "New")
-        assert reply.thought.startswith("Step 2 of 3")
+        assert reply.thought == "The way on is the button 'New'."
+        assert reply.observation == "The application is in front; the button 'New' is there."
 
     def test_does_an_optional_step_when_its_control_is_there(self) -> None:
         reply, _ = act(screen(NEW, LATER), NOTES, 0, NO_MISTAKES)
@@ -107,7 +110,7 @@ class TestActor:
 
     def test_does_a_refused_step_again(self) -> None:
         reply, _ = act(screen(NEW, history=(done(2, "the control is covered"),)), NOTES, 0, NO_MISTAKES)
-        assert reply.thought.startswith("Step 2 of 3")
+        assert reply.control_text == "New"
 
     def test_gives_up_on_what_no_worked_example_fits(self) -> None:
         assert act(screen(NEW, instruction="Fly to the moon."), NOTES, 0, NO_MISTAKES)[0].status == "GIVE_UP"

@@ -1,0 +1,169 @@
+"""Replays of a run's tasks: components before validation, whole tasks after it, and what they teach about orders."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from flows.running.together import together
+from flows.stages.covering import Covering
+from flows.stages.results import Replayed
+from flows.wiring import Run
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.replay.components import tasks_to_replay
+from synthesis.replay.order_facts import Pair, clashes, facts_of, pairs_to_measure
+from synthesis.replay.order_facts import without_clashes as orders_without
+from synthesis.replay.replay import ReplayedTask, Replayer
+from taskgraph.records.order_fact import OrderFact
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Rejection, Task
+
+COMPOSITION = "composition"
+REPLAY = "replay"
+
+
+@dataclass(slots=True)
+class TaskReplays:
+    """The replays of one run."""
+
+    run: Run
+    """The run."""
+    subtasks: Callable[[Iterable[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
+    """Verified subtasks by id."""
+
+    def _provenance(self, stage: str) -> Provenance:
+        return Provenance(run_id=self.run.run_id, stage=stage, seed=self.run.settings.seed)
+
+    async def known_clashes(self) -> set[Pair]:
+        """Pairs of subtasks that replays have shown not to work in this order."""
+        await self.run.recorder.flush()
+        return await asyncio.to_thread(lambda: clashes(self.run.warehouse.read(OrderFact)))
+
+    async def without_clashes(self, tasks: Sequence[Task], known: Collection[Pair]) -> list[Task]:
+        """The tasks without orders that contradict what is known; those without any other are recorded as rejected."""
+        kept = []
+        for task in tasks:
+            fit = orders_without(task, known)
+            if isinstance(fit, Task):
+                kept.append(fit)
+                continue
+            rejection = Rejection(
+                item_kind="task",
+                item_id=task.task_id,
+                stage=COMPOSITION,
+                reason="known_clash",
+                message=f"{fit[1]} does not work after {fit[0]}, and every order of the task has it there",
+                provenance=self._provenance(COMPOSITION),
+            )
+            await self.run.recorder.record(rejection)
+        return kept
+
+    async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
+        """Perform every distinct component of `tasks` that no replay has covered; returns those that nothing speaks against.
+
+        The others are recorded as rejected.
+        """
+        run = self.run
+        if not run.settings.replay.components:
+            return tuple(tasks)
+        await run.recorder.flush()
+        query = "SELECT DISTINCT unnest(components) FROM replays WHERE success"
+        known = await asyncio.to_thread(lambda: {str(row[0]) for row in run.warehouse.query(query).rows()})
+        replayer = await self._replayer(tasks)
+        covering = Covering(
+            lambda task, orders: self._performed(replayer, task, orders),
+            run.settings.replay,
+            run.settings.environments,
+            covered=known,
+        )
+        run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known)))
+        await covering.cover(tasks)
+        kept = []
+        for task in tasks:
+            failure = covering.failure(task)
+            if failure is None:
+                kept.append(covering.marked(task))
+            elif failure.rejection is not None:
+                rejection = failure.rejection.model_copy(update={"item_id": task.task_id})
+                await run.recorder.record(
+                    rejection, task.model_copy(update={"status": "rejected"}), replace=True
+                )
+        return tuple(kept)
+
+    async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
+        replayed = await replayer.replay(task, orders)
+        facts = [fact for item in replayed.replays for fact in facts_of(task, item)]
+        await self.run.recorder.record(*replayed.trajectories, *replayed.replays, *facts, replace=True)
+        if replayed.rejection is None:
+            self.run.progress.done(REPLAY)
+        else:
+            self.run.progress.rejected(REPLAY)
+        return replayed
+
+    async def _replayer(self, tasks: Sequence[Task]) -> Replayer:
+        run = self.run
+        names = (node.subtask_id for task in tasks for node in task.graph.nodes)
+        return Replayer(
+            environments=run.environments,
+            sandbox=run.sandbox,
+            applications=run.applications,
+            verified=await self.subtasks(names),
+            settings=run.settings.replay,
+            provenance=self._provenance(REPLAY),
+        )
+
+    async def replayed_before(self, tasks: Sequence[Task]) -> set[str]:
+        """Ids of those of `tasks` that were replayed already."""
+        if not tasks:
+            return set()
+        await self.run.recorder.flush()
+        marks = ", ".join("?" * len(tasks))
+        query = f"SELECT DISTINCT task_id FROM replays WHERE task_id IN ({marks})"  # noqa: S608 - only marks
+        names = [task.task_id for task in tasks]
+        return {str(row[0]) for row in self.run.warehouse.query(query, names).rows()}
+
+    async def replay(self, tasks: Sequence[Task]) -> Replayed:
+        """Perform tasks again, each in the orders that the settings ask for."""
+        if not tasks:
+            return Replayed()
+        run = self.run
+        replayer = await self._replayer(tasks)
+        run.progress.begin(REPLAY, len(tasks))
+        worked = sum(await together(self._replay(replayer, task) for task in tasks))
+        return Replayed(worked=worked, rejected=len(tasks) - worked)
+
+    async def _replay(self, replayer: Replayer, task: Task) -> bool:
+        run = self.run
+        replayed = await self._performed(replayer, task, 0)
+        if replayed.rejection is None:
+            return True
+        await run.recorder.record(replayed.rejection)
+        await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
+        return False
+
+    async def measure_pairs(self, pool: Mapping[str, Sequence[BoundSubtask]]) -> tuple[OrderFact, ...]:
+        """Perform pairs of subtasks that may disturb each other, in both orders; returns what that showed.
+
+        Pairs known in both orders cost nothing.
+        """
+        run = self.run
+        await run.recorder.flush()
+        known = {(fact.first, fact.second) for fact in run.warehouse.read(OrderFact)}
+        tasks = pairs_to_measure(pool, known)
+        run.progress.begin(REPLAY, len(tasks))
+        if not tasks:
+            return ()
+        replayer = await self._replayer(tasks)
+
+        async def measured(task: Task) -> list[OrderFact]:
+            done = await replayer.replay(task, 2)
+            facts = [fact for replay in done.replays for fact in facts_of(task, replay)]
+            await run.recorder.record(*facts, replace=True)
+            run.progress.done(REPLAY)
+            return facts
+
+        found = await together(measured(task) for task in tasks)
+        run.progress.end(REPLAY)
+        return tuple(fact for facts in found for fact in facts)

@@ -1,0 +1,143 @@
+"""Facts about the order of two subtasks of one application: drawn from replays, heeded by composition (method section 6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from taskgraph.measures.complexity import complexity_of
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.order_fact import OrderFact
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Replay, Task
+
+Pair = tuple[str, str]
+"""Ids of two subtasks, in the order performed."""
+
+
+def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
+    """What `replay` of `task` shows about pairs of subtasks of one application."""
+    nodes = {node.instance_id: node for node in task.graph.nodes}
+    last: dict[str, BoundSubtask] = {}
+    for position, done in enumerate(replay.subtasks):
+        node = nodes[done.instance_id]
+        before = last.get(node.application)
+        if before is not None:
+            yield OrderFact(
+                fact_id=f"{replay.replay_id}/{position}",
+                application=node.application,
+                first=before.subtask_id,
+                second=node.subtask_id,
+                works=done.success,
+                message=done.message,
+                replay_id=replay.replay_id,
+                provenance=replay.provenance,
+            )
+        last[node.application] = node
+
+
+def clashes(facts: Iterable[OrderFact]) -> set[Pair]:
+    """Pairs that never worked in this order: one that worked once, with whatever values, is no clash."""
+    works: Counter[Pair] = Counter()
+    fails: Counter[Pair] = Counter()
+    for fact in facts:
+        (works if fact.works else fails)[(fact.first, fact.second)] += 1
+    return {pair for pair in fails if not works[pair]}
+
+
+def without_clashes(task: Task, known: Collection[Pair]) -> Task | Pair:
+    """The task without the orders that contradict `known`, or the pair at fault if none is left.
+
+    The number of successful orders is corrected where all of them are listed.
+    """
+    if not known:
+        return task
+    nodes = {node.instance_id: node for node in task.graph.nodes}
+    kept, fault = [], None
+    for order in task.successful_orders:
+        found = _clash([nodes[name] for name in order], known)
+        if found is None:
+            kept.append(order)
+        else:
+            fault = found
+    if fault is None:
+        return task
+    if not kept:
+        return fault
+    all_listed = task.successful_order_count == len(task.successful_orders)
+    return task.model_copy(
+        update={
+            "successful_orders": tuple(kept),
+            "successful_order_count": len(kept) if all_listed else task.successful_order_count,
+            "low_level_instructions": tuple(nodes[name].instruction for name in kept[0]),
+        }
+    )
+
+
+def _clash(order: Sequence[BoundSubtask], known: Collection[Pair]) -> Pair | None:
+    last: dict[str, str] = {}
+    for node in order:
+        pair = (last.get(node.application, ""), node.subtask_id)
+        if pair in known:
+            return pair
+        last[node.application] = node.subtask_id
+    return None
+
+
+def pairs_to_measure(pool: Mapping[str, Sequence[BoundSubtask]], known: Collection[Pair]) -> list[Task]:
+    """Tasks of two subtasks each, whose replays in both orders say whether the two commute.
+
+    Only pairs of one application that could disturb each other: both touch its open document, selection, tab or settings,
+    or the same record or file of the same world. A pair that depends on each other, or is known in both orders, is left out.
+
+    Args:
+        pool: instances by subtask, the preferred ones first.
+        known: pairs with a fact, in the order that it is about.
+    """
+    found = []
+    for one, other in combinations(sorted(pool), 2):
+        if {(one, other), (other, one)} <= set(known):
+            continue
+        pair = next(
+            (
+                (first, second)
+                for first in pool[one]
+                for second in pool[other]
+                if first.application == second.application
+                and first.world == second.world
+                and _may_disturb(first, second)
+            ),
+            None,
+        )
+        if pair is not None:
+            found.append(_task_of_pair(*pair))
+    return found
+
+
+def _may_disturb(first: BoundSubtask, second: BoundSubtask) -> bool:
+    """Whether both touch one slot or resource although neither needs, destroys or makes what the other one works on."""
+    mine, theirs = {*first.inputs, *first.outputs}, {*second.inputs, *second.outputs}
+    if set(first.outputs) & set(second.inputs) or set(second.outputs) & set(first.inputs):
+        return False
+    if any(item.slot is None and item in theirs for item in first.consumed) or any(
+        item.slot is None and item in mine for item in second.consumed
+    ):
+        return False
+    if any(item.slot is not None for item in (*first.inputs, *second.inputs)):
+        return False
+    slots = {item.slot for item in mine if item.slot is not None}
+    return bool(mine & theirs) or any(item.slot in slots for item in theirs if item.slot is not None)
+
+
+def _task_of_pair(first: BoundSubtask, second: BoundSubtask) -> Task:
+    graph = TaskGraph(nodes=(first, second))
+    names = (first.instance_id, second.instance_id)
+    return Task(
+        task_id=f"pair:{names[0]}|{names[1]}",
+        graph=graph,
+        world=first.world,
+        complexity=complexity_of(graph),
+        successful_order_count=2,
+        successful_orders=(names, names[::-1]),
+    )
