@@ -10,17 +10,20 @@ STAMP := $(VENV)/.taskloom-installed
 export TASKLOOM_DATA ?= taskloom
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
 PYTEST_WORKERS ?= 2
-# The main job takes five subtasks of each application and replays one task in ten, which two cores do in minutes;
-# `taskloom build` takes all subtasks and replays one task in a hundred.
+# The main job takes five subtasks of each application in the first world and twelve others, replays every distinct component
+# within four minutes, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
 RUN_SUBTASKS ?= 5
-RUN_REPLAY_SHARE ?= 0.1
+RUN_REPLAY_SHARE ?= 0.02
+RUN_REPLAY_MINUTES ?= 4
+RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club-1","bakery-2","household-2","research-2","shop-2","software-2","club-2"]
 
 ##@ The two commands
 .PHONY: run
 run: setup  ## Set up, then build a dataset from real applications with the offline provider and print the funnel
 	@$(BIN)/taskloom install || [ $$? -eq 1 ]
 	@$(BIN)/taskloom build --set exploration.subtasks_per_application=$(RUN_SUBTASKS) \
-	  --set replay_share=$(RUN_REPLAY_SHARE) $(ARGS)
+	  --set replay_share=$(RUN_REPLAY_SHARE) --set replay.minutes=$(RUN_REPLAY_MINUTES) \
+	  --set 'worlds=$(RUN_WORLDS)' $(ARGS)
 
 .PHONY: test
 test: setup  ## Set up what tests need, then run all tests but the slow ones

@@ -156,7 +156,7 @@ async def test_a_performance_that_strays_is_repeated_until_two_agree(
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
     assert done.verified is not None
     assert len(done.trajectories) > 2
-    assert all(len(item.steps) == 4 for item in done.verified.trajectories)
+    assert all(len(item.steps) > len(stray) for item in done.verified.trajectories)
 
 
 async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox: EvaluationSandbox) -> None:
