@@ -19,7 +19,12 @@ from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import trajectory
 from tests.warehouse.samples import records
 from warehouse.errors import ExportRefusedError, QueryFailedError, SelectionInvalidError, UnknownFormatError
-from warehouse.exporting.exported_actions import Coordinates, points_of, pyautogui_statements, scaled
+from warehouse.exporting.exported_actions import (
+    points_of,
+    pyautogui_statements,
+    scaled,
+    unscaled,
+)
 from warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
 from warehouse.exporting.file_names import id_of_name, safe_name
 from warehouse.lookup import export_formats
@@ -257,14 +262,6 @@ def test_an_instruction_cannot_pretend_to_be_a_picture(filled: Warehouse, tmp_pa
 
     for record in json.loads((tmp_path / "out" / "train.json").read_text()):
         assert sum(turn["value"].count("<image>") for turn in record["conversations"]) == 1
-
-
-def unscaled(value: list[float], size: tuple[int, int], coordinates: Coordinates) -> tuple[int, int]:
-    """The pixel that scaled coordinates stand for."""
-    if coordinates == "absolute":
-        return int(value[0]), int(value[1])
-    unit = 1 if coordinates == "unit" else 1000
-    return int(value[0] / unit * size[0]), int(value[1] / unit * size[1])
 
 
 @pytest.mark.parametrize("coordinates", ["absolute", "unit", "thousand"])

@@ -17,11 +17,12 @@ SYSTEM: Final = (
     " keyboard_input(point, keys), drag_input(path), wait(seconds), finish()."
 )
 """What the agent is told about its actions."""
-_COORDINATES: Final = {
+COORDINATES: Final = {
     "absolute": "pixels of the screenshot",
     "unit": "fractions of its width and height, from 0 to 1",
     "thousand": "thousandths of its width and height, from 0 to 1000",
 }
+"""What the agent is told about points, by the coordinates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def without_marks(text: str) -> str:
 
 def system_text(options: ExportOptions) -> str:
     """The system message."""
-    return SYSTEM.format(coordinates=_COORDINATES[options.coordinates])
+    return SYSTEM.format(coordinates=COORDINATES[options.coordinates])
 
 
 def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue]:

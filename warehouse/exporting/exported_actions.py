@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Literal
 
 from taskgraph.records.gestures import DragInput, PointedGesture
@@ -59,6 +60,15 @@ def scaled(point: tuple[int, int], size: tuple[int, int], coordinates: Coordinat
         round((value + 0.5) / max(extent, 1) * unit, digits)
         for value, extent in zip(point, size, strict=True)
     ]
+
+
+def unscaled(value: Sequence[float], size: tuple[int, int], coordinates: Coordinates) -> tuple[int, int]:
+    """The pixel that scaled coordinates stand for."""
+    x, y = value
+    if coordinates == "absolute":
+        return int(x), int(y)
+    unit = 1 if coordinates == "unit" else 1000
+    return int(x / unit * size[0]), int(y / unit * size[1])
 
 
 def call_text(step: TrajectoryStep, size: tuple[int, int], coordinates: Coordinates) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import get_args
@@ -19,6 +20,8 @@ STATUSES: tuple[str, ...] = get_args(TaskStatus)
 """What a task's status may be."""
 FILTERS: tuple[str, ...] = (*DIMENSIONS, "scenario", "application", "capability", "status", "text")
 """Names of the filters, which are also the names of the page's parameters."""
+_MEANING = re.compile(r"[\\.+*?()|\[\]{}^$]")
+"""Characters that mean something in an expression of DuckDB (RE2)."""
 _SHOWN = (
     "task_id, instruction, intent, scenario, status, node_count, edge_count, simulated, applications, "
     + ", ".join(f"{dimension}_level" for dimension in DIMENSIONS)
@@ -67,11 +70,24 @@ class TaskFilter:
             parts.append("list_contains(applications, ?)")
             bound.append(self.values["application"])
         if self.values["text"]:
-            parts.append(
-                "(contains(lower(instruction), lower(?)) OR contains(lower(intent), lower(?)) OR task_id = ?)"
+            words = self.values["text"].split()
+            pattern = " AND ".join(
+                ["(regexp_matches(instruction, ?) OR regexp_matches(intent, ?))"] * len(words)
             )
-            bound.extend([self.values["text"]] * 3)
+            parts.append(f"(({pattern}) OR task_id = ?)")
+            for word in words:
+                bound.extend([anywhere(word)] * 2)
+            bound.append(self.values["text"])
         return " AND ".join(parts), bound
+
+
+def anywhere(word: str) -> str:
+    r"""The expression that finds a word in upper or lower case, without a copy of the text in lower case.
+
+    >>> anywhere("a.csv")
+    '(?i)a\\.csv'
+    """
+    return "(?i)" + _MEANING.sub(r"\\\g<0>", word)
 
 
 @dataclass(frozen=True, slots=True)

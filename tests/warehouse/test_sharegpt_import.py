@@ -1,0 +1,108 @@
+"""Conversations come back as demonstrations: every picture, point and thought; what is no action of ours stays a task."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from taskgraph.records.task import Task
+from taskgraph.records.trajectory import Trajectory
+from tests.warehouse.foreign import run_import
+from tests.warehouse.sample_parts import png
+from warehouse.errors import ImportRefusedError
+from warehouse.exporting.exported_actions import points_of
+from warehouse.exporting.exporting import ExportOptions, export
+from warehouse.importing.importing import read_import
+from warehouse.store import Warehouse
+
+
+def conversations(folder: Path) -> list[dict[str, object]]:
+    return [
+        {name: value for name, value in item.items() if name != "id"}
+        for path in sorted(folder.glob("t*.json"))
+        for item in json.loads(path.read_text())
+    ]
+
+
+@pytest.mark.parametrize("granularity", ["step", "trajectory"])
+@pytest.mark.parametrize("coordinates", ["absolute", "unit", "thousand"])
+def test_what_was_exported_comes_back(
+    sampled: Warehouse, warehouse: Warehouse, tmp_path: Path, granularity: str, coordinates: str
+) -> None:
+    options = ExportOptions.model_validate({"granularity": granularity, "coordinates": coordinates})
+    export(sampled, "sharegpt", tmp_path / "out", options=options)
+
+    run_import(warehouse, "sharegpt", tmp_path / "out")
+
+    first = {item.trajectory_id: item for item in sampled.read(Trajectory, pictures=True)}
+    back = {item.trajectory_id: item for item in warehouse.read(Trajectory, pictures=True)}
+    assert set(back) == {f"sharegpt:{name}:demonstration" for name in ("trajectory-1", "trajectory-2")}
+    for name, found in back.items():
+        original = first[name.split(":")[1]]
+        assert found.instruction == original.instruction
+        for step, old in zip(found.steps, original.steps, strict=True):
+            assert step.observation_screenshot.sha256 == old.observation_screenshot.sha256
+            assert step.thought == old.thought
+            assert points_of(step) == points_of(old)
+            assert step.action.operation == old.action.operation
+    export(warehouse, "sharegpt", tmp_path / "again", options=options)
+    assert conversations(tmp_path / "again") == conversations(tmp_path / "out")
+
+
+def test_other_conversations_come_in_as_tasks_with_their_original(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    (tmp_path / "a.png").write_bytes(png())
+    records = [
+        {
+            "messages": [
+                {"role": "user", "content": "<image>\nWhat is on this screen?"},
+                {"role": "assistant", "content": "A window."},
+            ],
+            "images": ["a.png"],
+        }
+    ]
+    (tmp_path / "train.json").write_text(json.dumps(records))
+
+    run_import(warehouse, "sharegpt", tmp_path)
+
+    (task,) = warehouse.read(Task)
+    assert task.instruction == "What is on this screen?"
+    assert warehouse.count(Trajectory) == 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Action: click_input(point=[1, 2]",
+        "Action: __import__('os').system('x')",
+        "Action: click_input(point=open('x'))",
+        "Action: fly_input(point=[1, 2])",
+        "Action: click_input(point='ab')",
+        "Action: click_input(point=[1, 2])\nAction: click_input(point=[1, 2])",
+    ],
+)
+def test_an_answer_that_is_no_action_makes_no_trajectory(
+    warehouse: Warehouse, tmp_path: Path, answer: str
+) -> None:
+    (tmp_path / "a.png").write_bytes(png())
+    turns = [{"from": "human", "value": "<image>\nSave it."}, {"from": "gpt", "value": answer}]
+    (tmp_path / "t.json").write_text(json.dumps([{"image": ["a.png"], "conversations": turns}]))
+
+    run_import(warehouse, "sharegpt", tmp_path)
+
+    assert (warehouse.count(Task), warehouse.count(Trajectory)) == (1, 0)
+
+
+def test_every_fault_is_named(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(
+        json.dumps([{"conversations": 3}, {"conversations": [{"from": "bird", "value": "x"}]}])
+    )
+
+    with pytest.raises(ImportRefusedError) as refused:
+        read_import("sharegpt", tmp_path)
+    assert "conversations" in str(refused.value) and "from" in str(refused.value)
+    with pytest.raises(ImportRefusedError, match=r"holds no \.json"):
+        read_import("sharegpt", tmp_path / "none")

@@ -1,0 +1,50 @@
+"""The search of the task list: every word must occur, in any case and order, and no character means anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from taskgraph.records.task import Task
+from tests.warehouse.samples import records
+from warehouse.store import Warehouse
+from warehouse.viewer.pages.task_list import TaskFilter, count_tasks
+
+
+@pytest.fixture
+def searched(filled: Warehouse) -> Warehouse:
+    """Three tasks beside the sample's."""
+    (task,) = (item for item in records() if isinstance(item, Task))
+    texts = {
+        "a": "Export the Customers as CSV (all of them).",
+        "b": "Merge customers[1].csv and suppliers.csv in C:\\Data+",
+        "c": "Écrire le rapport",
+    }
+    filled.write(
+        [
+            task.model_copy(update={"task_id": name, "instruction": text, "intent": f"Goal {name}"})
+            for name, text in texts.items()
+        ]
+    )
+    return filled
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("customers", 2),
+        ("csv CUSTOMERS", 2),
+        ("customers suppliers", 1),
+        ("customers rapport", 0),
+        ("goal customers", 2),
+        ("customers[1].csv", 1),
+        ("(all", 1),
+        ("Data+", 1),
+        ("C:\\Data", 1),
+        ("customers.1", 0),
+        ("écrire", 1),
+        ("task-1", 1),
+        ("$ ^", 0),
+    ],
+)
+def test_every_word_must_occur(searched: Warehouse, text: str, found: int) -> None:
+    assert count_tasks(searched, TaskFilter.of({"text": text})) == found
