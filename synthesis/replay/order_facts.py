@@ -14,6 +14,10 @@ from taskgraph.records.task import Replay, Task
 
 Pair = tuple[str, str]
 """Ids of two subtasks, in the order performed."""
+_NOT_JUDGED = frozenset(
+    {"refused", "timed_out", "out_of_memory", "crashed", "bad_result", "environment_error", "model_error"}
+)
+"""How the message of a subtask begins that its function did not judge."""
 
 
 def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
@@ -23,7 +27,7 @@ def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
     for position, done in enumerate(replay.subtasks):
         node = nodes[done.instance_id]
         before = last.get(node.application)
-        if before is not None:
+        if before is not None and (done.success or not _is_no_fault_of_the_order(done.message)):
             yield OrderFact(
                 fact_id=f"{replay.replay_id}/{position}",
                 application=node.application,
@@ -35,6 +39,11 @@ def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
                 provenance=replay.provenance,
             )
         last[node.application] = node
+
+
+def _is_no_fault_of_the_order(message: str) -> bool:
+    """Whether a subtask failed because its function did not run or its environment broke, which says nothing of orders."""
+    return message.partition(":")[0] in _NOT_JUDGED
 
 
 def clashes(facts: Iterable[OrderFact]) -> set[Pair]:

@@ -44,6 +44,17 @@ def test_a_replay_shows_each_subtask_after_the_last_one_of_its_application() -> 
     assert list(facts_of(task, _replay([A, B, C], failing=0))) == []
 
 
+def test_a_function_that_does_not_run_says_nothing_about_orders() -> None:
+    replay = _replay([C, A, B], failing=1)
+    unfit = replay.subtasks[1].model_copy(update={"message": "refused: line 5: there is no check `check_it`"})
+    assert (
+        list(
+            facts_of(_ordered([C, A, B]), replay.model_copy(update={"subtasks": (replay.subtasks[0], unfit)}))
+        )
+        == []
+    )
+
+
 def _fact(first: str, second: str, works: bool) -> OrderFact:
     return OrderFact(
         fact_id=f"{first}{second}{works}", application="app", first=first, second=second, works=works
