@@ -13,6 +13,7 @@ from omnieval.lookup import further, measured
 from resources.record import Record
 from taskgraph.records.evaluation_function import Evaluation
 from taskgraph.records.graph import TaskGraph
+from taskgraph.records.side_effects import SideEffects
 from taskgraph.records.subtask import BoundSubtask
 
 Outcome = Literal["running", "completed", "stalled", "step_limit", "finished_early"]
@@ -54,6 +55,8 @@ class GraphEvaluation(Record):
     """Depth-weighted share of completed subtasks."""
     logical_consistency: float | None
     """Coherency of the completions over the largest possible; None where that is 0."""
+    side_effects: SideEffects | None = None
+    """What was changed beyond the outcome; None where it was not looked for."""
     further_metrics: dict[str, float] = Field(default_factory=dict)
     """Values of other metrics by name; one that is undefined is missing."""
 

@@ -22,6 +22,10 @@ class ReportRow(Record):
     """Tasks in it."""
     success_rate: float
     """Share of tasks with every subtask completed."""
+    clean_success_rate: float | None
+    """Share of tasks completed without side effects, of those where side effects were looked for; None where they never were."""
+    side_effects: float | None
+    """Mean number of side effects of the same tasks, completed or not."""
     coverage_rate: float
     """Mean coverage rate."""
     logical_consistency: float | None
@@ -57,10 +61,15 @@ def _row(name: str, evaluations: Sequence[GraphEvaluation]) -> ReportRow:
         for evaluation in evaluations
         if evaluation.logical_consistency is not None
     ]
+    looked = [(item, item.side_effects.total) for item in evaluations if item.side_effects is not None]
     return ReportRow(
         name=name,
         tasks=len(evaluations),
         success_rate=sum(evaluation.success for evaluation in evaluations) / len(evaluations),
+        clean_success_rate=sum(item.success and not total for item, total in looked) / len(looked)
+        if looked
+        else None,
+        side_effects=sum(total for _, total in looked) / len(looked) if looked else None,
         coverage_rate=sum(evaluation.coverage_rate for evaluation in evaluations) / len(evaluations),
         logical_consistency=sum(defined) / len(defined) if defined else None,
         undefined=len(evaluations) - len(defined),

@@ -5,24 +5,34 @@ What cannot be seen in evidence (which document is open in an application) is no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from taskgraph.records.evidence import ClipboardState, Evidence
 
+_NO_FIXTURES: Mapping[str, str] = MappingProxyType({})
 
-def missing_at_start(needed: Sequence[Resource], evidence: Evidence) -> tuple[str, ...]:
-    """Phrases for the `needed` resources that `evidence` lacks; empty when the start is as it should be.
 
-    An application that shows nothing at all is not running, so nothing can be done with it.
+def missing_at_start(
+    needed: Sequence[Resource], evidence: Evidence, fixtures: Mapping[str, str] = _NO_FIXTURES
+) -> tuple[str, ...]:
+    """Which of the resources `needed` are not there in `evidence`, as phrases; empty when the start is what it should be.
+
+    An application that shows nothing at all is not running, so nothing can be done with it. A file that a reset should have
+    written must have the hash that `fixtures` gives for its path.
     """
     found = []
     if not any(control.application != "environment" for control in evidence.controls):
         found.append("the application shows nothing")
     paths = paths_of(evidence)
+    hashes = {file.path: file.sha256 for file in evidence.files}
     for resource in needed:
         name = described(resource)
+        wanted = fixtures.get(resource.value) if resource.kind is ResourceKind.FILE else None
+        if wanted and hashes.get(resource.value, wanted) != wanted:
+            found.append(f"{name} is another file than the fixture")
         if resource.kind is ResourceKind.FILE and resource.value not in paths:
             found.append(f"{name} does not exist")
         elif resource.kind is ResourceKind.RECORD and not mentions(evidence, resource.value):

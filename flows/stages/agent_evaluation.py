@@ -18,12 +18,12 @@ from flows.stages.subtask_starts import possible_starts
 from flows.wiring import Run
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report
-from resources.instances import Resource
-from resources.matching import provides
 from resources.record import Record
 from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.setup_trajectories import made_files, since
+from synthesis.replay.side_effects import SideEffectAccount
+from synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
+from synthesis.trajectories.task_starts import first_needs
 from taskgraph.records.agent_run import AgentRun, CompletedSubtask
 from taskgraph.records.assignment import Assignment
 from taskgraph.records.evaluation_function import Evaluation
@@ -73,7 +73,7 @@ async def evaluate_tasks(
         CommandError: there is no such agent.
     """
     make = agent_maker(agent, run, verified, order.step_limit)
-    evaluation = _AgentEvaluation(run, agent, make, verified, order)
+    evaluation = _AgentEvaluation(run, agent, make, verified, order, SideEffectAccount(verified))
     await together(evaluation.attempt(task) for task in tasks)
     await run.recorder.flush()
     return AgentResults(
@@ -93,6 +93,7 @@ class _AgentEvaluation:
     make: AgentMaker
     verified: Mapping[str, VerifiedSubtask]
     order: AgentOrder
+    account: SideEffectAccount
     outcomes: list[tuple[Task, GraphEvaluation]] = field(default_factory=list)
     ungradable: int = 0
     invalid: int = 0
@@ -108,23 +109,32 @@ class _AgentEvaluation:
         names = list(dict.fromkeys(node.application for node in task.graph.nodes))
         watch = _Watch.of(task, self.verified, run.sandbox, self.order.patience, self.order.step_limit)
         agent = _Stopped(self.make(task), watch)
+        opened = [applications[name] for name in names]
+        made = made_files(task.graph.nodes)
         started = perf_counter()
         async with run.environments.lease(applications[names[0]].platform, len(names)) as environment:
             trajectory = await run_episode(
                 environment,
                 agent,
                 assignment=Assignment.of_task(task, agent_run_id, instruction),
-                applications=[applications[name] for name in names],
+                applications=opened,
                 step_limit=self.order.step_limit,
-                without=made_files(task.graph.nodes),
+                without=made,
                 trajectory_id=agent_run_id,
                 provenance=provenance,
-                check_start=lambda evidence: missing_at_start(first_needs(task), evidence),
+                check_start=lambda evidence: missing_at_start(
+                    first_needs(task.graph.nodes), evidence, fixtures_laid(opened, made)
+                ),
                 on_start=watch.begin,
                 on_step=watch.see,
             )
         outcome = await asyncio.to_thread(watch.evaluator.finish)
         invalid = trajectory.termination in ("invalid_start", "environment_error")
+        if not invalid:
+            beyond = await asyncio.to_thread(
+                self.account.of, task.graph.nodes, trajectory.initial_evidence, trajectory.final_evidence
+            )
+            outcome = outcome.model_copy(update={"side_effects": beyond})
         attempt = AgentRun(
             agent_run_id=agent_run_id,
             agent=self.agent,
@@ -136,6 +146,7 @@ class _AgentEvaluation:
             logical_consistency=outcome.logical_consistency,
             further_metrics=outcome.further_metrics,
             success=outcome.success and not invalid,
+            side_effects=outcome.side_effects,
             steps=outcome.steps,
             outcome="invalid" if invalid else outcome.outcome,
             termination=trajectory.termination,
@@ -151,17 +162,6 @@ class _AgentEvaluation:
             self.outcomes.append((task, outcome))
         self.ungradable += bool(watch.ungradable)
         run.progress.done(EVALUATION)
-
-
-def first_needs(task: Task) -> list[Resource]:
-    """What must exist at the start: everything that subtasks of `task` read and no other subtask provides."""
-    made = [output for node in task.graph.nodes for output in node.outputs]
-    return [
-        needed
-        for node in task.graph.nodes
-        for needed in node.inputs
-        if not any(provides(output, needed) for output in made)
-    ]
 
 
 @dataclass(slots=True)

@@ -160,7 +160,8 @@ class CrossVerifier:
                 revisions += 1
                 if reasons and await self._propose_again(work, reasons, revisions):
                     continue
-                raise _StageFailedError("not_reproducible", work.performances.explain())
+                reason = "invalid_start" if work.performances.none_began else "not_reproducible"
+                raise _StageFailedError(reason, work.performances.explain())
             problems = _contradictions(instances, trajectories)
             if problems:
                 revisions += 1

@@ -88,6 +88,12 @@ class Performances:
             return ()
         return tuple(dict.fromkeys(reasons))
 
+    @property
+    def none_began(self) -> bool:
+        """Whether no performance says anything about the subtask: starts lacked something, or the environment failed."""
+        ends = {item.termination for item in self.recorded}
+        return bool(ends) and ends <= {"invalid_start", "environment_error"}
+
     def discard(self, trajectories: list[Trajectory], message: str = "") -> None:
         """Discard `trajectories`, and tell the actor why if `message` concerns it."""
         for item in trajectories:
@@ -168,4 +174,5 @@ class Performances:
         summary = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
         apart = difference([item for item in self.recorded if item.termination == "finished"])
         reasons = [*messages[:3], *([apart] if apart else [])]
-        return f"no two performances agree ({summary}){': ' if reasons else ''}{'; '.join(reasons)}"
+        what = "no performance had a valid start" if self.none_began else "no two performances agree"
+        return f"{what} ({summary}){': ' if reasons else ''}{'; '.join(reasons)}"

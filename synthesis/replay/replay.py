@@ -13,6 +13,7 @@ from environments.environment import Environment
 from environments.episode import Recording
 from environments.errors import EnvironmentFailureError
 from environments.starting_place import go_to_starting_place, needs_open_page
+from evaluators_api.evidence.starting_state import missing_at_start
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.applications import Application
 from resources.record import Record
@@ -20,8 +21,10 @@ from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.errors import StageInputInvalidError
 from synthesis.ports import Environments
+from synthesis.replay.side_effects import SideEffectAccount
 from synthesis.trajectories.reperformance import perform_again
-from synthesis.trajectories.setup_trajectories import made_files, since
+from synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
+from synthesis.trajectories.task_starts import first_needs
 from taskgraph.records.evaluation_function import Evaluation
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.provenance import Provenance
@@ -68,10 +71,16 @@ class _Performance:
     initial: Evidence = field(default_factory=lambda: Evidence(step=0))
     steps: list[TrajectoryStep] = field(default_factory=list)
     nodes: list[ReplayedSubtask] = field(default_factory=list)
+    ended: Evidence | None = None
     termination: Termination = "finished"
     failing: str = ""
     message: str = ""
     failure: EnvironmentFailureError | None = None
+
+    @property
+    def invalid(self) -> bool:
+        """Whether it says nothing about the task: its start lacked something, or the environment failed."""
+        return self.termination in ("invalid_start", "environment_error")
 
 
 @dataclass(slots=True)
@@ -90,6 +99,7 @@ class Replayer:
     """Settings of this stage."""
     provenance: Provenance
     """Provenance of what is recorded."""
+    _side_effects: SideEffectAccount | None = None
 
     async def replay(self, task: Task, orders: int = 0) -> ReplayedTask:
         """Perform `task` in up to `orders` of its successful orders; rejected only if none of them works.
@@ -103,13 +113,13 @@ class Replayer:
         results = [await self._replay(task, number, order) for number, order in enumerate(chosen)]
         rejection = None
         if not any(replay.success for replay, _ in results):
-            replay = results[0][0]
+            replay = next((item for item, _ in results if not item.invalid), results[0][0])
             rejection = Rejection(
                 item_kind="task",
                 item_id=task.task_id,
                 stage=STAGE,
-                reason="not_executable",
-                message=f"{replay.failing_instance}: {replay.message}",
+                reason="replay_invalid" if all(item.invalid for item, _ in results) else "not_executable",
+                message=": ".join(part for part in (replay.failing_instance, replay.message) if part),
                 details={"orders": str(len(results))},
                 provenance=self.provenance.model_copy(update={"stage": STAGE}),
             )
@@ -133,8 +143,17 @@ class Replayer:
             async with self.environments.lease(platform, opened) as environment:
                 simulated = environment.simulated
                 await self._perform(environment, ordered, performance)
-            if performance.failure is None or not performance.failure.transient:
+            may_help = performance.termination == "invalid_start" or (
+                performance.failure is not None and performance.failure.transient
+            )
+            if not may_help:
                 break
+        invalid = performance.invalid
+        beyond = None
+        if not invalid and performance.ended is not None:
+            beyond = await asyncio.to_thread(
+                self._account().of, ordered, performance.initial, performance.ended
+            )
         replay_id = f"{task.task_id}({number})"
         marked = self.provenance.model_copy(update={"stage": STAGE})
         replay = Replay(
@@ -142,7 +161,9 @@ class Replayer:
             task_id=task.task_id,
             order=tuple(order),
             components=task.components,
-            success=not performance.failing,
+            success=not performance.failing and not invalid,
+            invalid=invalid,
+            side_effects=beyond,
             failing_instance=performance.failing,
             message=performance.message,
             subtasks=tuple(performance.nodes),
@@ -168,6 +189,11 @@ class Replayer:
         )
         return replay, recording
 
+    def _account(self) -> SideEffectAccount:
+        if self._side_effects is None:
+            self._side_effects = SideEffectAccount(self.verified)
+        return self._side_effects
+
     async def _perform(
         self, environment: Environment, ordered: Sequence[BoundSubtask], performance: _Performance
     ) -> None:
@@ -180,6 +206,13 @@ class Replayer:
                 [applications[name] for name in names], without=made_files(ordered)
             )
             performance.initial = evidence = await environment.evidence()
+            opened = [self.applications[name] for name in names]
+            lacking = missing_at_start(
+                first_needs(ordered), evidence, fixtures_laid(opened, made_files(ordered))
+            )
+            if lacking:
+                performance.termination, performance.message = "invalid_start", "; ".join(lacking)
+                return
             used: set[str] = set()
             for node in ordered:
                 going = await go_to_starting_place(
@@ -200,7 +233,7 @@ class Replayer:
                     )
                     performance.steps += recording.steps
                 observation = recording.observation
-                evidence = await environment.evidence()
+                performance.ended = evidence = await environment.evidence()
                 if not await self._note(node, recording, before, evidence, performance):
                     return
         except EnvironmentFailureError as error:

@@ -6,13 +6,15 @@ performed after another subtask made it. That one is performed first, from its v
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from environments.environment import Environment
 from environments.errors import EnvironmentBrokenError
 from environments.starting_place import go_to_starting_place, needs_open_page
 from resources.applications import Application
+from resources.assets import content_of
 from resources.categories import ResourceKind
 from synthesis.trajectories.reperformance import perform_again
 from taskgraph.records.evidence import Evidence
@@ -46,6 +48,25 @@ def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
         read = {item.value for item in instance.inputs if item.kind is ResourceKind.FILE}
         made |= {item.value for item in instance.outputs if item.kind is ResourceKind.FILE} - read
     return frozenset(made)
+
+
+def fixtures_laid(applications: Iterable[Application], without: Collection[str] = ()) -> dict[str, str]:
+    """Hashes of the text files that a reset with `applications` writes, by path; those in `without` are not written."""
+    laid: dict[str, str] = {}
+    for application in applications:
+        for fixture in application.fixtures:
+            if fixture.content and fixture.value not in without:
+                content = content_of(fixture.content, application)
+                if _is_text(content):
+                    laid[fixture.value] = hashlib.sha256(content).hexdigest()
+    return laid
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        return b"\0" not in content and bool(content.decode())
+    except UnicodeDecodeError:
+        return False
 
 
 class PreparedEnvironment:

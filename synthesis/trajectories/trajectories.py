@@ -26,7 +26,12 @@ from synthesis.ports import Environments, Models
 from synthesis.trajectories.actor_actions import action_of_reply
 from synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
 from synthesis.trajectories.settled_ends import ask_to_settle, last_click, left_open
-from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files
+from synthesis.trajectories.setup_trajectories import (
+    PreparedEnvironment,
+    SetupTrajectory,
+    fixtures_laid,
+    made_files,
+)
 from taskgraph.records.assignment import Assignment
 from taskgraph.records.gestures import Coordinates
 from taskgraph.records.interaction import (
@@ -188,6 +193,11 @@ async def perform_subtask(
     application = applications[instance.application]
     before = setup or SetupTrajectory()
     without = made_files([*(performed for performed, _ in before.performed), instance])
+    touched = {
+        item.value for performed, _ in before.performed for item in (*performed.outputs, *performed.consumed)
+    }
+    opened = [application, *(applications[name] for name in before.applications)]
+    laid = fixtures_laid(opened, without | touched)
     trajectory = None
     for _ in range(settings.environment_attempts):
         failures: list[EnvironmentFailureError] = []
@@ -209,7 +219,7 @@ async def perform_subtask(
                 applications=[application],
                 step_limit=settings.step_limit,
                 without=without,
-                check_start=lambda evidence: missing_at_start(instance.inputs, evidence),
+                check_start=lambda evidence: missing_at_start(instance.inputs, evidence, laid),
                 attempt=attempt,
                 provenance=provenance.model_copy(update={"stage": STAGE}),
                 on_failure=failures.append,

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from resources.record import Record
 from taskgraph.records.provenance import Provenance
+from taskgraph.records.side_effects import SideEffects
 from taskgraph.records.trajectory import Termination
 
 
@@ -41,6 +42,8 @@ class AgentRun(Record):
     """Values of other metrics by name; one that is undefined is missing."""
     success: bool = False
     """Whether every subtask was completed."""
+    side_effects: SideEffects | None = None
+    """What it changed beyond the outcome, a score beside success; None where nothing could be judged."""
     steps: int = 0
     """Steps the agent made."""
     outcome: str = ""

@@ -10,6 +10,7 @@ from resources.dimensions import Level
 from resources.record import Record
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.provenance import Provenance
+from taskgraph.records.side_effects import SideEffects
 
 TaskStatus = Literal["composed", "validated", "rejected", "imported"]
 """`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why;
@@ -202,6 +203,10 @@ class Replay(Record):
     """Keys of the task's components, which this replay covers if it succeeded."""
     success: bool
     """Whether every subtask succeeded."""
+    invalid: bool = False
+    """Whether it neither passed nor failed: the start lacked something, or the environment failed."""
+    side_effects: SideEffects | None = None
+    """What it changed beyond what its subtasks change when they are done alone; None where it is invalid."""
     failing_instance: str = ""
     """The first node that failed."""
     message: str = ""

@@ -37,6 +37,17 @@ def test_each_thing_that_lacks_is_named() -> None:
     )
 
 
+def test_a_file_that_is_not_the_fixture_is_the_wrong_start() -> None:
+    needed = [need("text_path", ResourceKind.FILE, "Documents/a.txt")]
+    own = {"Documents/a.txt": RUNNING.files[0].sha256}
+
+    assert missing_at_start(needed, RUNNING, own) == ()
+    assert missing_at_start(needed, RUNNING, {"Documents/a.txt": "0" * 64}) == (
+        "text_path 'Documents/a.txt' is another file than the fixture",
+    )
+    assert missing_at_start([], RUNNING, {"Documents/a.txt": "0" * 64}) == ()
+
+
 def test_an_application_that_shows_nothing_is_not_running() -> None:
     bar = control("Back").model_copy(update={"application": "environment"})
     assert missing_at_start((), RUNNING.model_copy(update={"controls": (bar,)})) == (

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from environments.agent import Decision
+from environments.errors import ApplicationStartFailedError
+from environments.machines.sandbox import Sandbox
 from flows.errors import CommandError
 from taskgraph.records.agent_run import AgentRun
+from taskgraph.records.side_effects import SideEffects
 from taskgraph.records.trajectory import Trajectory
 from tests.flows.conftest import whole_settings
 from warehouse.sets.selection import Selection
@@ -75,6 +78,37 @@ def test_an_agent_that_does_nothing_covers_nothing(data: Path) -> None:
         assert (attempt.termination, attempt.message) == ("gave_up", "I would rather not")
         assert attempt.completed == ()
         assert attempt.outcome == "finished_early"
+
+
+def test_an_attempt_that_leaves_everything_else_alone_has_no_side_effects(data: Path) -> None:
+    report = evaluate(data, f"{__name__}:Idle")
+    assert report.rows[0].side_effects == 0
+    assert report.rows[0].clean_success_rate == 0
+    assert {attempt.side_effects for attempt in attempts(data, report.run_id)} == {SideEffects()}
+
+
+@pytest.mark.parametrize("spoil", ["no fixtures", "dead"])
+def test_an_attempt_from_a_wrong_start_counts_for_nothing(
+    data: Path, monkeypatch: pytest.MonkeyPatch, spoil: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ApplicationStartFailedError("the port never opened")
+
+    monkeypatch.setattr(Sandbox, "lay_fixtures", fail if spoil == "dead" else lambda *_, **__: None)
+    report = evaluate(data, "recorded", Selection(where="node_count >= 2", size=20))
+
+    done = attempts(data, report.run_id)
+    invalid = [attempt for attempt in done if attempt.outcome == "invalid"]
+    assert invalid
+    assert report.invalid == len(invalid)
+    assert sum(row.tasks for row in report.rows if row.name == "all") == len(done) - len(invalid)
+    for attempt in invalid:
+        assert not attempt.success
+        assert attempt.completed == ()
+        assert attempt.side_effects is None
+        assert attempt.steps == 0
+    if spoil == "dead":
+        assert len(invalid) == len(done)
 
 
 @pytest.mark.parametrize(

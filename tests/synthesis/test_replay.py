@@ -3,15 +3,19 @@ from collections.abc import AsyncIterator
 import pytest
 
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from resources.categories import ResourceKind
 from synthesis.composition.binding import fixtures_at_reset
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.errors import StageInputInvalidError
 from synthesis.replay.replay import Replayer, ReplaySettings, spread_orders
+from synthesis.trajectories.task_starts import first_needs
+from taskgraph.records.side_effects import SideEffects
 from taskgraph.records.task import Intent, Task
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES, PROVENANCE, World
+from tests.synthesis.spoilt_environments import WAYS, SpoiltEnvironments
 
 WANTED = ("simulated_notes.write_note", "simulated_notes.copy_note", "simulated_mail.send_clipboard")
 Verified = tuple[World, dict[str, VerifiedSubtask]]
@@ -133,3 +137,42 @@ def test_orders_are_taken_far_apart() -> None:
     assert spread_orders(task, 2) == [("a", "b"), ("c",)]
     assert spread_orders(task, 1) == [("a", "b")]
     assert spread_orders(task, 9) == [("a", "b"), ("b", "a"), ("c",)]
+
+
+def reading_task(verified: dict[str, VerifiedSubtask]) -> Task:
+    """A task that reads a fixture before anything else makes it."""
+    for task in sorted(composed(verified), key=lambda task: len(task.graph.nodes)):
+        if any(need.kind is ResourceKind.FILE for need in first_needs(task.graph.nodes)):
+            return task
+    pytest.fail("no sampled task reads a fixture")
+
+
+@pytest.mark.parametrize(("spoil", "said"), WAYS)
+async def test_a_replay_whose_start_is_not_what_it_needs_is_invalid(
+    pool: Verified, spoil: str, said: str
+) -> None:
+    world, verified = pool
+    environments = SpoiltEnvironments(world.environments, spoil)
+    spoilt = Replayer(
+        environments, world.sandbox, APPLICATIONS, verified, ReplaySettings(orders=1), PROVENANCE
+    )
+
+    done = await spoilt.replay(reading_task(verified))
+
+    (replay,) = done.replays
+    assert replay.invalid
+    assert not replay.success
+    assert replay.side_effects is None
+    assert said in replay.message
+    assert done.rejection is not None
+    assert done.rejection.reason == "replay_invalid"
+    assert all(environment.acts == 0 for environment in environments.leased), (
+        "nothing is done from a wrong start"
+    )
+
+
+async def test_a_replay_as_verified_has_no_side_effects(pool: Verified) -> None:
+    world, verified = pool
+    done = await replayer(world, verified, orders=1).replay(reading_task(verified))
+
+    assert done.replays[0].side_effects == SideEffects()

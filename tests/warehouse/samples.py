@@ -25,6 +25,7 @@ from taskgraph.records.interaction import (
     ClickInput,
 )
 from taskgraph.records.judged_outcome import JudgedOutcome
+from taskgraph.records.side_effects import SideEffects
 from taskgraph.records.task import Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
 from tests.warehouse.sample_parts import MADE, SOURCE, complexity, file_resource, node, subtask, trajectory
 from warehouse.records import ModelCallRecord, RunRecord
@@ -244,6 +245,7 @@ def records() -> list[Record]:
                 ReplayedSubtask(instance_id=name, success=True, first_step=at, last_step=at)
                 for at, name in enumerate(order, start=1)
             ),
+            side_effects=SideEffects(total=1, files_lost=1, examples=("Documents/old.txt: removed",)),
             trajectory_id="recording-1",
             seconds=1.5,
         ),

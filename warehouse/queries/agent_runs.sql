@@ -7,6 +7,7 @@ SELECT
     round(coverage_rate, 3) AS coverage_rate,
     round(logical_consistency, 3) AS logical_consistency,
     len(completed) AS completed,
+    side_effects.total AS side_effects,
     steps,
     outcome,
     termination,

@@ -63,6 +63,8 @@ def test_task_page_shows_graph_instruction_orders_and_replay(pages: TestClient, 
         'href="/subtasks/notes.create"',
         f"/screenshots/{screen.sha256}.png",
         "Do step 1",
+        "side effects: 1 file lost",
+        "Documents/old.txt: removed",
     ):
         assert part in text, part
 
