@@ -1,4 +1,4 @@
-"""Actor by rule: follows the worked example of the subtask it recognises, on the controls it is shown."""
+"""Actor by rule: follows a worked example of the subtask it recognises, on the controls it is shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def act(
     if found is None:
         return _give_up("no worked example fits this instruction"), ()
     example, parameters = found[0], with_path_parts(found[1])
-    steps = example.worked_example
+    steps = (view.another_way and example.second_example) or example.worked_example
     drawn = mistakes.draw(
         ("wrong_control", "stops_early", "claims_success"),
         "actor",

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from prompts.change_shapes import TaskShape
 from prompts.control_lines import ControlInView as ControlInView
 from prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView, SubtaskToDeclare
 from prompts.prompt_input import PromptInput
@@ -127,6 +128,8 @@ class ActorInput(PromptInput[ActorReply]):
     """What to do."""
     feedback: tuple[str, ...] = ()
     """What was wrong with earlier attempts."""
+    another_way: bool = False
+    """Whether it is to be done in another way than the most obvious one."""
     history: tuple[StepInHistory, ...] = ()
     """Steps so far."""
     steps_left: int
@@ -221,7 +224,9 @@ class EvaluationWriterInput(PromptInput[EvaluationWriterReply]):
     parameter_names: tuple[str, ...]
     """Parameters of the function, in order."""
     performances: tuple[Performance, ...]
-    """Recorded performances."""
+    """Recorded performances; empty where only the shape of changes is shown."""
+    shapes: tuple[TaskShape, ...] = ()
+    """What may change, per parameter set, where the performances are not shown."""
     result_on_screen: bool = False
     """Whether the result is what the screen shows: an open document, a selection, a tab or a setting."""
     previous_source: str = ""

@@ -173,6 +173,8 @@ class ExampleSubtask(SubtaskTemplate):
     """At least two sets of values; all have the same names."""
     worked_example: tuple[WorkedStep, ...] = Field(min_length=1)
     """Steps that do it."""
+    second_example: tuple[WorkedStep, ...] = ()
+    """Steps that do it in another way (keyboard for mouse, menu for button, clicking for typing); empty where only one way is known."""
     phrases: SubtaskPhrases = SubtaskPhrases()
     """How people speak of it; without them it is told in the words of its instruction."""
     useless_for: tuple[str, ...] = ()
@@ -180,9 +182,9 @@ class ExampleSubtask(SubtaskTemplate):
 
     @property
     def template(self) -> SubtaskTemplate:
-        """The subtask without its worked example, as models are shown it."""
+        """The subtask without its worked examples, as models are shown it."""
         return SubtaskTemplate.model_validate(
-            self.model_dump(exclude={"worked_example", "phrases", "useless_for"})
+            self.model_dump(exclude={"worked_example", "second_example", "phrases", "useless_for"})
         )
 
 

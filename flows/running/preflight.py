@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from flows.errors import CommandError
 from flows.settings import Settings
 from flows.wiring import choose_applications, prepare_data_folder
 from model_clients.batches.request_files import ReplyFile
@@ -18,12 +19,18 @@ def check_settings(settings: Settings) -> None:
     """Check that a run with these settings can begin; creates its data folder.
 
     Raises:
-        CommandError: no wanted application can be started, or the data folder cannot be written.
+        CommandError: no wanted application can be started, the data folder cannot be written, or the writer of functions is
+            to see less than the offline provider needs.
         BudgetInvalidError: a budget cannot be read.
         RequestRejectedError: the file of replies cannot be read.
     """
     choose_applications(settings)
     check_files(settings)
+    if settings.verification.writer_sees == "shape" and settings.is_offline(ModelRole.EVALUATION_WRITER):
+        raise CommandError(
+            "verification.writer_sees is shape, but the offline provider writes functions from the effects of performances;"
+            " name a model for the role evaluation_writer, or leave writer_sees at effects"
+        )
     prepare_data_folder(settings.data)
 
 

@@ -215,6 +215,8 @@ class _Watch:
 
     def judge(self, node: BoundSubtask, since_step: int) -> Evaluation:
         """The judgement of the node's function on what was done since that step."""
+        if not self.states:
+            return Evaluation(outcome="bad_result", message="the attempt had no valid start")
         if node.instance_id in self.ungradable:
             return Evaluation(outcome="bad_result", message="accepted before anything was done")
         evidence = since(self.evidence, since_step, self.inputs[since_step])

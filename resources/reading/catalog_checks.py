@@ -36,8 +36,15 @@ def check_application(
         for direction in ("inputs", "outputs"):
             for position, item in enumerate(getattr(subtask, direction)):
                 problems += _check_resource(item, subtask, categories, (*at, direction, position))
-        for position, step in enumerate(subtask.worked_example):
-            problems += _check_step(step, subtask, (*at, "worked_example", position))
+        for way in ("worked_example", "second_example"):
+            for position, step in enumerate(getattr(subtask, way)):
+                problems += _check_step(step, subtask, (*at, way, position))
+        if subtask.second_example == subtask.worked_example:
+            problems.append(
+                Problem(
+                    (*at, "second_example"), "is the same as the worked example; give another way, or none"
+                )
+            )
     return problems
 
 

@@ -35,8 +35,9 @@ def _expand_subtask(content: object) -> object:
     for direction in ("inputs", "outputs"):
         if isinstance(content.get(direction), list):
             expanded[direction] = [expand_resource(item, first) for item in content[direction]]
-    if isinstance(content.get("worked_example"), list):
-        expanded["worked_example"] = [expand_step(item) for item in content["worked_example"]]
+    for way in ("worked_example", "second_example"):
+        if isinstance(content.get(way), list):
+            expanded[way] = [expand_step(item) for item in content[way]]
     return expanded
 
 

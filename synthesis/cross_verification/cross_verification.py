@@ -10,38 +10,27 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from time import perf_counter
+from dataclasses import dataclass
 
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from model_clients.errors import CallFailedError
 from resources.categories import ResourceCategory
-from synthesis.cross_verification.agreement import routes
+from synthesis.cross_verification.function_writing import STAGE, FunctionWriting, SubtaskFailedError, Work
 from synthesis.cross_verification.performance_effects import performance_effects
 from synthesis.cross_verification.performances import Performances, Stage
 from synthesis.cross_verification.resource_evidence import contradictions
 from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.cross_verification.verified_instances import instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from synthesis.examination.subject import is_on_screen
-from synthesis.examination.verdict import Thresholds, feedback
 from synthesis.exploration.exploration import ExplorationSettings, propose_again
 from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.evaluation_function import (
-    Evaluation,
     EvaluationFunction,
-    FunctionQuality,
     VerificationRound,
 )
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.task import Rejection
 from taskgraph.records.trajectory import Trajectory
-
-STAGE = "cross_verification"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +53,6 @@ class Verification:
     """What every finished performance changed."""
 
 
-class _StageFailedError(Exception):
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.message = message
-
-
-@dataclass(slots=True)
-class _Work:
-    subtask: Subtask
-    performances: Performances
-    rounds: list[VerificationRound] = field(default_factory=list)
-    functions: list[EvaluationFunction] = field(default_factory=list)
-    criticism: Criticism | None = None
-    tried: set[tuple[str, ...]] = field(default_factory=set)
-    """Sources judged already, with the performances they were judged on: a writer that repeats itself knows nothing better."""
-    refused_by_all: bool = False
-    """Whether every function of the last round refused the performances, which are then doubted as well."""
-
-
 @dataclass(slots=True)
 class CrossVerifier:
     """Verifies subtasks, as many at a time as there are environments."""
@@ -98,8 +67,17 @@ class CrossVerifier:
     """Settings of this stage."""
     exploration: ExplorationSettings
     """Settings for proposing again what evidence contradicts."""
-    examination_seconds: float = 0.0
-    """Time spent on examining functions so far, summed over those examined side by side."""
+    _functions: FunctionWriting | None = None
+
+    @property
+    def examination_seconds(self) -> float:
+        """Time spent on examining functions so far, summed over those examined side by side."""
+        return self._functions.examination_seconds if self._functions else 0.0
+
+    def _writing(self) -> FunctionWriting:
+        if self._functions is None:
+            self._functions = FunctionWriting(self.stage, self.sandbox, self.categories, self.settings)
+        return self._functions
 
     async def verify(self, subtask: Subtask) -> Verification:
         """Verify `subtask`, which must have been announced to the pool, and settle it there.
@@ -108,11 +86,11 @@ class CrossVerifier:
             BatchPendingError: a call, of this subtask or of one that it needs, waits for an answer from elsewhere.
             ModelClientError: calls cannot go on at all (budget, key, provider).
         """
-        work = _Work(subtask, Performances(self.stage))
+        work = Work(subtask, Performances(self.stage))
         verified, rejection = None, None
         try:
             verified = await self._verify(work)
-        except _StageFailedError as failure:
+        except SubtaskFailedError as failure:
             rejection = Rejection(
                 item_kind="subtask",
                 item_id=subtask.subtask_id,
@@ -147,7 +125,7 @@ class CrossVerifier:
             effects=effects,
         )
 
-    async def _verify(self, work: _Work) -> VerifiedSubtask:
+    async def _verify(self, work: Work) -> VerifiedSubtask:
         revisions, number = 0, 1
         while number <= self.settings.rounds:
             instances = self._instances(work.subtask)
@@ -161,13 +139,13 @@ class CrossVerifier:
                 if reasons and await self._propose_again(work, reasons, revisions):
                     continue
                 reason = "invalid_start" if work.performances.none_began else "not_reproducible"
-                raise _StageFailedError(reason, work.performances.explain())
+                raise SubtaskFailedError(reason, work.performances.explain())
             problems = _contradictions(instances, trajectories)
             if problems:
                 revisions += 1
                 await self._declare_again(work, trajectories, problems, revisions)
                 continue
-            function = await self._function(work, number, trajectories)
+            function = await self._writing().function(work, number, trajectories)
             if function is not None:
                 return VerifiedSubtask(
                     subtask=work.subtask.model_copy(
@@ -180,7 +158,7 @@ class CrossVerifier:
                 work.performances.discard(trajectories)
             number += 1
         last = work.rounds[-1].reason if work.rounds else "its declarations were contradicted in every round"
-        raise _StageFailedError("not_verified", f"no evaluation function was accepted: {last}")
+        raise SubtaskFailedError("not_verified", f"no evaluation function was accepted: {last}")
 
     def _instances(self, subtask: Subtask) -> list[BoundSubtask]:
         return instances_to_verify(
@@ -193,14 +171,14 @@ class CrossVerifier:
             setup = await self.stage.pool.setup_trajectory(instance, variant)
             if setup is None:
                 needed = ", ".join(f"{item.category} {item.value}".strip() for item in instance.inputs)
-                raise _StageFailedError(
+                raise SubtaskFailedError(
                     "inputs_unavailable", f"nothing verified provides what it reads: {needed}"
                 )
             setups[instance.instance_id] = setup
         return setups
 
-    async def _propose_again(self, work: _Work, reasons: Sequence[str], revision: int) -> bool:
-        """Tell the explorer why the actor gave up; returns whether it changed its proposal."""
+    async def _propose_again(self, work: Work, reasons: Sequence[str], revision: int) -> bool:
+        """Tell the explorer why the actor gave up; whether it proposed the subtask otherwise than before."""
         if revision > self.exploration.revisions:
             return False
         subtask = work.subtask
@@ -220,15 +198,15 @@ class CrossVerifier:
         return True
 
     async def _declare_again(
-        self, work: _Work, trajectories: list[Trajectory], problems: list[str], revision: int
+        self, work: Work, trajectories: list[Trajectory], problems: list[str], revision: int
     ) -> None:
         """Ask for new declarations; if they stay the same, doubt the performances instead.
 
         Raises:
-            _StageFailedError: as often as the settings allow it did not help.
+            SubtaskFailedError: as often as the settings allow it did not help.
         """
         if revision > self.exploration.revisions:
-            raise _StageFailedError("wrong_resource", "; ".join(problems))
+            raise SubtaskFailedError("wrong_resource", "; ".join(problems))
         stage, subtask = self.stage, work.subtask
         again = await propose_again(
             subtask,
@@ -245,135 +223,6 @@ class CrossVerifier:
                 return
         work.performances.discard(trajectories, "; ".join(problems))
 
-    async def _function(
-        self, work: _Work, number: int, trajectories: list[Trajectory]
-    ) -> EvaluationFunction | None:
-        """A function that judges all evidence rightly, or None after all tries of the round."""
-        stage = self.stage
-        work.refused_by_all = True
-        for _ in range(self.settings.functions_per_round):
-            try:
-                function = await write_evaluation_function(
-                    work.subtask,
-                    stage.applications[work.subtask.application],
-                    trajectories,
-                    models=stage.models,
-                    result_on_screen=is_on_screen(
-                        work.subtask.bind(trajectories[0].parameters, self.categories)
-                    ),
-                    criticism=work.criticism,
-                    attempt=len(work.functions),
-                    provenance=stage.provenance,
-                )
-            except CallFailedError as error:
-                raise _StageFailedError("no_usable_reply", str(error)) from error
-            tried = (function.source, *(item.trajectory_id for item in trajectories))
-            if tried in work.tried:
-                return None
-            work.tried.add(tried)
-            work.functions.append(function)
-            accepted = await self._judge(work, number, function, trajectories)
-            if accepted is not None:
-                return accepted
-        return None
-
-    async def _judge(
-        self, work: _Work, number: int, function: EvaluationFunction, trajectories: list[Trajectory]
-    ) -> EvaluationFunction | None:
-        """The function with its quality if it is right about all evidence; otherwise what is wrong becomes criticism."""
-        evaluations = await asyncio.gather(
-            *(
-                asyncio.to_thread(
-                    self.sandbox.evaluate,
-                    function.source,
-                    item.parameters,
-                    item.final_evidence,
-                    item.initial_evidence,
-                )
-                for item in trajectories
-            )
-        )
-        failed = [_message(evaluation) for evaluation in evaluations if not evaluation.passed]
-        if failed:
-            reason = f"does not accept a right performance: {'; '.join(dict.fromkeys(failed))}"
-            work.criticism = Criticism(function.source, messages=(reason,))
-            self._note(work, number, function, trajectories, evaluations, reason=reason)
-            return None
-        work.refused_by_all = False
-        others = await self.stage.pool.others(work.subtask, self.settings.other_subtasks)
-        started = perf_counter()
-        quality = await asyncio.to_thread(self._examine, function, work.subtask, trajectories, others)
-        self.examination_seconds += perf_counter() - started
-        reason = feedback(quality, self._thresholds(quality, len(others)))
-        self._note(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
-        if not reason:
-            return function.model_copy(update={"quality": quality})
-        work.criticism = Criticism(
-            function.source,
-            messages=(reason,),
-            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
-            untested_checks=quality.untested_checks,
-            refusing_checks=quality.refusing_checks,
-        )
-        return None
-
-    def _examine(
-        self,
-        function: EvaluationFunction,
-        subtask: Subtask,
-        trajectories: Sequence[Trajectory],
-        others: Sequence[Trajectory],
-    ) -> FunctionQuality:
-        positive = trajectories[0]
-        cases = build_cases(
-            positive,
-            instance=subtask.bind(positive.parameters, self.categories),
-            other_parameter_sets=[
-                item for item in subtask.available_parameters if item != positive.parameters
-            ],
-            other_trajectories=[*trajectories[1:], *others],
-        )
-        return examine(function.source, positive, cases, self.sandbox, routes=len(routes(trajectories)))
-
-    def _thresholds(self, quality: FunctionQuality, others: int) -> Thresholds:
-        """The thresholds; lowered to the number of other subtasks if the pool is too small."""
-        thresholds = self.settings.thresholds
-        if others >= self.settings.other_subtasks:
-            return thresholds
-        held = sum(item.total + item.excused for item in quality.families if item.family == "other_subtask")
-        least = min(thresholds.least_other_subtasks, held)
-        return thresholds.model_copy(update={"least_other_subtasks": least})
-
-    def _note(
-        self,
-        work: _Work,
-        number: int,
-        function: EvaluationFunction,
-        trajectories: Sequence[Trajectory],
-        evaluations: Sequence[Evaluation],
-        *,
-        reason: str,
-        quality: FunctionQuality | None = None,
-    ) -> None:
-        last = len(work.functions) % self.settings.functions_per_round == 0
-        for trajectory, evaluation in zip(trajectories, evaluations, strict=True):
-            work.rounds.append(
-                VerificationRound(
-                    verification_id=f"{work.subtask.subtask_id}:{len(work.rounds) + 1}",
-                    subtask_id=work.subtask.subtask_id,
-                    round=number,
-                    instance_id=trajectory.instance_id,
-                    trajectory_id=trajectory.trajectory_id,
-                    function_id=function.function_id,
-                    evaluation=evaluation,
-                    quality=quality,
-                    accepted=not reason,
-                    revised="none" if not reason else "both" if last else "evaluation_function",
-                    reason=reason,
-                    provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
-                )
-            )
-
 
 def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Trajectory]) -> list[str]:
     """What every performance shows against the declarations; with a single performance, what that one shows."""
@@ -387,7 +236,3 @@ def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Tr
 
 def _meaning(subtask: Subtask) -> tuple[object, ...]:
     return subtask.instruction_template, subtask.available_parameters, subtask.inputs, subtask.outputs
-
-
-def _message(evaluation: Evaluation) -> str:
-    return evaluation.result.message if evaluation.result else f"{evaluation.outcome}: {evaluation.message}"

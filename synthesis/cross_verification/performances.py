@@ -122,7 +122,12 @@ class Performances:
             wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
             if not wanted or self.hopeless:
                 return []
-            done = await asyncio.gather(*(self._perform(item, setups[item.instance_id]) for item in wanted))
+            done = await asyncio.gather(
+                *(
+                    self._perform(item, setups[item.instance_id], another_way=self._second(item, instances))
+                    for item in wanted
+                )
+            )
             self.recorded += done
 
     def _doubts(self, agreed: list[Trajectory], most_attempts: int) -> bool:
@@ -140,7 +145,21 @@ class Performances:
         done = {item.instance_id for item in self.usable}
         return [item for item in instances if item.instance_id not in done] or instances
 
-    async def _perform(self, instance: BoundSubtask, setup: SetupTrajectory) -> Trajectory:
+    def _second(self, instance: BoundSubtask, instances: list[BoundSubtask]) -> bool:
+        """Whether the next performance of `instance` is the second one of the subtask, which may go another way.
+
+        Where it does not succeed, or leads elsewhere, the performances after it go the usual way again.
+        """
+        if not self.stage.settings.another_way:
+            return False
+        number = self.attempts[instance.instance_id]
+        if len(instances) > 1:
+            return number == 0 and instance == instances[1]
+        return number == 1 and bool(self.usable)
+
+    async def _perform(
+        self, instance: BoundSubtask, setup: SetupTrajectory, *, another_way: bool = False
+    ) -> Trajectory:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1
         stage = self.stage
@@ -153,6 +172,7 @@ class Performances:
             setup=setup,
             attempt=attempt,
             feedback=self.feedback.get(instance.instance_id, ()),
+            another_way=another_way,
             picture=stage.picture,
             provenance=stage.provenance,
         )

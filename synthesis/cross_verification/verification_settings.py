@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from resources.record import Record
+from synthesis.evaluation_functions.evaluation_functions import WriterSees
 from synthesis.examination.verdict import Thresholds
 
 
@@ -21,5 +22,10 @@ class VerificationSettings(Record):
     """Most performances of one parameter set, over all rounds."""
     other_subtasks: int = Field(default=6, ge=0)
     """Performances of other subtasks that the function is held against; some may turn out to be no wrong evidence."""
+    writer_sees: WriterSees = "effects"
+    """What the writer of a function is shown: the `effects` of the performances; or only the `shape` of what may change (places, types,
+    values of other records) with the state at the start, and never how a performance ended. The offline provider needs `effects`."""
+    writers: int = Field(default=1, ge=1, le=2)
+    """Functions written independently of each other, which must agree on everything that was recorded; 2 doubles the writer's calls."""
     thresholds: Thresholds = Thresholds()
     """What the examination must show."""

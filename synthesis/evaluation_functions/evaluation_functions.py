@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from evaluators_api.reference import checks_reference
 from prompts.inputs import EvaluationWriterInput, Performance
 from prompts.rendering import template_hash
 from resources.applications import Application
 from synthesis.evaluation_functions.shown_effects import shown_effects
+from synthesis.evaluation_functions.task_shapes import task_shapes
 from synthesis.ports import Models
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.provenance import Provenance
@@ -18,6 +20,9 @@ from taskgraph.records.subtask import Subtask, placeholders
 from taskgraph.records.trajectory import Trajectory
 
 STAGE = "evaluation_functions"
+
+WriterSees = Literal["effects", "shape"]
+"""What a writer is shown: what performances changed, or only the shape of what may change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,7 @@ async def write_evaluation_function(
     models: Models,
     result_on_screen: bool = False,
     criticism: Criticism | None = None,
+    sees: WriterSees = "effects",
     attempt: int = 0,
     provenance: Provenance,
 ) -> EvaluationFunction:
@@ -62,7 +68,8 @@ async def write_evaluation_function(
         title=application.title,
         instruction_template=subtask.instruction_template,
         parameter_names=names,
-        performances=performances(trajectories),
+        performances=performances(trajectories) if sees == "effects" else (),
+        shapes=task_shapes(trajectories) if sees == "shape" else (),
         result_on_screen=result_on_screen,
         previous_source=criticism.source if criticism else "",
         surviving_families=criticism.surviving_families if criticism else (),

@@ -145,6 +145,7 @@ def _subtask(
         application,
         origin="curated" if example else "proposed",
         worked_example=example.worked_example if example else (),
+        second_example=example.second_example if example else (),
         provenance=provenance.model_copy(update={"stage": "exploration"}),
     )
     try:

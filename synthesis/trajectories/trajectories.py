@@ -73,6 +73,8 @@ class TrajectorySettings(Record):
     `computer` tool (OpenAI, Anthropic), which sees the screen alone."""
     safety_checks: SafetyPolicy = "refuse"
     """With the computer tool: what becomes of actions that the provider has doubts about. `acknowledge` carries them out."""
+    another_way: bool = True
+    """Whether the second performance of a subtask is asked to go another way, so that functions meet two routes."""
 
 
 @dataclass(slots=True)
@@ -98,6 +100,8 @@ class ModelAgent:
     """Makes the picture that the model sees."""
     coordinates: Coordinates = "labels"
     """How the model says where."""
+    another_way: bool = False
+    """Whether it is asked to go another way than the most obvious one."""
     _start: tuple[Control, ...] = ()
     _told: bool = False
 
@@ -130,6 +134,7 @@ class ModelAgent:
             manual=self.application.manual,
             instruction=instruction,
             feedback=self.feedback,
+            another_way=self.another_way,
             history=tuple(_in_history(step) for step in history),
             steps_left=max(0, self.step_limit - len(history)),
             window_title=observation.window_title,
@@ -159,13 +164,14 @@ def actor(
     *,
     attempt: int = 0,
     feedback: tuple[str, ...] = (),
+    another_way: bool = False,
 ) -> Agent:
-    """The agent that asks the actor model, in the way that `settings` want."""
+    """The agent that asks the actor model, in the way that `settings` want; only `reply` can be asked to go another way."""
     if settings.actor == "computer_tool":
         safety = settings.safety_checks
         return ComputerAgent(models, item_id, application, step_limit, attempt, feedback, safety)
     return ModelAgent(
-        models, item_id, application, step_limit, attempt, feedback, picture, settings.coordinates
+        models, item_id, application, step_limit, attempt, feedback, picture, settings.coordinates, another_way
     )
 
 
@@ -179,6 +185,7 @@ async def perform_subtask(
     setup: SetupTrajectory | None = None,
     attempt: int = 0,
     feedback: Sequence[str] = (),
+    another_way: bool = False,
     picture: Picture = plain_picture,
     provenance: Provenance,
 ) -> Trajectory:
@@ -210,6 +217,7 @@ async def perform_subtask(
             picture,
             attempt=attempt,
             feedback=tuple(feedback),
+            another_way=another_way,
         )
         async with environments.lease(application.platform) as environment:
             trajectory = await run_episode(

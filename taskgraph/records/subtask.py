@@ -102,6 +102,8 @@ class Subtask(Record):
     """Parameters whose values may be any new name (*free*); the others need a fixture or a producer."""
     worked_example: tuple[WorkedStep, ...] = ()
     """A worked example, where one is known."""
+    second_example: tuple[WorkedStep, ...] = ()
+    """The same done in another way; empty where only one way is known."""
     origin: Literal["curated", "proposed", "imported"] = "proposed"
     """Where it comes from."""
     simulated: bool = False
@@ -117,6 +119,7 @@ class Subtask(Record):
         *,
         origin: Literal["curated", "proposed", "imported"],
         worked_example: tuple[WorkedStep, ...] = (),
+        second_example: tuple[WorkedStep, ...] = (),
         provenance: Provenance = _NO_PROVENANCE,
     ) -> Self:
         """The subtask of `application` that `template` describes."""
@@ -131,6 +134,7 @@ class Subtask(Record):
             outputs=template.outputs,
             fresh=template.fresh,
             worked_example=worked_example,
+            second_example=second_example,
             origin=origin,
             simulated=application.simulated,
             provenance=provenance,

@@ -221,8 +221,10 @@ def problems(instance: BoundSubtask, before: Evidence, after: Evidence) -> list[
     return found
 
 
-async def perform(environment: Environment, members: Sequence[Member]) -> list[str]:
-    """Do the subtasks one after the other from one reset; what went wrong, named by subtask."""
+async def perform(
+    environment: Environment, members: Sequence[Member], *, another_way: bool = False
+) -> list[str]:
+    """Do the subtasks one after the other from one reset, the last in another way on request; what went wrong, by subtask."""
     instances = [bind(*member) for member in members]
     applications = list({item.name: item for item, _, _ in members}.values())
     observation = await environment.reset(applications, without=made_by(instances))
@@ -231,9 +233,11 @@ async def perform(environment: Environment, members: Sequence[Member]) -> list[s
         if observation.active_application != application.name:
             observation = await environment.bring_to_front(application.name)
         before = await environment.evidence()
+        last = instance is instances[-1]
+        steps = example.second_example if another_way and last else example.worked_example
         recording = await record_steps(
             environment,
-            WorkedExampleAgent(example.worked_example, example.parameter_sets[index]),
+            WorkedExampleAgent(steps, example.parameter_sets[index]),
             instance.instruction,
             observation,
             step_limit=STEP_LIMIT,
@@ -264,6 +268,26 @@ async def test_every_subtask_of_the_application_can_be_done(name: str, environme
                 done += 1
     assert not failures, "\n".join(failures)
     assert done >= 2 * len(application.example_subtasks) - 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        name
+        for name, item in APPLICATIONS.items()
+        if any(one.second_example for one in item.example_subtasks)
+    ),
+)
+async def test_every_second_example_does_the_subtask_in_another_way(
+    name: str, environment: Environment
+) -> None:
+    (application,) = need([name])
+    failures: list[str] = []
+    for example in application.example_subtasks:
+        before = producers_of(application, bind(application, example, 1))
+        if example.second_example and before is not None:
+            failures += await perform(environment, [*before, (application, example, 1)], another_way=True)
+    assert not failures, "\n".join(failures)
 
 
 @pytest.mark.parametrize("title", CHAINS)

@@ -42,6 +42,11 @@ def test_a_budget_and_a_file_of_replies_that_cannot_be_read_are_named(tmp_path: 
     check_settings(simulated(tmp_path))
 
 
+def test_the_offline_writer_must_see_effects(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="writer_sees is shape, but the offline provider"):
+        check_settings(simulated(tmp_path, "verification.writer_sees=shape"))
+
+
 def test_a_data_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file, not a folder")
     with pytest.raises(CommandError, match=r"data folder .*taken cannot be written: .*--data"):

@@ -92,6 +92,16 @@ class TestActor:
         reply, _ = act(screen(NEW, history=(done(2),)), NOTES, 0, NO_MISTAKES)
         assert reply.args.keys == "Milk {(}2{)}^sa.txt{ENTER}"
 
+    def test_goes_another_way_when_asked_where_one_is_known(self) -> None:
+        other = (WorkedStep(operation="keyboard_input", keys="^n"),)
+        example = NOTES.example_subtasks[0].model_copy(update={"second_example": other})
+        notes = NOTES.model_copy(update={"example_subtasks": (example,)})
+        asked = screen(CLOSE, NEW).model_copy(update={"another_way": True})
+
+        assert act(asked, notes, 0, NO_MISTAKES)[0].args.keys == "^n"
+        assert act(screen(CLOSE, NEW), notes, 0, NO_MISTAKES)[0].control_text == "New"
+        assert act(asked, NOTES, 0, NO_MISTAKES)[0].control_text == "New"
+
     def test_recognises_values_that_no_parameter_set_has(self) -> None:
         view = screen(NEW, instruction="Write 'Jam' into 'Documents/c.txt'.", history=(done(2),))
         assert act(view, NOTES, 0, NO_MISTAKES)[0].args.keys == "Jam^sc.txt{ENTER}"

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from prompts.replies import ActorReply, EvaluationWriterReply
+from resources.applications import WorkedStep
 from synthesis.cross_verification.verification_settings import VerificationSettings
+from synthesis.trajectories.trajectories import TrajectorySettings
 from taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
@@ -173,3 +177,44 @@ async def test_rubbish_from_the_writer_is_a_rejection(shared_sandbox: Evaluation
     assert done.rejection is not None
     assert done.rejection.reason == "no_usable_reply"
     assert len(done.trajectories) == 2
+
+
+async def test_the_second_performance_goes_another_way_where_one_is_known(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    models = TestModels(NOTES)
+    done = await world(shared_sandbox, models).verify(WRITE, COPY)
+    written, copied = done[WRITE].verified, done[COPY].verified
+    assert written is not None
+    assert copied is not None
+    asked = {call.item_id: call.question.another_way for call in models.calls[ModelRole.ACTOR]}
+    assert [asked[item.instance_id] for item in written.trajectories] == [False, True]
+    assert written.function.quality.routes == 2
+    assert copied.function.quality.routes == 1, "only one way is known"
+    keys = [step.action.operation for step in written.trajectories[1].steps]
+    assert keys[-1] == "keyboard_input"
+
+
+async def test_another_way_that_leads_nowhere_is_followed_by_the_usual_one(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    notes = NOTES["simulated_notes"]
+    nowhere = (WorkedStep(operation="wait", seconds=0.1),)
+    examples = [item.model_copy(update={"second_example": nowhere}) for item in notes.example_subtasks]
+    applications = {"simulated_notes": notes.model_copy(update={"example_subtasks": tuple(examples)})}
+    done = (await World(TestModels(applications), shared_sandbox, applications).verify(WRITE))[WRITE]
+    assert done.verified is not None
+    assert done.verified.function.quality.routes == 1
+    assert len(done.trajectories) > 2
+
+
+async def test_another_way_need_not_be_asked_for(shared_sandbox: EvaluationSandbox) -> None:
+    models = TestModels(NOTES)
+    once = world(shared_sandbox, models)
+    once.verifier.stage = replace(
+        once.verifier.stage, settings=TrajectorySettings(step_limit=12, another_way=False)
+    )
+    done = (await once.verify(WRITE))[WRITE]
+    assert done.verified is not None
+    assert done.verified.function.quality.routes == 1
+    assert not any(call.question.another_way for call in models.calls[ModelRole.ACTOR])

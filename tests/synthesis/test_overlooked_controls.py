@@ -59,7 +59,12 @@ class Scripted(Performances):
     def follow(self, script: dict[str, list[tuple[str, ...]]]) -> None:
         self.stage = cast(Any, script)
 
-    async def _perform(self, instance: BoundSubtask, setup: SetupTrajectory) -> Trajectory:
+    def _second(self, instance: BoundSubtask, instances: list[BoundSubtask]) -> bool:
+        return False
+
+    async def _perform(
+        self, instance: BoundSubtask, setup: SetupTrajectory, *, another_way: bool = False
+    ) -> Trajectory:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1
         name = instance.parameters["text"]

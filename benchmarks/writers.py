@@ -1,0 +1,112 @@
+"""What writers of evaluation functions do better with: the effects of performances, or only the shape of what may change.
+
+Verifies the same applications under each setting with `taskloom verify`, in a data folder each, and compares accepted functions,
+functions written, rounds and tokens. Needs a model for the writer: `python -m benchmarks.writers --settings models.yaml`. Judge the
+labelled outcomes with either dataset afterwards: `python -m benchmarks.labelled_work --warehouse FOLDER/effects/warehouse`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flows.settings import load_settings
+from resources.applications import Application
+from taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
+from taskgraph.records.model_calls import ModelRole
+from warehouse.records import ModelCallRecord
+from warehouse.store import Warehouse
+
+WAYS: dict[str, tuple[str, ...]] = {
+    "effects": ("verification.writer_sees=effects",),
+    "shape": ("verification.writer_sees=shape",),
+    "two writers": ("verification.writers=2",),
+}
+"""Settings that are compared."""
+
+
+@dataclass(frozen=True)
+class Fared:
+    """How the writers of one setting fared."""
+
+    way: str
+    """The setting."""
+    applications: int
+    """Applications verified."""
+    accepted: int
+    """Functions that were accepted."""
+    written: int
+    """Functions that were written."""
+    rounds: int
+    """Judgements of a function on a performance."""
+    tokens: int
+    """Input and output tokens of the writer's calls."""
+
+
+def fared(way: str, warehouse: Warehouse) -> Fared:
+    """The figures of one setting, from the dataset it made."""
+    functions = list(warehouse.read(EvaluationFunction))
+    calls = [
+        call for call in warehouse.read(ModelCallRecord) if call.role == ModelRole.EVALUATION_WRITER.value
+    ]
+    return Fared(
+        way,
+        applications=warehouse.count(Application),
+        accepted=sum(item.accepted for item in functions),
+        written=len(functions),
+        rounds=warehouse.count(VerificationRound),
+        tokens=sum(call.input_tokens + call.output_tokens for call in calls),
+    )
+
+
+def table(rows: Sequence[Fared]) -> str:
+    """The comparison as a Markdown table."""
+    lines = ["| the writer is given | accepted | written | rounds | tokens |", "|--|--:|--:|--:|--:|"]
+    lines += [
+        f"| {row.way} | {row.accepted} | {row.written} | {row.rounds} | {row.tokens:,} |" for row in rows
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Verify under each setting, and compare."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.writers", description=__doc__)
+    parser.add_argument("--settings", type=Path, help="settings file that names the models")
+    parser.add_argument("--folder", type=Path, default=Path("taskloom/writers"), help="where the datasets go")
+    parser.add_argument(
+        "--data", type=Path, default=Path("taskloom"), help="folder with the installed applications"
+    )
+    parser.add_argument(
+        "--applications", default="", help="applications, separated by commas; all by default"
+    )
+    given = parser.parse_args()
+    settings = load_settings(given.settings)
+    if settings.is_offline(ModelRole.EVALUATION_WRITER):
+        sys.exit(
+            "The role evaluation_writer is played by rule, which needs the effects: there is nothing to compare. Name a model"
+            " for it in a file and give it with --settings."
+        )
+    rows = []
+    for way, assignments in WAYS.items():
+        data = given.folder / way.replace(" ", "_")
+        data.mkdir(parents=True, exist_ok=True)
+        applications = data / "applications"
+        if not applications.exists():
+            applications.symlink_to((given.data / "applications").absolute())
+        command = [sys.executable, "-m", "cli.main", "verify", "--data", str(data)]
+        command += ["--settings", str(given.settings)] if given.settings else []
+        command += ["--applications", given.applications] if given.applications else []
+        for assignment in assignments:
+            command += ["--set", assignment]
+        subprocess.run(command, check=False)
+        with Warehouse(data / "warehouse", read_only=True) as warehouse:
+            rows.append(fared(way, warehouse))
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

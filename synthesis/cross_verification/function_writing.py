@@ -1,0 +1,265 @@
+"""Evaluation functions of one subtask: written, judged on all evidence, written again with what is wrong.
+
+Where two writers are asked for, neither sees the other's function, both must be acceptable, and they must agree on everything that
+was recorded, unfinished states included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from model_clients.errors import CallFailedError
+from resources.categories import ResourceCategory
+from synthesis.cross_verification.agreement import routes
+from synthesis.cross_verification.performances import Performances, Stage
+from synthesis.cross_verification.second_opinion import disagreements
+from synthesis.cross_verification.verification_settings import VerificationSettings
+from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
+from synthesis.evaluation_functions.words_of_the_task import without_ends
+from synthesis.examination.case_building import build_cases
+from synthesis.examination.examination import examine
+from synthesis.examination.subject import is_on_screen
+from synthesis.examination.verdict import Thresholds, feedback
+from taskgraph.records.evaluation_function import (
+    Evaluation,
+    EvaluationFunction,
+    FunctionQuality,
+    VerificationRound,
+)
+from taskgraph.records.subtask import Subtask
+from taskgraph.records.trajectory import Trajectory
+
+STAGE = "cross_verification"
+
+
+class SubtaskFailedError(Exception):
+    """A subtask that cannot be verified; becomes a rejection."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        """With the short code and the whole explanation."""
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+@dataclass(slots=True)
+class Writer:
+    """What one writer knows of its functions for a subtask."""
+
+    criticism: Criticism | None = None
+    """What was wrong with its last function."""
+    tried: set[tuple[str, ...]] = field(default_factory=set)
+    """Sources judged already, with the performances they were judged on: a writer that repeats itself knows nothing better."""
+
+
+@dataclass(slots=True)
+class Work:
+    """One subtask on its way through cross-verification."""
+
+    subtask: Subtask
+    """The subtask, with its declarations as they are now."""
+    performances: Performances
+    """Its performances."""
+    rounds: list[VerificationRound] = field(default_factory=list)
+    """Every judgement so far."""
+    functions: list[EvaluationFunction] = field(default_factory=list)
+    """Every function so far."""
+    writers: dict[int, Writer] = field(default_factory=dict)
+    """Writers by number."""
+    refused_by_all: bool = False
+    """Whether every function of the last round refused the performances, which are then doubted as well."""
+
+
+@dataclass(slots=True)
+class FunctionWriting:
+    """Has functions written and judges them."""
+
+    stage: Stage
+    """Models and the pool of other subtasks."""
+    sandbox: EvaluationSandbox
+    """Where evaluation functions run."""
+    categories: Mapping[str, ResourceCategory]
+    """Resource categories by name."""
+    settings: VerificationSettings
+    """Settings of the stage."""
+    examination_seconds: float = 0.0
+    """Time spent on examining functions so far, summed over those examined side by side."""
+
+    async def function(
+        self, work: Work, number: int, trajectories: list[Trajectory]
+    ) -> EvaluationFunction | None:
+        """A function that judges all evidence rightly, or None after as many tries as a round has.
+
+        Raises:
+            SubtaskFailedError: a writer gives no usable reply.
+            ModelClientError: calls cannot go on at all.
+        """
+        work.refused_by_all = True
+        if self.settings.writers == 1:
+            return await self._written(work, number, trajectories, work.writers.setdefault(0, Writer()))
+        for _ in range(self.settings.functions_per_round):
+            writers = [work.writers.setdefault(index, Writer()) for index in range(self.settings.writers)]
+            functions: list[EvaluationFunction] = []
+            for writer in writers:
+                function = await self._written(work, number, trajectories, writer)
+                if function is None:
+                    return None
+                functions.append(function)
+            found = await asyncio.to_thread(
+                disagreements, functions, [*trajectories, *work.performances.usable], self.sandbox
+            )
+            if not any(found):
+                return functions[0]
+            for writer, function, told in zip(writers, functions, found, strict=True):
+                writer.criticism = Criticism(function.source, messages=self._shown(told, trajectories))
+                self._note(work, number, function, trajectories, None, reason="\n".join(told))
+        return None
+
+    async def _written(
+        self, work: Work, number: int, trajectories: list[Trajectory], writer: Writer
+    ) -> EvaluationFunction | None:
+        """A function of one writer that judges all evidence rightly, or None."""
+        stage = self.stage
+        for _ in range(self.settings.functions_per_round):
+            try:
+                function = await write_evaluation_function(
+                    work.subtask,
+                    stage.applications[work.subtask.application],
+                    trajectories,
+                    models=stage.models,
+                    result_on_screen=is_on_screen(
+                        work.subtask.bind(trajectories[0].parameters, self.categories)
+                    ),
+                    criticism=writer.criticism,
+                    sees=self.settings.writer_sees,
+                    attempt=len(work.functions),
+                    provenance=stage.provenance,
+                )
+            except CallFailedError as error:
+                raise SubtaskFailedError("no_usable_reply", str(error)) from error
+            tried = (function.source, *(item.trajectory_id for item in trajectories))
+            if tried in writer.tried:
+                return None
+            writer.tried.add(tried)
+            work.functions.append(function)
+            accepted = await self._judge(work, number, function, trajectories, writer)
+            if accepted is not None:
+                return accepted
+        return None
+
+    async def _judge(
+        self,
+        work: Work,
+        number: int,
+        function: EvaluationFunction,
+        trajectories: list[Trajectory],
+        writer: Writer,
+    ) -> EvaluationFunction | None:
+        """The function with its quality if it is right about all evidence; otherwise what is wrong becomes criticism."""
+        evaluations = await asyncio.gather(
+            *(
+                asyncio.to_thread(
+                    self.sandbox.evaluate,
+                    function.source,
+                    item.parameters,
+                    item.final_evidence,
+                    item.initial_evidence,
+                )
+                for item in trajectories
+            )
+        )
+        failed = [_message(evaluation) for evaluation in evaluations if not evaluation.passed]
+        if failed:
+            reason = f"does not accept a right performance: {'; '.join(dict.fromkeys(failed))}"
+            writer.criticism = Criticism(function.source, messages=self._shown([reason], trajectories))
+            self._note(work, number, function, trajectories, evaluations, reason=reason)
+            return None
+        work.refused_by_all = False
+        others = await self.stage.pool.others(work.subtask, self.settings.other_subtasks)
+        started = perf_counter()
+        quality = await asyncio.to_thread(self._examine, function, work.subtask, trajectories, others)
+        self.examination_seconds += perf_counter() - started
+        reason = feedback(quality, self._thresholds(quality, len(others)))
+        self._note(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
+        if not reason:
+            return function.model_copy(update={"quality": quality})
+        writer.criticism = Criticism(
+            function.source,
+            messages=self._shown([reason], trajectories),
+            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
+            untested_checks=quality.untested_checks,
+            refusing_checks=quality.refusing_checks,
+        )
+        return None
+
+    def _shown(self, messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
+        """Messages for the writer; in words of the task where it does not see what the performances changed."""
+        if self.settings.writer_sees == "effects":
+            return tuple(messages)
+        return tuple(without_ends(message, trajectories) for message in messages)
+
+    def _examine(
+        self,
+        function: EvaluationFunction,
+        subtask: Subtask,
+        trajectories: Sequence[Trajectory],
+        others: Sequence[Trajectory],
+    ) -> FunctionQuality:
+        positive = trajectories[0]
+        cases = build_cases(
+            positive,
+            instance=subtask.bind(positive.parameters, self.categories),
+            other_parameter_sets=[
+                item for item in subtask.available_parameters if item != positive.parameters
+            ],
+            other_trajectories=[*trajectories[1:], *others],
+        )
+        return examine(function.source, positive, cases, self.sandbox, routes=len(routes(trajectories)))
+
+    def _thresholds(self, quality: FunctionQuality, others: int) -> Thresholds:
+        """The thresholds; a pool too small to offer enough other subtasks is held to those it has."""
+        thresholds = self.settings.thresholds
+        if others >= self.settings.other_subtasks:
+            return thresholds
+        held = sum(item.total + item.excused for item in quality.families if item.family == "other_subtask")
+        least = min(thresholds.least_other_subtasks, held)
+        return thresholds.model_copy(update={"least_other_subtasks": least})
+
+    def _note(
+        self,
+        work: Work,
+        number: int,
+        function: EvaluationFunction,
+        trajectories: Sequence[Trajectory],
+        evaluations: Sequence[Evaluation] | None,
+        *,
+        reason: str,
+        quality: FunctionQuality | None = None,
+    ) -> None:
+        last = len(work.functions) % self.settings.functions_per_round == 0
+        judged: Sequence[Evaluation | None] = evaluations or [None] * len(trajectories)
+        for trajectory, evaluation in zip(trajectories, judged, strict=True):
+            work.rounds.append(
+                VerificationRound(
+                    verification_id=f"{work.subtask.subtask_id}:{len(work.rounds) + 1}",
+                    subtask_id=work.subtask.subtask_id,
+                    round=number,
+                    instance_id=trajectory.instance_id,
+                    trajectory_id=trajectory.trajectory_id,
+                    function_id=function.function_id,
+                    evaluation=evaluation,
+                    quality=quality,
+                    accepted=not reason,
+                    revised="none" if not reason else "both" if last else "evaluation_function",
+                    reason=reason,
+                    provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
+                )
+            )
+
+
+def _message(evaluation: Evaluation) -> str:
+    return evaluation.result.message if evaluation.result else f"{evaluation.outcome}: {evaluation.message}"

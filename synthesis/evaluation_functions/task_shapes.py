@@ -1,0 +1,120 @@
+"""The shape of a subtask's changes: places and types, with values of other records, but never the end of a performance."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from evaluators_api.state.effects import effects
+from evaluators_api.state.essential import divide
+from evaluators_api.state.nodes import Node
+from evaluators_api.state.reading import read
+from evaluators_api.state.records import text_of
+from evaluators_api.state.templates import filled
+from evaluators_api.state.volatility import is_volatile
+from prompts.change_shapes import ChangeShape, StartingFile, TaskShape
+from taskgraph.records.effect import ANY, Effect
+from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.trajectory import Trajectory
+from taskgraph.text_cutting import cut_text
+
+_MOST_CHANGES, _MOST_FILES, _MOST_FIELDS, _MOST_SAMPLES = 60, 40, 16, 3
+_LONGEST_SAMPLE = 120
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ].*)?")
+_NUMBER = re.compile(r"[-+]?\d[\d.,]*")
+
+
+def task_shapes(trajectories: Sequence[Trajectory]) -> tuple[TaskShape, ...]:
+    """The shape of each of `trajectories`, all of one subtask."""
+    performances = [
+        (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
+        for item in trajectories
+    ]
+    return tuple(
+        _shape(trajectory, division.essential)
+        for trajectory, division in zip(trajectories, divide(performances), strict=True)
+    )
+
+
+def _shape(trajectory: Trajectory, essential: Sequence[Effect]) -> TaskShape:
+    start = trajectory.initial_evidence
+    shown = [effect for effect in essential if effect.area != "screen"] or list(essential)
+    changes = {
+        (item.container, item.address, item.kind): item
+        for item in (_change(effect, start, trajectory) for effect in shown)
+    }
+    touched = {effect.container for effect in shown}
+    files = sorted(
+        (file for file in start.files if not is_volatile(file.path)),
+        key=lambda file: (file.path not in touched, file.path.startswith("."), file.path),
+    )
+    return TaskShape(
+        instruction=trajectory.instruction,
+        parameters=trajectory.parameters,
+        files=tuple(_file(file) for file in files[:_MOST_FILES]),
+        clipboard=cut_text(start.clipboard.text or "", _LONGEST_SAMPLE),
+        changes=tuple(changes.values())[:_MOST_CHANGES],
+    )
+
+
+def _change(effect: Effect, start: Evidence, trajectory: Trajectory) -> ChangeShape:
+    address = effect.address_template
+    if effect.area == "screen":
+        address = address[:1]
+    return ChangeShape(
+        container=effect.container_template or effect.area,
+        format=effect.format,
+        address=address,
+        kind=effect.kind,
+        value_type=_type(effect.after),
+        samples=tuple(_samples(effect, start, trajectory.parameters)),
+    )
+
+
+def _type(value: str | None) -> str:
+    if value is None:
+        return ""
+    text = value.strip()
+    if text[:1] in ("[", "{"):
+        return "group"
+    if text.casefold() in ("true", "false", "on", "off", "yes", "no"):
+        return "yes or no"
+    return "date" if _DATE.fullmatch(text) else "number" if _NUMBER.fullmatch(text) else "text"
+
+
+def _samples(effect: Effect, start: Evidence, parameters: dict[str, str]) -> Iterator[str]:
+    """Values that other records of the file had at the start at the same place."""
+    file = next((item for item in start.files if item.path == effect.container), None)
+    if file is None or file.text is None or not effect.address:
+        return
+    tree = read(file.path, file.text)[1]
+    parts = [filled(part, parameters) for part in effect.address_template]
+    wanted = [
+        part if index == len(parts) - 1 or tree.at(tuple(parts[: index + 1])) else ANY
+        for index, part in enumerate(parts)
+    ]
+    found = 0
+    for address, node in tree.walk():
+        if len(address) == len(wanted) and _fits(address, wanted) and node.value is not None:
+            yield cut_text(text_of(node), _LONGEST_SAMPLE)
+            found += 1
+            if found == _MOST_SAMPLES:
+                return
+
+
+def _fits(address: tuple[str, ...], wanted: Sequence[str]) -> bool:
+    return all(part in (ANY, name) for name, part in zip(address, wanted, strict=True))
+
+
+def _file(file: FileState) -> StartingFile:
+    if file.text is None:
+        return StartingFile(path=file.path)
+    name, tree = read(file.path, file.text)
+    fields = dict.fromkeys(_fields(tree)) if name != "lines" else {}
+    return StartingFile(path=file.path, format=name, fields=tuple(fields)[:_MOST_FIELDS])
+
+
+def _fields(tree: Node) -> Iterator[str]:
+    for _, node in tree.walk():
+        if node.naming == "field" and node is not tree and node.name:
+            yield node.name

@@ -1,0 +1,30 @@
+"""Messages to a writer that must not learn how the performances ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluators_api.state.effects import effects
+from taskgraph.records.trajectory import Trajectory
+
+_SHORTEST = 4
+HIDDEN = "(what it ends with)"
+"""Stands for a value that only the end of a performance shows."""
+
+
+def without_ends(message: str, trajectories: Sequence[Trajectory]) -> str:
+    """`message` without values that performances ended with and that neither instruction nor start tells."""
+    values: set[str] = set()
+    for trajectory in trajectories:
+        told = " ".join((trajectory.instruction, *trajectory.parameters.values()))
+        found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
+        before = {effect.before for effect in found}
+        for effect in found:
+            for value in (effect.after, *(effect.after or "").splitlines()):
+                text = (value or "").strip()
+                if len(text) >= _SHORTEST and text not in told and text not in before:
+                    values.add(text)
+    for value in sorted(values, key=len, reverse=True):
+        for form in dict.fromkeys((repr(value), repr(value)[1:-1], value)):
+            message = message.replace(form, HIDDEN)
+    return message

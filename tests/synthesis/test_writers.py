@@ -1,0 +1,159 @@
+"""What writers of functions are shown, and two of them that must agree."""
+
+from __future__ import annotations
+
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from prompts.replies import EvaluationWriterReply
+from resources.applications import ControlQuery
+from synthesis.cross_verification.second_opinion import disagreements
+from synthesis.cross_verification.verification_settings import VerificationSettings
+from synthesis.evaluation_functions.task_shapes import task_shapes
+from synthesis.evaluation_functions.words_of_the_task import HIDDEN, without_ends
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.evidence import InputEvent
+from taskgraph.records.interaction import KeyboardInput
+from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.trajectory import Trajectory
+from tests.synthesis.models import TestModels
+from tests.synthesis.recordings import file, recording
+from tests.synthesis.simulated_world import APPLICATIONS, World
+
+NOTES = {"simulated_notes": APPLICATIONS["simulated_notes"]}
+WRITE = "simulated_notes.write_note"
+HEAD = "def evaluate_agent_task_completion(name: str, amount: str) -> EvalResult:\n"
+TABLE = "name,amount,code\nAnn,120,north\nBob,95,south\n"
+
+
+def added(name: str, amount: str, code: str) -> Trajectory:
+    """A row is added in two steps: first without its code, then with it."""
+    where, typed = ControlQuery(text="Row"), InputEvent(step=1, kind="text", text=name)
+    half = file("Documents/sales.csv", f"{TABLE}{name},{amount},\n")
+    whole = file("Documents/sales.csv", f"{TABLE}{name},{amount},{code}\n")
+    moves = [
+        (KeyboardInput(keys=text), where, typed, {"files": (state,)})
+        for text, state in (("a", half), ("b", whole))
+    ]
+    return recording(
+        "notes.add_row",
+        {"name": name, "amount": amount},
+        moves,
+        start={"files": (file("Documents/sales.csv", TABLE),)},
+        instruction=f"Add {name} with {amount} and the usual code.",
+    )
+
+
+PERFORMANCES = [added("Cid", "77", "zulu-west"), added("Dora", "41", "zulu-west")]
+
+
+def function(condition: str) -> EvaluationFunction:
+    source = f"{HEAD}    done = {condition}\n    return EvalResult(done, 'looked at the file', 1.0)\n"
+    return EvaluationFunction(function_id=condition, subtask_id="notes.add_row", source=source)
+
+
+def test_the_shape_has_places_and_types_but_no_end_of_a_performance() -> None:
+    shapes = task_shapes(PERFORMANCES)
+
+    text = "".join(shape.model_dump_json() for shape in shapes)
+    assert "zulu-west" not in text
+    changes = {change.address: change for change in shapes[0].changes}
+    places = {address[-1]: change for address, change in changes.items() if address}
+    assert places["amount"].value_type == "number"
+    assert places["code"].value_type == "text"
+    assert set(places["code"].samples) == {"north", "south"}
+    assert shapes[0].files[0].path == "Documents/sales.csv"
+    assert {"name", "amount", "code"} <= set(shapes[0].files[0].fields)
+
+
+def test_messages_in_words_of_the_task_keep_what_the_instruction_says() -> None:
+    message = (
+        "It said success although the code 'zulu-west' of 'Cid' was replaced by 'north' in 'zulu-westend'"
+    )
+
+    told = without_ends(message, PERFORMANCES)
+
+    assert "zulu" not in told
+    assert HIDDEN in told
+    assert "Cid" in told
+    assert "north" in told
+
+
+def test_functions_that_agree_on_every_state_have_nothing_to_tell(shared_sandbox: EvaluationSandbox) -> None:
+    one = function("check_file_contains('Documents/sales.csv', name + ',' + amount + ',zulu-west')")
+    other = function("check_file_contains('Documents/sales.csv', ',' + amount + ',zulu-west') and name != ''")
+
+    assert disagreements([one, other], PERFORMANCES, shared_sandbox) == [(), ()]
+
+
+def test_a_state_that_functions_judge_otherwise_is_told_to_both(shared_sandbox: EvaluationSandbox) -> None:
+    hasty = function("check_file_contains('Documents/sales.csv', name + ',' + amount)")
+    right = function("check_file_contains('Documents/sales.csv', name + ',' + amount + ',zulu-west')")
+
+    to_hasty, to_right = disagreements([hasty, right], PERFORMANCES, shared_sandbox)
+
+    assert len(to_hasty) == len(to_right) == 2, "one state of each performance"
+    assert to_hasty[0].startswith(
+        "After step 1 of 'Add Cid with 77 and the usual code.', your function says success"
+    )
+    assert "your function says failure" in to_right[0]
+    assert "another one, written independently for the same instruction, says success" in to_right[0]
+
+
+def world(sandbox: EvaluationSandbox, models: TestModels, settings: VerificationSettings) -> World:
+    return World(models, sandbox, NOTES, verification=settings)
+
+
+async def test_two_writers_are_asked_apart_and_must_both_be_right(shared_sandbox: EvaluationSandbox) -> None:
+    models = TestModels(NOTES)
+    done = (await world(shared_sandbox, models, VerificationSettings(writers=2)).verify(WRITE))[WRITE]
+
+    assert done.verified is not None
+    first, second = models.calls[ModelRole.EVALUATION_WRITER]
+    assert first.attempt != second.attempt
+    assert first.question.previous_source == second.question.previous_source == ""
+
+
+async def test_a_subtask_whose_second_writer_finds_nothing_right_is_rejected(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    right = TestModels(NOTES)
+    known = (await world(shared_sandbox, right, VerificationSettings()).verify(WRITE))[WRITE].verified
+    assert known is not None
+    bad = "def evaluate_agent_task_completion(text: str, text_path: str):\n    return EvalResult(True, text + text_path, 1.0)\n"
+    sources = [known.function.source, bad, f"{bad}#\n", f"{bad}##\n"]
+    scripted = {ModelRole.EVALUATION_WRITER: [EvaluationWriterReply(source=source) for source in sources]}
+    settings = VerificationSettings(writers=2, rounds=1, functions_per_round=3)
+
+    done = (await world(shared_sandbox, TestModels(NOTES, scripted=scripted), settings).verify(WRITE))[WRITE]
+
+    assert done.verified is None
+    assert done.rejection is not None
+    assert len(done.functions) == 4
+
+
+async def test_a_writer_that_sees_the_shape_is_shown_no_performance(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    known = (await world(shared_sandbox, TestModels(NOTES), VerificationSettings()).verify(WRITE))[
+        WRITE
+    ].verified
+    assert known is not None
+    blind = (
+        "def evaluate_agent_task_completion(text: str, text_path: str):\n"
+        "    return EvalResult(check_file_exists(text_path), 'no file' + text, 1.0)\n"
+    )
+    replies = [EvaluationWriterReply(source=source) for source in (blind, known.function.source)]
+    models = TestModels(NOTES, scripted={ModelRole.EVALUATION_WRITER: replies})
+
+    done = (await world(shared_sandbox, models, VerificationSettings(writer_sees="shape")).verify(WRITE))[
+        WRITE
+    ]
+
+    assert done.verified is not None
+    first, second = models.calls[ModelRole.EVALUATION_WRITER]
+    assert first.question.performances == ()
+    assert [shape.parameters for shape in first.question.shapes] == [
+        item.parameters for item in done.verified.trajectories
+    ]
+    assert "Recorded performances" not in first.question.rendered().user
+    assert "Places that right work changes" in first.question.rendered().user
+    assert second.question.feedback
