@@ -107,9 +107,10 @@ async def test_two_writers_are_asked_apart_and_must_both_be_right(shared_sandbox
     done = (await world(shared_sandbox, models, VerificationSettings(writers=2)).verify(WRITE))[WRITE]
 
     assert done.verified is not None
-    first, second = models.calls[ModelRole.EVALUATION_WRITER]
-    assert first.attempt != second.attempt
-    assert first.question.previous_source == second.question.previous_source == ""
+    calls = models.calls[ModelRole.EVALUATION_WRITER]
+    begun = [call for call in calls if not call.question.previous_source]
+    assert len(begun) == 2, "neither begins with what the other wrote"
+    assert len({call.attempt for call in calls}) == len(calls)
 
 
 async def test_a_subtask_whose_second_writer_finds_nothing_right_is_rejected(
