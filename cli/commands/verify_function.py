@@ -163,7 +163,7 @@ def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> Non
             for item in examined
         ]
         print_table(
-            ("subtask", "negatives", "killed", "mutation score", "route dependence", "acceptable"), rows
+            ("subtask", "cases", "judged rightly", "mutation score", "route dependence", "acceptable"), rows
         )
         typer.echo(f"{len(examined) - len(rejected)} of {len(examined)} functions are acceptable", err=True)
     if rejected:

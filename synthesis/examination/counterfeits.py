@@ -28,6 +28,8 @@ MOST_PER_FAMILY = 120
 """Counterfeits of one family; of more changes than that, evenly many are left out."""
 _SHORTEST_CUT = 4
 _SHOWN = 60
+_LEAD = 12
+"""Characters shown before the place where two values differ."""
 _OTHER = "zq7"
 _AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECASE)
 
@@ -85,7 +87,7 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
                 or (whole and _says_the_same(subject, effect, evidence))
             ):
                 continue
-            text = f"{_where(effect)} {words} instead of {_shown(effect.after)}"
+            text = f"{_where(effect)} {words} instead of {_shown(effect.after, beside=value)}"
             yield _case(subject, "wrong_value", effect, text, evidence)
 
 
@@ -103,11 +105,11 @@ def _others(effect: Effect, elsewhere: Sequence[str]) -> Iterator[tuple[str, str
     """Wrong values, each with a description in plain words."""
     right = effect.after or ""
     plausible = next((value for value in elsewhere if value not in (right, "")), "") or altered(right)
-    yield plausible, f"is {_shown(plausible)}"
+    yield plausible, f"is {_shown(plausible, beside=right)}"
     if right.strip():
         yield "", "is empty"
     if len(right) >= _SHORTEST_CUT:
-        yield right[: len(right) // 2], f"ends after {_shown(right[: len(right) // 2])}"
+        yield right[: len(right) // 2], f"ends after {_ending(right[: len(right) // 2])}"
     words = right.split()
     if effect.area == "clipboard" and len(words) > 1:
         longest = max(words, key=len)
@@ -215,5 +217,19 @@ def _where(effect: Effect) -> str:
     return ": ".join(part for part in (effect.container or effect.area, " / ".join(effect.address)) if part)
 
 
-def _shown(value: str) -> str:
+def _shown(value: str, *, beside: str = "") -> str:
+    """A value as far as a line has room; of two long ones that begin alike, from where they differ.
+
+    >>> _shown("a" * 80 + "right", beside="a" * 80 + "wrong")
+    "'…aaaaaaaaaaaaright'"
+    """
+    pairs = enumerate(zip(value, beside, strict=False))
+    alike = next((place for place, (one, other) in pairs if one != other), min(len(value), len(beside)))
+    if beside and max(len(value), len(beside)) > _SHOWN and alike > _LEAD and value != beside:
+        value = f"…{value[alike - _LEAD :]}"
     return repr(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…")
+
+
+def _ending(value: str) -> str:
+    """The end of a value that was cut."""
+    return repr(value if len(value) <= _SHOWN else f"…{value[-_SHOWN:]}")
