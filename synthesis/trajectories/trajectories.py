@@ -171,7 +171,15 @@ def actor(
         safety = settings.safety_checks
         return ComputerAgent(models, item_id, application, step_limit, attempt, feedback, safety)
     return ModelAgent(
-        models, item_id, application, step_limit, attempt, feedback, picture, settings.coordinates, another_way
+        models,
+        item_id,
+        application,
+        step_limit,
+        attempt,
+        feedback,
+        picture,
+        settings.coordinates,
+        another_way,
     )
 
 
