@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote_plus
 
 from offline.condition_terms import Terms
 from offline.conditions import Call, Condition
@@ -29,6 +30,8 @@ def screen_conditions(terms: Terms) -> list[Condition]:
         call = Call("check_control_checked", (("text", terms.text(name)), ("checked", on)))
         found.append(Condition("screen", call, terms.text(f"{name} is not {'on' if on else 'off'}")))
     for name, value in effects.contents.items():
+        if not terms.plain(value):
+            continue
         told = f"{name} does not show its value"
         found.append(terms.condition("check_control_value", told, kind="screen", text=name, value=value))
     for effect in effects.essential:
@@ -37,7 +40,7 @@ def screen_conditions(terms: Terms) -> list[Condition]:
     for text in filter(terms.plain, effects.appeared):
         told = f"{text} is not shown"
         found.append(terms.condition("check_text_exists_via_control", told, kind="screen", text=text))
-    for text in effects.vanished:
+    for text in filter(terms.plain, effects.vanished):
         told = f"{text} is still shown"
         found.append(
             terms.condition("check_text_exists_via_control", told, kind="screen", negated=True, text=text)
@@ -51,6 +54,6 @@ def _window(terms: Terms, effect: Effect) -> Condition | None:
         return terms.condition("check_window", "another window is in front", kind="screen", text=effect.after)
     if effect.address == ("address",):
         path = _ADDRESS.sub("", effect.after or "")
-        if path:
+        if path and terms.plain(unquote_plus(path)):
             return terms.condition("check_window", "another page is in front", kind="screen", text=path)
     return None

@@ -2,14 +2,18 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
 
 import pytest
 
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from evaluators_api.state.effects import effects
 from prompts.replies import EvaluationWriterReply, SummarizerReply
+from synthesis.cross_verification.cross_verification import Verification
 from synthesis.exploration.exploration import ExplorationSettings
 from synthesis.validation.validation import ValidationSettings, validate_task
 from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.trajectory import Trajectory
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, PROVENANCE, World
 from tests.synthesis.task_samples import TITLES, sample_tasks
@@ -20,14 +24,7 @@ async def test_no_mistake_of_actor_or_writer_is_in_the_pool(
     shared_sandbox: EvaluationSandbox, seed: int
 ) -> None:
     models = TestModels(APPLICATIONS, mistakes=0.3, seed=seed)
-    world = World(
-        models,
-        shared_sandbox,
-        APPLICATIONS,
-        exploration=ExplorationSettings(look_at_application=False),
-    )
-    done = await world.verify()
-    await world.environments.close()
+    done = await _verified(models, shared_sandbox)
     verified = {name: item.verified for name, item in done.items() if item.verified}
     made = Counter(
         mistake.kind for calls in models.calls.values() for call in calls for mistake in call.mistakes
@@ -37,7 +34,6 @@ async def test_no_mistake_of_actor_or_writer_is_in_the_pool(
 
     accepted = {(item.instance_id, item.attempt) for one in verified.values() for item in one.trajectories}
     functions = {one.function.source for one in verified.values()}
-    # A click on a wrong control that leads to the right result is a detour, and detours are no mistakes.
     for call in models.calls[ModelRole.ACTOR]:
         if any(mistake.kind != "wrong_control" for mistake in call.mistakes):
             assert (call.item_id, call.attempt) not in accepted, call.mistakes
@@ -45,6 +41,26 @@ async def test_no_mistake_of_actor_or_writer_is_in_the_pool(
         if call.mistakes:
             assert isinstance(call.reply, EvaluationWriterReply)
             assert call.reply.source not in functions, call.mistakes
+
+    # A click on a wrong control is a detour if nothing comes of it: what lasts must be what comes of no mistakes at all.
+    faultless = await _verified(TestModels(APPLICATIONS), shared_sandbox)
+    right = {item.instance_id: _lasting(item) for one in faultless.values() for item in one.trajectories}
+    for one in verified.values():
+        for item in one.trajectories:
+            assert _lasting(item) == right[item.instance_id], item.trajectory_id
+
+
+async def _verified(models: TestModels, sandbox: EvaluationSandbox) -> Mapping[str, Verification]:
+    settings = ExplorationSettings(look_at_application=False)
+    world = World(models, sandbox, APPLICATIONS, exploration=settings)
+    done = await world.verify()
+    await world.environments.close()
+    return done
+
+
+def _lasting(trajectory: Trajectory) -> set[tuple[object, ...]]:
+    found = effects(trajectory.initial_evidence, trajectory.final_evidence, trajectory.parameters)
+    return {(*item.key, item.after) for item in found if item.area in ("file", "directory", "clipboard")}
 
 
 async def test_no_mistake_of_the_summarizer_is_in_an_accepted_instruction() -> None:
