@@ -1,4 +1,4 @@
-"""Named queries and sets without leaks over very many tasks, each in a process of its own, with time and memory.
+"""Named queries, search, sets without leaks and the dataset folder over very many tasks, each in a process of its own, with time and memory.
 
 python -m benchmarks.dataset_scale --tasks 1000000
 """
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from benchmarks.run import Figure
 from benchmarks.warehouse import synthetic
+from warehouse.exporting.exporting import export
 from warehouse.queries import named_query
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.drawing import draw_tasks
@@ -24,6 +25,7 @@ from warehouse.sets.requests import SetRequest
 from warehouse.sets.selection import Selection
 from warehouse.storage.bulk import write_task_columns
 from warehouse.store import Warehouse
+from warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 
 _QUERIES = ("links", "levels", "cells", "applications", "scenarios", "capabilities")
 _SHARES = SetRequest(shares={"train": 0.8, "validation": 0.1, "test": 0.1}, may_share=("template", "value"))
@@ -44,6 +46,18 @@ def _query(place: str, name: str) -> tuple[float, float]:
 def _split(place: str) -> tuple[float, float]:
     with Warehouse(place, read_only=True) as opened:
         return _measured(lambda: draw_tasks(opened, Selection(unvalidated=True, where="true"), _SHARES))
+
+
+def _search(place: str) -> tuple[float, float]:
+    with Warehouse(place, read_only=True) as opened:
+        opened.query("SELECT count(*) FROM tasks")
+        return _measured(lambda: count_tasks(opened, TaskFilter.of({"text": "quarterly report"})))
+
+
+def _dataset_folder(place: str) -> tuple[float, float]:
+    with Warehouse(place, read_only=True) as opened, tempfile.TemporaryDirectory() as folder:
+        selection = Selection(unvalidated=True, where="true")
+        return _measured(lambda: export(opened, "hugging_face", Path(folder) / "out", selection))
 
 
 def _apart(action: Callable[..., tuple[float, float]], *arguments: str) -> tuple[float, float]:
@@ -68,6 +82,13 @@ def measure(count: int) -> list[Figure]:
         seconds, gigabytes = _apart(_split, place)
         found.append(Figure(f"sets of {count:,} tasks", seconds, "s", "below 60", seconds < 60))
         found.append(Figure(f"sets of {count:,} tasks", gigabytes, "GB", "below 2", gigabytes < 2))
+        seconds, _ = _apart(_search, place)
+        found.append(
+            Figure(f"search of two words, {count:,} tasks", seconds, "s", "below 0.3", seconds < 0.3)
+        )
+        seconds, gigabytes = _apart(_dataset_folder, place)
+        found.append(Figure(f"dataset folder of {count:,} tasks", seconds, "s", "", None))
+        found.append(Figure(f"dataset folder of {count:,} tasks", gigabytes, "GB", "below 2", gigabytes < 2))
     return found
 
 
