@@ -80,7 +80,7 @@ def _json_in(file: Path) -> object:
             )
         text = content.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise CommandError(f"{name} cannot be read: {reason}.") from None
     try:
         return json.loads(
@@ -89,7 +89,7 @@ def _json_in(file: Path) -> object:
     except RecursionError:
         raise CommandError(f"{name} is nested too deeply for a task graph.") from None
     except ValueError as error:
-        raise CommandError(f"{name} is no JSON: {error}.") from None
+        raise CommandError(f"{name} is not JSON: {error}.") from None
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -97,10 +97,10 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"the key {key[:80]!r} stands twice in one object")
+            raise ValueError(f"the key {key[:80]!r} occurs twice in one object")
         found[key] = value
     return found
 
 
 def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")

@@ -60,7 +60,7 @@ class WorkedExampleAgent:
                     continue
                 named = f"{step.control.control_type or 'control'} {step.control.text!r}"
                 return Decision(
-                    status="give_up", message=f"step {self._next} needs a {named}, which is not there"
+                    status="give_up", message=f"step {self._next} needs a {named}, which is not on the screen"
                 )
             return Decision(status="continue", thought=step.thought, action=action_of(step, control))
         return Decision(status="finish")

@@ -33,7 +33,7 @@ def read_sheet(path: Path) -> JudgingSheet:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        raise SheetInvalidError(f"{path} is no judging sheet: {place}: {first['msg']}.") from None
+        raise SheetInvalidError(f"{path} is not a judging sheet: {place}: {first['msg']}.") from None
 
 
 def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:

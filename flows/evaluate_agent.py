@@ -99,7 +99,7 @@ async def evaluate_agent(
         ready = [task for task in tasks if work.making.can_replay(task)]
         if not ready:
             raise CommandError(
-                f"there is no task to attempt: {len(names)} are selected, and of none are all subtasks verified"
+                f"there is no task to attempt: {len(names)} are selected, and none of them has all its subtasks verified"
                 " with the applications installed here; widen the selection, or run: taskloom build"
             )
         longest = max(len(task.graph.nodes) for task in ready)

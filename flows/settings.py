@@ -241,7 +241,7 @@ def _refuse_unknown_variables() -> None:
             near = get_close_matches(variable, known, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""
             raise CommandError(
-                f"the environment variable {variable} is no setting of taskloom.{hint} Known: {', '.join(sorted(known))}"
+                f"the environment variable {variable} is not a setting of taskloom.{hint} Known: {', '.join(sorted(known))}"
             )
 
 

@@ -28,7 +28,7 @@ class SettingsFileSource(YamlConfigSettingsSource):
         except OSError as error:
             raise CommandError(f"cannot read the settings file {file_path}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise CommandError(f"the settings file {file_path} is no UTF-8 text") from None
+            raise CommandError(f"the settings file {file_path} is not UTF-8 text") from None
         if len(content) > _MOST_BYTES:
             raise CommandError(f"the settings file {file_path} is larger than 1 MiB")
         values = parse_yaml(text, f"the settings file {file_path}")

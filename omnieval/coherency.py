@@ -35,7 +35,7 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     only if it stands later in the sequence.
 
     Raises:
-        SequenceImpossibleError: the first subtask that is unknown, stands twice, stands before one it depends on, or reads
+        SequenceImpossibleError: the first subtask that is unknown, occurs twice, stands before one it depends on, or reads
             what is lost by then; the subtasks and the resource are named.
     """
     names = [node.instance_id for node in graph.nodes]
@@ -56,7 +56,7 @@ def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
             )
         if name in done:
             raise SequenceImpossibleError(
-                f"{name!r} stands twice in the sequence, the second time as number {position}."
+                f"{name!r} occurs twice in the sequence, the second time as number {position}."
             )
         for producer, resource in needed.get(name, {}).items():
             if producer not in done:

@@ -74,7 +74,7 @@ def describe_present(connection: duckdb.DuckDBPyConnection, publication: Publica
         )
     except ValidationError:
         raise VersionError(
-            f"{name!r} is no name for a version: letters, digits, dot, dash and underscore."
+            f"{name!r} is not a name for a version: letters, digits, dot, dash and underscore."
         ) from None
 
 

@@ -58,7 +58,7 @@ def find_browser(data_folder: Path, programs: Sequence[str] = BROWSER_PROGRAMS) 
         program = shutil.which(named)
         if program is None or not _runs(program):
             raise BrowserMissingError(
-                f"{BROWSER_VARIABLE} names {named!r}, which is no program that runs here. Correct it or unset it."
+                f"{BROWSER_VARIABLE} names {named!r}, which is not a program that runs here. Correct it or unset it."
             )
         return BrowserInstallation(Path(program), {}, "variable")
     for name in programs:

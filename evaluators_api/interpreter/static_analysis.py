@@ -71,7 +71,7 @@ def _analyse(source: str, parameter_names: tuple[str, ...]) -> Analysis:
     try:
         size = len(source.encode())
     except UnicodeEncodeError:
-        return _refused("the source holds characters that are no text (lone surrogates)")
+        return _refused("the source holds characters that are not text (lone surrogates)")
     if size > LARGEST_SOURCE:
         return _refused(f"the source has {size} bytes; at most {LARGEST_SOURCE} are looked at")
     try:

@@ -113,16 +113,16 @@ def _read(path: Path, record: type[_R], what: str) -> _R:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise CommandError(f"{path} is no {what}: {where + ': ' if where else ''}{first['msg']}.") from None
+        raise CommandError(f"{path} is not a {what}: {where + ': ' if where else ''}{first['msg']}.") from None
     except (ValueError, RecursionError) as error:
-        raise CommandError(f"{path} is no {what}: {str(error)[:300]}.") from None
+        raise CommandError(f"{path} is not a {what}: {str(error)[:300]}.") from None
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> None:
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
-            raise ValueError(f"the key {key[:80]!r} stands twice in one object")
+            raise ValueError(f"the key {key[:80]!r} occurs twice in one object")
         seen.add(key)
 
 

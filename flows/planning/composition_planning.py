@@ -71,7 +71,7 @@ def _named_values(text: str) -> list[tuple[Dimension, str]]:
             raise _no_level(part.strip())
         if dimension in found:
             raise CommandError(
-                f"{dimension} stands twice, as {found[dimension]} and {value}; write alternatives as {dimension}=easy|medium."
+                f"{dimension} occurs twice, as {found[dimension]} and {value}; write alternatives as {dimension}=easy|medium."
             )
         found[dimension] = value
     return list(found.items())
@@ -79,7 +79,7 @@ def _named_values(text: str) -> list[tuple[Dimension, str]]:
 
 def _no_level(part: str) -> CommandError:
     return CommandError(
-        f"{part!r} is no level; write one of {', '.join(DIMENSIONS)} = one of {', '.join(LEVELS)},"
+        f"{part!r} is not a level; write one of {', '.join(DIMENSIONS)} = one of {', '.join(LEVELS)},"
         f" such as {EXAMPLE_LEVELS}, or a range of values, such as {EXAMPLE_RANGE}."
     )
 
@@ -122,7 +122,7 @@ def quotas_from_table(file: Path) -> tuple[Quota, ...]:
         if name not in (*DIMENSIONS, "count"):
             raise CommandError(f"{file}: unknown column {name!r}; known: {', '.join(DIMENSIONS)}, count.")
         if names.count(name) > 1:
-            raise CommandError(f"{file}: the column {name} stands twice.")
+            raise CommandError(f"{file}: the column {name} occurs twice.")
     if names and "count" not in names:
         raise CommandError(f"{file} has no column count: how many tasks each row wants.")
     quotas = []

@@ -78,11 +78,11 @@ def messages_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
     """The reply in a body of the Messages protocol.
 
     Raises:
-        ConnectionLostError: the body is no message.
+        ConnectionLostError: the body is not a message.
     """
     if not isinstance(value_at(body, "content"), list):
         raise ConnectionLostError(
-            f"{settings.provider} {settings.model} answered something that is no message: {json.dumps(body)[:200]}"
+            f"{settings.provider} {settings.model} answered something that is not a message: {json.dumps(body)[:200]}"
         )
     texts: list[str] = []
     for block in list_at(body, "content"):

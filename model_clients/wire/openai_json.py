@@ -216,5 +216,5 @@ def data_address(png: bytes) -> str:
 
 def _no_reply(settings: ModelSettings, body: JsonValue) -> ModelClientError:
     return ConnectionLostError(
-        f"{settings.provider} {settings.model} answered something that is no reply: {json.dumps(body)[:200]}"
+        f"{settings.provider} {settings.model} answered something that is not a reply: {json.dumps(body)[:200]}"
     )

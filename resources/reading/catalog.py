@@ -101,7 +101,7 @@ def load_resource_categories(extra: Path | None = None) -> dict[str, ResourceCat
     """All resource categories by name, those of a user's catalogue folder included.
 
     Raises:
-        CatalogEntryInvalidError: an entry is wrong or stands twice.
+        CatalogEntryInvalidError: an entry is wrong or occurs twice.
         UnknownCatalogEntryError: `extra` is not a folder.
     """
     return {category.name: category for category in _categories(extra.resolve() if extra else None)}

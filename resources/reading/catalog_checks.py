@@ -30,7 +30,7 @@ def check_application(
     for index, subtask in enumerate(application.example_subtasks):
         at: Field = ("example_subtasks", index)
         if subtask.name in seen:
-            problems.append(Problem((*at, "name"), f"{subtask.name!r} stands twice; names must differ"))
+            problems.append(Problem((*at, "name"), f"{subtask.name!r} occurs twice; names must differ"))
         seen.add(subtask.name)
         problems += _check_parameters(subtask, at)
         for direction in ("inputs", "outputs"):

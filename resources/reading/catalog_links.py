@@ -78,6 +78,6 @@ def _check_inputs(
                 field: Field = ("example_subtasks", index, "parameter_sets", position, item.parameter)
                 yield Problem(
                     field,
-                    f"{value!r} is needed as {category.name!r}, but is no fixture of {application.name!r} and no"
+                    f"{value!r} is needed as {category.name!r}, but is not a fixture of {application.name!r} and no"
                     " subtask of the catalogue makes it; add a fixture, or use a value that is made",
                 )

@@ -144,7 +144,7 @@ def _problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
             yield Problem(place[:-1], f"lacks {place[-1]!r}; every kind of world names the same things")
     for place in found.keys() - wanted.keys():
         if place[-1] != _PHRASE:
-            yield Problem(place, "is no place of the first world")
+            yield Problem(place, "is not a place of the first world")
     known = {*_draw_common(0), *rules.draws, *(name.capitalize() for name in rules.draws)}
     unknown = [
         (place, name)

@@ -70,7 +70,7 @@ def read_yaml(text: str, name: str) -> YamlFile:
     """Parse `text`; `name` is what messages call the file.
 
     Raises:
-        CatalogEntryInvalidError: it is not YAML, or a key stands twice; the message has the line.
+        CatalogEntryInvalidError: it is not YAML, or a key occurs twice; the message has the line.
     """
     try:
         content: object = YAML(typ="safe").load(text)

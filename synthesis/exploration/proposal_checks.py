@@ -85,10 +85,10 @@ def _rejection(
 
 
 def _template(proposal: ProposedSubtask) -> SubtaskTemplate:
-    """The proposal with its lists of named values as mappings, which a name that stands twice in a set forbids."""
+    """The proposal with its lists of named values as mappings, which a name that occurs twice in a set forbids."""
     if not _NAME.fullmatch(proposal.name):
         raise _ProposalRefusedError(
-            "name_invalid", f"{proposal.name!r} is no name of lower-case letters, digits and underscores."
+            "name_invalid", f"{proposal.name!r} is not a name of lower-case letters, digits and underscores."
         )
     for values in proposal.parameter_sets:
         given = [item.name for item in values]

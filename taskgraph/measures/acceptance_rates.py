@@ -97,7 +97,7 @@ def wilson_interval(count: int, of: int) -> tuple[float, float]:
         ValueError: more counted than there are, or less than nothing.
     """
     if not 0 <= count <= of:
-        raise ValueError(f"{count} of {of} is no share; the count must be between 0 and {of}.")
+        raise ValueError(f"{count} of {of} is not a share; the count must be between 0 and {of}.")
     if not of:
         return 0.0, 1.0
     share, square = count / of, _Z * _Z

@@ -251,7 +251,7 @@ class PlainGraphForm(_KnownKeys, EdgesForm):
 
     nodes: Annotated[
         tuple[Annotated[NodeForm, BeforeValidator(_as_named)], ...],
-        AfterValidator(_once("holds ids that stand twice: {}")),
+        AfterValidator(_once("holds ids that occur twice: {}")),
         BeforeValidator(_of_countable_size),
         _listed("of ids or of objects with an `id`"),
     ]
@@ -276,7 +276,7 @@ class DagForm(EdgesForm):
 
     nodes: Annotated[
         tuple[Annotated[NamedForm, BeforeValidator(_as_named)], ...],
-        AfterValidator(_once("holds ids that stand twice: {}")),
+        AfterValidator(_once("holds ids that occur twice: {}")),
         BeforeValidator(_of_countable_size),
         _listed("of ids or of objects with an `id`"),
     ]

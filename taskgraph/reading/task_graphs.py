@@ -70,7 +70,7 @@ def _graph_in(
     if "nodes" in whole:
         return _from_plain(PlainGraphForm.model_validate(whole), categories, category_of)
     raise GraphInvalidError(
-        "This is no task graph: it has neither `graph` (a task record), `dag` (task metadata of the paper) nor"
+        "This is not a task graph: it has neither `graph` (a task record), `dag` (task metadata of the paper) nor"
         f" `nodes` (a plain graph). Its keys: {', '.join(sorted(map(str, whole))) or 'none'}."
     )
 

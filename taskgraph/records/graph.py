@@ -48,7 +48,7 @@ class TaskGraph(Record):
         counts = Counter(node.instance_id for node in self.nodes)
         twice = sorted(name for name, count in counts.items() if count > 1)
         if twice:
-            raise ValueError(f"subtasks stand twice in the graph: {', '.join(twice)}")
+            raise ValueError(f"subtasks occur twice in the graph: {', '.join(twice)}")
         for edge in self.edges:
             if edge.producer == edge.consumer:
                 raise ValueError(f"subtask {edge.producer} depends on itself")

@@ -170,7 +170,7 @@ def _read_braces(keys: str, position: int) -> tuple[str, int, int]:
     named = _NAMED.get(name.upper().removeprefix("VK_"))
     if named is None:
         raise KeysInvalidError(
-            f"In the keys {keys!r}, {{{name}}} is no key. Known: {', '.join(sorted(_NAMED))}; text needs no braces."
+            f"In the keys {keys!r}, {{{name}}} is not a key. Known: {', '.join(sorted(_NAMED))}; text needs no braces."
         )
     return named, count, end + 1
 

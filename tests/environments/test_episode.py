@@ -128,7 +128,9 @@ async def test_an_invalid_action_is_told_to_the_agent_and_ends_nothing(environme
     assert trajectory.termination == "finished"
     problems = [step.problem for step in trajectory.steps]
     assert (
-        "no control '999'" in problems[0] and "is no key" in problems[1] and "names no action" in problems[2]
+        "no control '999'" in problems[0]
+        and "is not a key" in problems[1]
+        and "names no action" in problems[2]
     )
     assert problems[3] == ""
     assert [step.step for step in trajectory.steps] == [step.evidence.step for step in trajectory.steps]

@@ -46,7 +46,7 @@ def test_reads_the_papers_key_syntax(keys: str, pressed: list[str]) -> None:
 @pytest.mark.parametrize(
     ("keys", "complaint"),
     [
-        ("{NOSUCHKEY}", "is no key"),
+        ("{NOSUCHKEY}", "is not a key"),
         ("{ENTER", "never closed"),
         ("^", "name no key"),
         ("^(ab", "never closed"),

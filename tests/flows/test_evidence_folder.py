@@ -25,13 +25,13 @@ def test_recordings_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"subtask_id": 1}', "[" * 100_000])
 def test_a_broken_subtask_is_one_clear_error(tmp_path: Path, text: str) -> None:
-    with pytest.raises(CommandError, match=r"subtask\.json is no subtask"):
+    with pytest.raises(CommandError, match=r"subtask\.json is not a subtask"):
         read_evidence_folder(_folder(tmp_path, subtask=text))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]"])
 def test_a_broken_recording_is_one_clear_error(tmp_path: Path, text: str) -> None:
-    with pytest.raises(CommandError, match=r"other\.json is no recording"):
+    with pytest.raises(CommandError, match=r"other\.json is not a recording"):
         read_evidence_folder(_folder(tmp_path, other=text))
 
 
@@ -39,5 +39,5 @@ def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
     first = json.dumps({"url": "a"})[1:-1]
     doubled = RECORDING.replace('"initial_evidence":{', f'"initial_evidence":{{{first},', 1)
     assert doubled != RECORDING
-    with pytest.raises(CommandError, match="the key 'url' stands twice"):
+    with pytest.raises(CommandError, match="the key 'url' occurs twice"):
         read_evidence_folder(_folder(tmp_path, other=doubled))

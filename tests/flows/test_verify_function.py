@@ -204,7 +204,7 @@ def test_files_that_are_no_evidence_are_named(tmp_path: Path, evidence: Path) ->
     with pytest.raises(CommandError, match=r"holds no positive\.json"):
         read_evidence_folder(tmp_path)
     (evidence / "other-01.json").write_text('{"trajectory_id": 3}')
-    with pytest.raises(CommandError, match=r"other-01\.json is no recording"):
+    with pytest.raises(CommandError, match=r"other-01\.json is not a recording"):
         read_evidence_folder(evidence)
 
 

@@ -92,7 +92,7 @@ def test_the_maximum_is_taken_over_successful_orders_only() -> None:
     [
         (["s1"], r"'s1' \(number 1\) depends on 's0' for text_path 0-1, which is not completed before it"),
         (["s0", "s3"], r"'s3' \(number 2\) depends on 's1'"),
-        (["s0", "s0"], "stands twice in the sequence, the second time as number 2"),
+        (["s0", "s0"], "occurs twice in the sequence, the second time as number 2"),
         (["s0", "x"], "Number 2 of the sequence, 'x', is not in the graph"),
     ],
 )

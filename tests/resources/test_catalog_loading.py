@@ -178,11 +178,11 @@ def test_a_missing_catalogue_folder_is_named(tmp_path: Path) -> None:
             "{wait: 9}",
             r":23: .*9.0 is not allowed; between 0 and 5",
         ),
-        ("name: open_file", "name: write_file", r":24: .*stands twice"),
+        ("name: open_file", "name: write_file", r":24: .*occurs twice"),
         (
             "- {text_path: Documents/new.txt}\n    inputs",
             "- {text_path: b.txt}\n    inputs",
-            r":28: .*no fixture of",
+            r":28: .*not a fixture of",
         ),
         ("fixtures:", "fixtures: [", r":\d+: not valid YAML"),
         ("title: Notepad", "title: Notepad\ntitle: Again", r":3: not valid YAML: .*duplicate key"),

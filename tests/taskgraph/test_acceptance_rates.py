@@ -54,7 +54,7 @@ def test_the_interval_is_wilsons() -> None:
 
 @pytest.mark.parametrize(("count", "of"), [(2, 1), (-1, 4)])
 def test_a_count_beyond_its_whole_is_refused(count: int, of: int) -> None:
-    with pytest.raises(ValueError, match="is no share"):
+    with pytest.raises(ValueError, match="is not a share"):
         wilson_interval(count, of)
 
 

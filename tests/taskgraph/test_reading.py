@@ -172,7 +172,7 @@ def test_any_json_is_read_or_refused_with_a_message(value: object) -> None:
         ({"nodes": [], "edges": []}, "no subtasks"),
         ({"nodes": ["a", "b", "c"], "edges": [["b", "c"], ["c", "b"], ["c", "a"]]}, "cycle: b → c → b"),
         ({"nodes": ["a"], "edges": [["a", "a"]]}, "subtask a depends on itself"),
-        ({"nodes": ["a", "b", "a"], "edges": []}, "`nodes` holds ids that stand twice: a"),
+        ({"nodes": ["a", "b", "a"], "edges": []}, "`nodes` holds ids that occur twice: a"),
         ({"nodes": ["a"], "edges": [["a", "z"]]}, "a → z names unknown subtasks: z"),
         ({"nodes": ["a", "b"], "edges": [["a"]]}, "not two ends: \\['a'\\]"),
         ({"nodes": ["a"], "edges": "a-b"}, "`edges` is text"),
@@ -272,7 +272,7 @@ def test_a_row_of_the_warehouse_is_read_as_a_record() -> None:
 
 def test_names_what_is_wrong_with_a_record() -> None:
     twice = {"nodes": [node("a").model_dump(), node("a").model_dump()], "edges": []}
-    with pytest.raises(GraphInvalidError, match="subtasks stand twice in the graph: a"):
+    with pytest.raises(GraphInvalidError, match="subtasks occur twice in the graph: a"):
         read(twice)
     with pytest.raises(GraphInvalidError, match=r"`nodes\[0\].application` is missing"):
         read({"nodes": [{"instance_id": "a", "subtask_id": "a"}]})

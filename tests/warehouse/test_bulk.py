@@ -42,12 +42,12 @@ def test_an_iterator_of_tasks_is_stored(warehouse: Warehouse) -> None:
     ("change", "rule"),
     [
         ({"task_id": ""}, "task_id is empty"),
-        ({"dependency_level": "heavy"}, "dependency_level is no level"),
-        ({"branch_level": None}, "branch_level is no level"),
+        ({"dependency_level": "heavy"}, "dependency_level is not a level"),
+        ({"branch_level": None}, "branch_level is not a level"),
         ({"node_count": 99}, "node_count"),
         (
             {"edges": [{"producer": "x", "consumer": "y", "resource": {"category": "a", "kind": "file"}}]},
-            "no node",
+            "not a node",
         ),
         ({"task_id": "task-1"}, "twice"),
     ],

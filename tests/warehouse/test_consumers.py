@@ -253,7 +253,7 @@ def test_a_broken_row_of_a_dataset_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "subtasks").mkdir()
     (tmp_path / "subtasks" / "s.parquet").write_bytes(b"no")
 
-    with pytest.raises(ImportRefusedError, match="is no Parquet file"):
+    with pytest.raises(ImportRefusedError, match="is not a Parquet file"):
         read_import("hugging_face", tmp_path)
     (tmp_path / "subtasks" / "s.parquet").unlink()
     with pytest.raises(ImportRefusedError, match=r"tasks/t.parquet: \[0\]: .*surprise"):

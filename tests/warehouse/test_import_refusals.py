@@ -289,7 +289,7 @@ def test_an_osworld_id_twice_in_one_domain_is_refused(target: Warehouse, tmp_pat
     foreign.write(tmp_path, "chrome/a.json", foreign.OSWORLD)
     foreign.write(tmp_path, "chrome/b.json", foreign.OSWORLD)
 
-    assert "stands in chrome/a.json too" in refusal(target, "osworld", tmp_path).reason
+    assert "also occurs in chrome/a.json" in refusal(target, "osworld", tmp_path).reason
 
 
 def test_a_picture_outside_the_folder_is_never_read(target: Warehouse, tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ def test_a_picture_outside_the_folder_is_never_read(target: Warehouse, tmp_path:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ((("subtask_id",), "nobody"), "subtask_id: names 'nobody', which is not there"),
+        ((("subtask_id",), "nobody"), "subtask_id: names 'nobody', which does not exist"),
         ((("instruction",), 5), "instruction: must be text, not a number"),
         ((("observations",), []), "observations: are 0, but there are 1 actions"),
         ((("actions",), {}), "actions: must be a list, not an object"),

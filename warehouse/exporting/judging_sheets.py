@@ -142,7 +142,7 @@ def rewritten(
     try:
         module = ast.parse(source)
     except SyntaxError:
-        raise UnjudgeableError(f"the evaluation function of {node.subtask_id} is no Python") from None
+        raise UnjudgeableError(f"the evaluation function of {node.subtask_id} is not Python") from None
     gone = OF_THE_MOMENT | GUARDS if several else OF_THE_MOMENT
     calls = list(_checks_in(module))
     for name, call in calls:

@@ -66,7 +66,7 @@ def conditions_of(source: str, parameters: Mapping[str, str]) -> list[Condition]
     try:
         module = ast.parse(source)
     except SyntaxError:
-        raise InexpressibleError("its evaluation function is no Python") from None
+        raise InexpressibleError("its evaluation function is not Python") from None
     function = next(
         (item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT), None
     )
@@ -104,7 +104,7 @@ def _listed_checks(body: list[ast.stmt]) -> list[_Check] | None:
         check = _check_of(first) if first is not None else None
         if check is None:
             raise InexpressibleError(
-                f"a condition of its evaluation function is no single check (line {pair.lineno})"
+                f"a condition of its evaluation function is not a single check (line {pair.lineno})"
             )
         checks.append(check)
     return checks
@@ -131,7 +131,7 @@ def _checks_of(statement: ast.stmt) -> list[_Check]:
     if isinstance(statement, ast.Return) and _returns([statement], success=True):
         return []
     raise InexpressibleError(
-        f"the logic of its evaluation function is no plain conjunction (line {statement.lineno})"
+        f"the logic of its evaluation function is not a plain conjunction (line {statement.lineno})"
     )
 
 
@@ -148,7 +148,7 @@ def _negated(test: ast.expr) -> list[_Check]:
         if None not in checks:
             return [check for check in checks if check is not None]
     raise InexpressibleError(
-        f"the logic of its evaluation function is no plain conjunction (line {test.lineno})"
+        f"the logic of its evaluation function is not a plain conjunction (line {test.lineno})"
     )
 
 
@@ -178,7 +178,7 @@ def _condition(check: _Check, parameters: Mapping[str, str]) -> Condition:
         raise InexpressibleError(f"{name} judges the route, not the state at the end")
     if name not in ("check_file_exists", "check_directory_exists", "check_file_contains"):
         raise InexpressibleError(
-            f"{name or 'a call'} reads what later subtasks change, or is no check OSWorld knows"
+            f"{name or 'a call'} reads what later subtasks change, or is not a check that OSWorld knows"
         )
     values = [_text(item, parameters) for item in call.args]
     named = {item.arg: _text(item.value, parameters) for item in call.keywords if item.arg}

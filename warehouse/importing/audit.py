@@ -233,7 +233,7 @@ def _in_original(original: ImportedItem | None) -> Iterator[Problem]:
     func = evaluator.get("func") if isinstance(evaluator, dict) else None
     for name in func if isinstance(func, list) else [func]:
         if name not in METRICS:
-            yield "evaluator.func", "error", "unknown_metric", f"{name!r} is no metric of OSWorld"
+            yield "evaluator.func", "error", "unknown_metric", f"{name!r} is not a metric of OSWorld"
     if isinstance(evaluator, dict) and func != "infeasible" and not evaluator.get("result"):
         yield "evaluator.result", "warning", "missing_result", "the metric is given nothing to judge"
 

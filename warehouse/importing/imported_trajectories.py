@@ -73,7 +73,7 @@ def read_trajectory(item: Item, root: Path, subtasks: Mapping[str, Subtask], def
     """
     found = item.parsed(_SubtaskTrajectory)
     if found.subtask_id not in subtasks:
-        raise item.refused("subtask_id", f"names {found.subtask_id!r}, which is not there")
+        raise item.refused("subtask_id", f"names {found.subtask_id!r}, which does not exist")
     sets = subtasks[found.subtask_id].available_parameters or ({},)
     parameters = next(
         (values for values in sets if all(value in found.instruction for value in values.values())), sets[0]
@@ -103,10 +103,10 @@ def read_task_trajectory(
     found = item.parsed(_TaskTrajectory)
     task = tasks.get(found.task_id)
     if task is None:
-        raise item.refused("task_id", f"names {found.task_id!r}, which is not there")
+        raise item.refused("task_id", f"names {found.task_id!r}, which does not exist")
     instances = names(task)
     if sorted(found.topological_order) != sorted(instances):
-        raise item.refused("topological_order", "is no order of the task's nodes")
+        raise item.refused("topological_order", "is not an order of the task's nodes")
     recording = Trajectory(
         trajectory_id=f"{found.trajectory_id}:recording",
         subtask_id=f"task:{found.task_id}",
@@ -186,5 +186,5 @@ def _picture(item: Item, root: Path, name: str, position: int) -> Screenshot:
         raise item.refused(place, f"the picture {name!r} is not there")
     png = target.read_bytes()
     if not png.startswith(b"\x89PNG\r\n"):
-        raise item.refused(place, f"{name!r} is no PNG")
+        raise item.refused(place, f"{name!r} is not a PNG file")
     return Screenshot(sha256=hashlib.sha256(png).hexdigest(), png=png)

@@ -94,7 +94,7 @@ class BrokenItem:
     code: str
     """Short code of the reason."""
     content: JsonValue
-    """The item itself; its text where it is no JSON."""
+    """The item itself; its text where it is not JSON."""
 
     def records(self, format_name: str) -> tuple[Rejection, ImportedItem]:
         """The rejection, and the original under its own id, so that the corrected item can be imported later."""
@@ -185,7 +185,7 @@ def checked(
             item_id = name(item)
             records = list(build(item))
             if item_id in seen:
-                raise item.refused("id", f"stands in {seen[item_id]} too")
+                raise item.refused("id", f"also occurs in {seen[item_id]}")
         except ImportRefusedError as error:
             yield BrokenItem(item_id, kind, item.where, error.faults, error.code, item.value)
             continue

@@ -14,7 +14,7 @@ def read_json(path: Path, shown: str) -> JsonValue:
     """The JSON value of a file.
 
     Raises:
-        ImportRefusedError: unreadable, no UTF-8, no JSON, or a key that stands twice.
+        ImportRefusedError: unreadable, no UTF-8, no JSON, or a key that occurs twice.
     """
     return parse_json(read_text(path, shown), shown)
 
@@ -23,7 +23,7 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
     """The JSON value of a text.
 
     Raises:
-        ImportRefusedError: no JSON, a key that stands twice in one object, or a number such as NaN.
+        ImportRefusedError: no JSON, a key that occurs twice in one object, or a number such as NaN.
     """
 
     def unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
@@ -31,18 +31,20 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
         for key, value in pairs:
             if key in found:
                 raise ImportRefusedError(
-                    shown, ".".join(filter(None, (place, key))), "stands twice in one object"
+                    shown, ".".join(filter(None, (place, key))), "occurs twice in one object"
                 )
             found[key] = value
         return found
 
     def refuse(name: str) -> JsonValue:
-        raise ImportRefusedError(shown, place, f"{name} is no JSON value")
+        raise ImportRefusedError(shown, place, f"{name} is not a JSON value")
 
     try:
         value: JsonValue = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        raise ImportRefusedError(shown, place or f"line {error.lineno}", f"is no JSON: {error.msg}") from None
+        raise ImportRefusedError(
+            shown, place or f"line {error.lineno}", f"is not JSON: {error.msg}"
+        ) from None
     except RecursionError:
         raise ImportRefusedError(shown, place, "is nested too deeply") from None
     return value

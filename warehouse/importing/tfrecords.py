@@ -32,7 +32,7 @@ def examples(path: Path, shown: str) -> Iterator[dict[str, Feature]]:
                 yield dict(_features(record))
             except (IndexError, ValueError, struct.error) as error:
                 raise ImportRefusedError(
-                    shown, f"record {number}", f"is no tf.train.Example: {error}"
+                    shown, f"record {number}", f"is not a tf.train.Example: {error}"
                 ) from None
             number += 1
 
@@ -45,7 +45,7 @@ def _record(file: BinaryIO, shown: str, number: int) -> bytes:
         size = struct.unpack("<Q", head[:8])[0] if len(head) == 12 else _MOST_BYTES
         data = file.read(size) if size < _MOST_BYTES else b""
         if len(data) != size or len(file.read(4)) != 4:
-            raise ImportRefusedError(shown, f"record {number}", "ends too early, or is no TFRecord")
+            raise ImportRefusedError(shown, f"record {number}", "ends too early, or is not a TFRecord")
     except (OSError, EOFError, zlib.error) as error:
         raise ImportRefusedError(shown, f"record {number}", f"cannot be unpacked: {error}") from None
     return data

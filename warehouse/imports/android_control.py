@@ -51,7 +51,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The episodes of a file, or of the files of a folder.
 
     Raises:
-        ImportRefusedError: nothing is there, or a file is no TFRecord.
+        ImportRefusedError: nothing is there, or a file is not a TFRecord.
     """
     files = [path] if path.is_file() else sorted(path.glob("android_control-*"))
     if not files or not files[0].is_file():

@@ -41,7 +41,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The records of a folder that the export of the same name wrote.
 
     Raises:
-        ImportRefusedError: nothing is there, or a file is no Parquet file.
+        ImportRefusedError: nothing is there, or a file is not a Parquet file.
     """
     names = [*(name for name, _, _ in _CONFIGURATIONS), _STEPS]
     if not any((path / name).is_dir() for name in names):
@@ -131,4 +131,4 @@ def _read(file: Path, shown: str) -> Iterator[dict[str, Any]]:
         for batch in pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=200):
             yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
-        raise ImportRefusedError(shown, "", f"is no Parquet file: {error}") from None
+        raise ImportRefusedError(shown, "", f"is not a Parquet file: {error}") from None

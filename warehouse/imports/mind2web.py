@@ -86,7 +86,7 @@ def _parquet_items(file: Path, shown: str, pictures: dict[str, list[bytes | None
     try:
         opened = pyarrow.parquet.ParquetFile(file)
     except (pa.ArrowException, OSError) as error:
-        raise ImportRefusedError(shown, "", f"is no Parquet file: {error}") from None
+        raise ImportRefusedError(shown, "", f"is not a Parquet file: {error}") from None
     actions: list[dict[str, Any]] = []
     columns = [name for name in opened.schema_arrow.names if name not in _PAGES[:3]]
     for batch in opened.iter_batches(batch_size=20, columns=columns):

@@ -76,7 +76,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
         ImportRefusedError: nothing is there, or `templates.jsonl` or `bindings.jsonl` is broken.
     """
     if not path.is_dir():
-        raise ImportRefusedError(str(path), "", "is no folder with subtasks and tasks")
+        raise ImportRefusedError(str(path), "", "is not a folder with subtasks and tasks")
     templates = _sidecar(path, "templates.jsonl", Subtask, lambda item: item.subtask_id)
     bindings = _sidecar(path, "bindings.jsonl", Task, lambda item: item.task_id)
     subtasks: dict[str, Subtask] = {}
@@ -169,12 +169,14 @@ def _functions(root: Path, subtasks: dict[str, Subtask]) -> Iterator[Record | Br
 def _function(file: Path, shown: str, subtasks: dict[str, Subtask]) -> EvaluationFunction:
     subtask_id = id_of_name(file.stem)
     if subtask_id not in subtasks:
-        raise ImportRefusedError(shown, "file name", f"names the subtask {subtask_id!r}, which is not there")
+        raise ImportRefusedError(
+            shown, "file name", f"names the subtask {subtask_id!r}, which does not exist"
+        )
     source = read_text(file, shown).removeprefix(EVALUATION_HEADER)
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError) as error:
-        raise ImportRefusedError(shown, "", f"is no Python: {error}") from None
+        raise ImportRefusedError(shown, "", f"is not Python: {error}") from None
     entry = next(
         (item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT),
         None,
@@ -197,15 +199,15 @@ def _task(task_id: str, item: Item, found: _Task, subtasks: dict[str, Subtask]) 
     nodes: dict[str, BoundSubtask] = {}
     for position, name in enumerate(names):
         if name not in subtasks:
-            raise item.refused(f"dag.nodes[{position}]", f"names the subtask {name!r}, which is not there")
+            raise item.refused(f"dag.nodes[{position}]", f"names the subtask {name!r}, which does not exist")
         nodes[name] = _bound(subtasks[name], found.task_instruction)
     edges: list[Dependency] = []
     for name, consumers in found.dag.edges.items():
         if name not in nodes:
-            raise item.refused(f"dag.edges.{name}", "is no node")
+            raise item.refused(f"dag.edges.{name}", "is not a node")
         for consumer in consumers:
             if consumer not in nodes:
-                raise item.refused(f"dag.edges.{name}", f"names {consumer!r}, which is no node")
+                raise item.refused(f"dag.edges.{name}", f"names {consumer!r}, which is not a node")
             edges.append(
                 Dependency(
                     producer=nodes[name].instance_id,
@@ -215,7 +217,7 @@ def _task(task_id: str, item: Item, found: _Task, subtasks: dict[str, Subtask]) 
             )
     for position, order in enumerate(found.successful_topo):
         if sorted(order) != sorted(names):
-            raise item.refused(f"successful_topo[{position}]", "is no order of the nodes")
+            raise item.refused(f"successful_topo[{position}]", "is not an order of the nodes")
     task = build_task(
         task_id,
         list(nodes.values()),

@@ -142,7 +142,9 @@ def _records(item: Item, task_id: str, file: str, tools: dict[str, tuple[str, st
     for position, link in enumerate(task.tool_links):
         for end in (link.source, link.target):
             if end not in names:
-                raise item.refused(f"tool_links[{position}]", f"names {end!r}, which is no node of the task")
+                raise item.refused(
+                    f"tool_links[{position}]", f"names {end!r}, which is not a node of the task"
+                )
     arguments = [_arguments(node) for node in task.tool_nodes]
     pairs = _pairs(names, arguments, [(link.source, link.target) for link in task.tool_links])
     if isinstance(pairs, str):

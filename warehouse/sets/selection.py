@@ -242,7 +242,7 @@ def _try_condition(warehouse: Warehouse, where: str) -> None:
         for condition in (where, f"({where})"):
             warehouse.query(f"SELECT task_id FROM tasks WHERE {condition} LIMIT 0")
     except QueryFailedError as error:
-        raise QueryFailedError(f"{where!r} is no condition over the columns of tasks: {error}") from None
+        raise QueryFailedError(f"{where!r} is not a condition over the columns of tasks: {error}") from None
 
 
 def _level_conditions(levels: Mapping[Dimension, str], prefix: str) -> tuple[list[str], dict[str, str]]:

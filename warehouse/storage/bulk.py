@@ -27,13 +27,13 @@ _NEEDED: Final = (
 _CHECKS: Final = {
     "task_id is empty": "task_id IS NULL OR task_id = ''",
     "node_count is not the number of nodes": "node_count IS DISTINCT FROM len(nodes)",
-    "an edge names a subtask that is no node": (
+    "an edge names a subtask that is not a node": (
         "NOT list_has_all([n.instance_id FOR n IN nodes],"
         " list_concat([e.producer FOR e IN edges], [e.consumer FOR e IN edges]))"
     ),
-    "a node stands twice": "len(list_distinct([n.instance_id FOR n IN nodes])) <> len(nodes)",
+    "a node occurs twice": "len(list_distinct([n.instance_id FOR n IN nodes])) <> len(nodes)",
     **{
-        f"{dimension}_level is no level": f"coalesce({dimension}_level, '') NOT IN ({_LEVELS})"
+        f"{dimension}_level is not a level": f"coalesce({dimension}_level, '') NOT IN ({_LEVELS})"
         for dimension in DIMENSIONS
     },
 }
@@ -123,4 +123,4 @@ def _check(connection: duckdb.DuckDBPyConnection, table: pa.Table) -> None:
     if broken is not None:
         raise RowInvalidError(f"Task {broken[0]!r}: {rules[int(str(broken[1]))][0]}.")
     if doubled is not None:
-        raise RowInvalidError(f"Task {doubled[0]!r} stands twice in one batch.")
+        raise RowInvalidError(f"Task {doubled[0]!r} occurs twice in one batch.")

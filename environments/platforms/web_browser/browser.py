@@ -68,7 +68,7 @@ class BrowserProcess:
             installation = BrowserInstallation(settings.browser_executable)
             if not os.access(installation.executable, os.X_OK):
                 raise BrowserMissingError(
-                    f"The browser {str(installation.executable)!r} of the settings is no program that can be run."
+                    f"The browser {str(installation.executable)!r} of the settings is not a program that can be run."
                     " Correct the path, or leave it out to have one found."
                 )
         environment: dict[str, str | float | bool] = {

@@ -60,7 +60,7 @@ def parse(text: str) -> Node:
             if not shapes and any(part.name == "text" for _, part in root.walk()):
                 raise StateUnreadableError("a compressed diagram")
         else:
-            raise StateUnreadableError(f"<{tag}> is no drawing")
+            raise StateUnreadableError(f"<{tag}> is not a drawing")
     else:
         raise StateUnreadableError("no drawing")
     parts = [group(SHAPES, "field", (0, len(text)), tuple(_numbered(shapes)))]

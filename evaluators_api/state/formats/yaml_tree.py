@@ -104,7 +104,7 @@ class _Reader:
 
     def _members(self, item: MappingNode, raw: Span, depth: int) -> Iterator[Node]:
         if not all(isinstance(key, ScalarNode) for key, _ in item.value):
-            raise StateUnreadableError("a key that is no scalar")
+            raise StateUnreadableError("a key that is not a scalar")
         names = unique_names([str(key.value) for key, _ in item.value])
         found = [
             self.node(value, name, "field", depth + 1)

@@ -24,7 +24,7 @@ Kind = Literal[
     "no_schema",
 ]
 """Answer; an error status; a refusal; a content filter; a reply cut at the token limit; a reply that breaks its
-schema; a body that is no JSON; a body that ends too early; a reset connection; silence; no typed replies taken."""
+schema; a body that is not JSON; a body that ends too early; a reset connection; silence; no typed replies taken."""
 
 
 @dataclass(frozen=True, slots=True)
