@@ -113,7 +113,9 @@ def _read(path: Path, record: type[_R], what: str) -> _R:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise CommandError(f"{path} is not a {what}: {where + ': ' if where else ''}{first['msg']}.") from None
+        raise CommandError(
+            f"{path} is not a {what}: {where + ': ' if where else ''}{first['msg']}."
+        ) from None
     except (ValueError, RecursionError) as error:
         raise CommandError(f"{path} is not a {what}: {str(error)[:300]}.") from None
 
