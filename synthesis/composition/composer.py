@@ -144,13 +144,18 @@ class Composer:
                 bound = self._pool.bound_subtasks(members)
                 self._neighbours.add(bound)
                 self._shares.add(bound)
-                self._patterns.add(self._pool.pattern(members))
+                if self._request.pattern_share < 1:
+                    self._patterns.add(self._pool.pattern(members))
                 self._demand.take(cell)
                 self._per_cell[cell] += 1
                 yield Selection(members, graph, cell, intent)
                 room -= 1
                 if not room:
                     break
+
+    def _is_common(self, members: int) -> bool:
+        """Whether enough tasks are made of the same subtasks with other values."""
+        return self._request.pattern_share < 1 and self._patterns.used_up(self._pool.pattern(members))
 
     def _intent_of(self, graph: TaskGraph, number: int) -> Intent | None:
         """The intent whose end products are those of the graph, or the one it was found for if that names none."""
@@ -168,7 +173,7 @@ class Composer:
             self._near_duplicates += 1
             self._in_vain[cell] += 1
             return None
-        if self._shares.used_up(bound) or self._patterns.used_up(self._pool.pattern(members)):
+        if self._shares.used_up(bound) or self._is_common(members):
             self._over_share += 1
             self._in_vain[cell] += 1
             return None

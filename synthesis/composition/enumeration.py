@@ -171,6 +171,7 @@ class Enumeration:
         )
         viewers, shows_what_goes_on = self._viewers, self._shows_what_goes_on
         means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
+        bounded = min(most_readers, default=largest) < largest
         depths, above = [0] * size_of_group, [0] * size_of_group
         visited: set[int] = set()
         examined = 0
@@ -210,7 +211,7 @@ class Enumeration:
                         other = low.bit_length() - 1
                         mask ^= low
                         closure |= above[other]
-                        if (feeds[other] & grown).bit_count() > most_readers[other]:
+                        if bounded and (feeds[other] & grown).bit_count() > most_readers[other]:
                             crowded = True
                         if depths[other] > deepest:
                             deepest = depths[other]
