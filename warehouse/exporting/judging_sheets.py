@@ -20,16 +20,23 @@ from taskgraph.records.task import Task
 from warehouse.exporting.exporting import ExportSource
 from warehouse.exporting.taking_apart import WithoutChecks
 
-GUARDS: Final = frozenset(
-    {"check_other_records_unchanged", "check_other_files_unchanged", "check_nothing_lost"}
-)
+GUARDS: Final = frozenset({"check_other_records_unchanged", "check_other_files_unchanged"})
 """Checks that everything beside a subtask's own work is as before."""
-COPIES: Final = frozenset({"check_copied", "check_records_copied"})
+COPIES: Final = frozenset(
+    {
+        "check_copied",
+        "check_drawing_copied",
+        "check_drawing_shown_before",
+        "check_records_copied",
+        "check_text_extended",
+    }
+)
 """Checks that compare with what a source held at the start."""
 OF_FILES: Final = frozenset(
     {
         "check_any_file_contains",
         "check_directory_exists",
+        "check_drawing",
         "check_field",
         "check_file_changed",
         "check_file_contains",
@@ -40,6 +47,9 @@ OF_FILES: Final = frozenset(
         "check_record",
         "check_record_count",
         "get_field",
+        "get_linked_field",
+        "get_record_count",
+        "get_record_path",
         "get_file_text",
         *GUARDS,
         *COPIES,
@@ -51,6 +61,8 @@ OF_THE_MOMENT: Final = frozenset(
         "check_clipboard_text",
         "check_control_checked",
         "check_control_value",
+        "check_other_rows_unchanged",
+        "check_row_shows",
         "check_text_exists",
         "check_text_exists_via_control",
         "check_text_exists_via_ocr",
