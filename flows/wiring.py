@@ -256,7 +256,7 @@ def offline_rules(settings: Settings) -> OfflineRules:
     """
     return OfflineRules(
         _catalogue(settings),
-        load_resource_categories(),
+        load_resource_categories(settings.catalog),
         MistakeSource(settings.offline_mistakes, settings.seed),
     )
 

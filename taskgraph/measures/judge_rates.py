@@ -23,7 +23,11 @@ class JudgeReport(Record):
 
 
 def judge_report(trials: Sequence[JudgeTrial], rounds: Iterable[Validation]) -> JudgeReport | None:
-    """The figures; None where nothing was spoilt."""
+    """The figures; None where nothing was spoilt.
+
+    >>> judge_report([], []) is None
+    True
+    """
     if not trials:
         return None
     first = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -27,6 +28,11 @@ FUNCTIONS = [
 ]
 
 
+@cache
+def sources_of_tests() -> str:
+    return "".join(file.read_text(encoding="utf-8") for file in TESTS.rglob("test_*.py"))
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_shows_an_example_that_is_run(function: Callable[..., object]) -> None:
     assert ">>>" in inspect.getdoc(function)  # type: ignore[operator]
@@ -34,6 +40,4 @@ def test_shows_an_example_that_is_run(function: Callable[..., object]) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_is_called_in_a_test(function: Callable[..., object]) -> None:
-    folder = TESTS / function.__module__.partition(".")[0]
-    sources = "".join(file.read_text(encoding="utf-8") for file in folder.glob("test_*.py"))
-    assert f"{function.__name__}(" in sources
+    assert f"{function.__name__}(" in sources_of_tests()

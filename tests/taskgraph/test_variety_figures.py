@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.measures.variety_figures import variety_of
+from taskgraph.measures.variety_figures import largest_share, variety_of, words_of
 
 DIFFERENT = [
     "Attach the plan to the page.",
@@ -40,3 +40,18 @@ def test_all_shares_are_shares(texts: list[str]) -> None:
     assert figures is not None
     for share in (figures.distinct_1, figures.distinct_2, figures.self_bleu_4, figures.nearest_overlap):
         assert 0.0 <= share <= 1.0 + 1e-9
+
+
+def test_paths_and_names_are_one_word() -> None:
+    assert words_of("Save it as Documents/q3-report.csv!") == [
+        "save",
+        "it",
+        "as",
+        "documents/q3-report.csv",
+        "!",
+    ]
+
+
+def test_the_largest_share_is_of_the_first_name_where_several_have_it() -> None:
+    assert largest_share({"b": 2, "a": 2, "c": 1}) == ("a", 0.4)
+    assert largest_share({}) == ("", 0.0)

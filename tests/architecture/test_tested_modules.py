@@ -1,0 +1,128 @@
+"""Every module that decides something has a test: by its name, by its import, or through what is named here."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TESTS = ROOT / "tests"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PACKAGES = PROJECT["tool"]["importlinter"]["root_packages"]
+FEWEST_DECISIONS = 5
+"""A module with fewer branches is plain enough to be tested by what uses it."""
+_DECISIONS = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match)
+PLUG_INS = {
+    "cli.commands": "architecture/test_documentation.py",
+    "evaluators_api.checks": "evaluators_api/test_checks.py",
+    "evaluators_api.state.formats": "evaluators_api/state/test_formats.py",
+    "model_clients.providers": "model_clients/test_provider_conformance.py",
+    "warehouse.exports": "warehouse/test_exporting.py",
+    "warehouse.imports": "warehouse/test_foreign_collections.py",
+}
+"""Folders of plug-ins, with the test that runs over every module found there."""
+TESTED_THROUGH = {
+    "cli.graph_files": "cli/test_graph_commands.py",
+    "cli.run_options": "flows/test_batch_runs.py",
+    "environments.platforms.simulated.applications": "environments/simulated_platform/test_simulated.py",
+    "environments.platforms.simulated.desktop": "environments/simulated_platform/test_simulated.py",
+    "environments.platforms.web_browser.servers.relay": "environments/web_browser/test_confined_servers.py",
+    "evaluators_api.state.further_editing": "synthesis/test_case_building.py",
+    "evaluators_api.state.records": "evaluators_api/test_state_checks.py",
+    "flows.planning.composition_planning": "cli/test_plan_command.py",
+    "model_clients.batches.batcher": "model_clients/test_batches.py",
+    "model_clients.wire.anthropic_json": "model_clients/test_provider_conformance.py",
+    "model_clients.wire.openai_json": "model_clients/test_provider_conformance.py",
+    "model_clients.wire.provider_errors": "model_clients/test_trouble.py",
+    "model_clients.wire.sdk_calls": "model_clients/test_trouble.py",
+    "offline.condition_records": "offline/test_rules.py",
+    "offline.condition_screen": "offline/test_rules.py",
+    "offline.condition_state": "offline/test_rules.py",
+    "offline.telling.references": "offline/test_telling_and_reading.py",
+    "synthesis.composition.groups": "synthesis/test_composition_closed_sets.py",
+    "synthesis.evaluation_functions.evaluation_functions": "synthesis/test_cross_verification.py",
+    "synthesis.examination.given_content": "synthesis/test_case_building.py",
+    "warehouse.exporting.dialogues": "warehouse/test_exporting.py",
+    "warehouse.importing.imported_trajectories": "warehouse/test_foreign_collections.py",
+    "warehouse.importing.osworld_layout": "warehouse/test_foreign_collections.py",
+    "warehouse.querying.bounded": "warehouse/viewer/test_sql_page.py",
+    "warehouse.viewer.pages.level_grid": "warehouse/viewer/test_pages.py",
+    "warehouse.viewer.pages.strips": "warehouse/viewer/test_pages.py",
+    "warehouse.viewer.pages.task_list": "warehouse/viewer/test_pages.py",
+}
+"""Modules that are tested through another one, with the test that does it."""
+
+
+@cache
+def modules() -> dict[str, Path]:
+    found = {}
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
+    """Our modules that the module at `path` imports, wherever in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{item.name}" for item in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {item.name for item in node.names}
+    return frozenset(names & modules().keys())
+
+
+def decisions(path: Path) -> int:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    filters = sum(len(node.ifs) for node in nodes if isinstance(node, ast.comprehension))
+    return filters + sum(isinstance(node, _DECISIONS) for node in nodes)
+
+
+def folder(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+@cache
+def with_a_test() -> frozenset[str]:
+    """Modules with a test of their name or an import by a test, and those of the same folder that these use."""
+    named = {path.stem.removeprefix("test_") for path in TESTS.rglob("test_*.py")}
+    by_tests = frozenset[str]().union(*(imported(path) for path in TESTS.rglob("*.py")))
+    direct = {name for name in modules() if name in by_tests or name.rpartition(".")[2] in named}
+    used = {
+        other
+        for name in direct
+        for other in imported(modules()[name])
+        if f"{folder(other)}.".startswith(f"{folder(name)}.")
+    }
+    return frozenset(direct | used)
+
+
+def test_every_module_that_decides_something_has_a_test() -> None:
+    bare = [
+        name
+        for name, path in sorted(modules().items())
+        if name not in with_a_test()
+        and name not in TESTED_THROUGH
+        and folder(name) not in PLUG_INS
+        and decisions(path) >= FEWEST_DECISIONS
+    ]
+    assert bare == [], "write a test module for each, or name in TESTED_THROUGH the test that runs it"
+
+
+@pytest.mark.parametrize("name", TESTED_THROUGH)
+def test_a_module_is_named_only_where_that_is_needed_and_with_a_test_that_exists(name: str) -> None:
+    path = TESTS / TESTED_THROUGH[name]
+    assert path.is_file(), f"there is no test {path.name}"
+    assert name in modules() and name not in with_a_test(), "it needs no entry"
+
+
+@pytest.mark.parametrize(("name", "test"), PLUG_INS.items())
+def test_the_tests_of_plug_ins_are_there(name: str, test: str) -> None:
+    assert (TESTS / test).is_file() and name in modules()
