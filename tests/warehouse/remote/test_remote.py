@@ -19,6 +19,7 @@ from cli.main import create_app
 from resources.record import Record
 from taskgraph.records.task import Intent, Task
 from taskgraph.records.trajectory import Trajectory
+from tests.limits import LONGEST_SECONDS
 from tests.warehouse.remote.conftest import BUCKET, KEY, SECRET, Places
 from tests.warehouse.remote.services import PASSWORD, Postgres
 from tests.warehouse.sample_parts import SCREENS
@@ -239,7 +240,7 @@ def test_the_same_id_from_two_processes_is_stored_once(new_place: Places) -> Non
     command = [sys.executable, "-c", code, place]
     processes = [subprocess.Popen(command, cwd=Path(__file__).parents[3]) for _ in range(2)]
 
-    assert [process.wait(timeout=300) for process in processes] == [0, 0]
+    assert [process.wait(timeout=LONGEST_SECONDS) for process in processes] == [0, 0]
     with Warehouse(place, read_only=True) as opened:
         assert opened.count(Intent) == 80
 
