@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = PROJECT["tool"]["importlinter"]["root_packages"]
@@ -35,7 +35,9 @@ TESTED_THROUGH = {
     "evaluators_api.state.records": "evaluators_api/test_state_checks.py",
     "flows.planning.composition_planning": "cli/test_plan_command.py",
     "model_clients.batches.batcher": "model_clients/test_batches.py",
+    "model_clients.wire.anthropic_computer": "synthesis/test_computer_agent.py",
     "model_clients.wire.anthropic_json": "model_clients/test_provider_conformance.py",
+    "model_clients.wire.openai_computer": "synthesis/test_computer_agent.py",
     "model_clients.wire.openai_json": "model_clients/test_provider_conformance.py",
     "model_clients.wire.provider_errors": "model_clients/test_trouble.py",
     "model_clients.wire.sdk_calls": "model_clients/test_trouble.py",
@@ -44,6 +46,7 @@ TESTED_THROUGH = {
     "offline.condition_state": "offline/test_rules.py",
     "offline.telling.references": "offline/test_telling_and_reading.py",
     "synthesis.composition.groups": "synthesis/test_composition_closed_sets.py",
+    "synthesis.composition.width_matching": "synthesis/test_composition_closed_sets.py",
     "synthesis.evaluation_functions.evaluation_functions": "synthesis/test_cross_verification.py",
     "synthesis.examination.given_content": "synthesis/test_case_building.py",
     "warehouse.exporting.dialogues": "warehouse/test_exporting.py",
