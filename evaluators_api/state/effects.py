@@ -99,12 +99,14 @@ def generalised(
     kind: EffectKind,
     parameters: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """An address in terms of the parameters; positions, and ids of new and lost records, become `*`."""
+    """An address in terms of the parameters. Positions, ids of new and lost records, and numbers that a record has for a key become
+    `*`: another row of the table is the same work with other parameters.
+    """
     segments = []
     for segment, naming in zip(address, namings, strict=True):
         template = templated(segment, parameters)
         named = template != templated(segment, {})
-        unsteady = naming == "position" or (naming == "record" and kind != "changed")
+        unsteady = naming == "position" or (naming == "record" and (kind != "changed" or segment.isdigit()))
         segments.append(ANY if unsteady and not (named and naming == "record") else template)
     return tuple(segments)
 

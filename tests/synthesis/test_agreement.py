@@ -1,6 +1,6 @@
 from resources.applications import ControlQuery
 from synthesis.cross_verification.agreement import agreeing, difference, route, routes
-from taskgraph.records.evidence import ClipboardState, InputEvent
+from taskgraph.records.evidence import ClipboardState, FileState, InputEvent
 from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 from taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import Move, click, control, file, recording, screen
@@ -98,3 +98,25 @@ def test_a_folder_named_by_a_value_is_the_same_route() -> None:
 
 def test_waiting_is_no_part_of_the_route() -> None:
     assert route(performed("Documents/a.txt", waits=True)) == route(performed("Documents/a.txt"))
+
+
+def test_the_same_work_on_another_row_of_a_table_agrees() -> None:
+    """A number that a row has for a key says nothing about the work."""
+    database = "CREATE TABLE books (id INTEGER PRIMARY KEY, title TEXT, lent INTEGER);\n"
+    rows = "INSERT INTO books VALUES(1,'Emma',{0});\nINSERT INTO books VALUES(2,'Dracula',{1});\n"
+    found = []
+    for title, lent in (("Emma", ("1", "0")), ("Dracula", ("0", "1"))):
+        before, after = (
+            (
+                FileState(
+                    path=".applications/library/library.db",
+                    size=1,
+                    sha256=state,
+                    text=database + rows.format(*values),
+                ),
+            )
+            for state, values in (("a", ("0", "0")), (title, lent))
+        )
+        move = (ClickInput(control_label="1"), None, InputEvent(step=0, kind="click"), {"files": after})
+        found.append(recording("library.lend", {"entry": title}, [move], start={"files": before}))
+    assert agreeing(found, 2) == found

@@ -5,40 +5,73 @@ from __future__ import annotations
 import json
 import re
 from itertools import combinations
+from typing import Any
 
 from pydantic import JsonValue
 
 from tests.servers.models.behaviour import WireCall
 from tests.servers.models.careless.prompt_reading import listed
 
+Instance = dict[str, Any]
+"""Parameters, inputs and outputs of a subtask with one parameter set."""
 _QUOTED = re.compile(r"'([^']+)'")
 
 
 def find_goals(call: WireCall) -> JsonValue:
-    """The intent extractor's reply: groups of linked subtasks first, then any."""
-    pool = [json.loads(item) for item in listed(call.turns[0], "### The pool")]
-    smallest = int(re.search(r"A group has (\d+) to", call.system)[1])  # type: ignore[index]
-    known = set(listed(call.turns[0], "### Goals already found"))
-    groups = [group for size in (smallest, smallest + 1) for group in combinations(pool, size)]
-    groups.sort(key=lambda group: -_links(group))
-    scenario = listed(call.system, "## Scenarios")[0].partition(":")[0]
-    goals: list[dict[str, JsonValue]] = [
-        {
-            "goal": "Get these ready: " + ", ".join(item["subtask_id"].partition(".")[2] for item in group),
-            "subtask_ids": [item["subtask_id"] for item in group],
-            "scenario": scenario,
-        }
-        for group in groups
+    """The intent extractor's reply: for each made thing, the subtasks that use it as end products, and what makes it."""
+    shown = call.turns[0]
+    pool = _pool(shown)
+    known = set(listed(shown, "### Goals already found"))
+    scenario = listed(call.system, "Choose the scenario")[0].partition(":")[0]
+    goals: list[dict[str, JsonValue]] = []
+    for maker, instances in pool.items():
+        for made in (output for instance in instances for output in instance["outputs"]):
+            users = _users(pool, made, maker)
+            for first, second in combinations(users, 2):
+                names = [maker, first[0], second[0]]
+                goal = f"Get {made['value']} done: " + ", ".join(name.partition(".")[2] for name in names)
+                ends: list[JsonValue] = [
+                    {
+                        "subtask_id": name,
+                        "parameters": [{"name": key, "value": value} for key, value in given.items()],
+                    }
+                    for name, given in (first, second)
+                ]
+                if goal not in known:
+                    goals.append(
+                        {"goal": goal, "subtask_ids": list(names), "end_products": ends, "scenario": scenario}
+                    )
+    found: list[JsonValue] = list(goals[:6])
+    return {"intents": found}
+
+
+def _pool(shown: str) -> dict[str, list[Instance]]:
+    """Subtasks with their instances, as the list has them."""
+    pool: dict[str, list[Instance]] = {}
+    for line in shown.partition("### The pool\n")[2].splitlines():
+        if line.startswith("- "):
+            pool[line[2:].partition(" [")[0]] = []
+        elif line.startswith("  - ") and pool:
+            pool[list(pool)[-1]].append(json.loads(line[4:]))
+        elif line.startswith("#"):
+            break
+    return pool
+
+
+def _users(
+    pool: dict[str, list[Instance]], made: dict[str, str], maker: str
+) -> list[tuple[str, dict[str, str]]]:
+    """Subtasks that read what was made, with the parameters by which they do."""
+    return [
+        (name, instance["parameters"])
+        for name, instances in pool.items()
+        for instance in instances
+        if name != maker
+        and any(
+            (item["category"], item["value"]) == (made["category"], made["value"])
+            for item in instance["inputs"]
+        )
     ]
-    new: list[JsonValue] = [item for item in goals if item["goal"] not in known]
-    return {"intents": new[:6]}
-
-
-def _links(group: tuple[dict[str, list[dict[str, str]]], ...]) -> int:
-    """How many members read what another one writes."""
-    written = {(item["category"], item["value"]) for member in group for item in member["outputs"]}
-    read = [{(item["category"], item["value"]) for item in member["inputs"]} for member in group]
-    return sum(bool(needed & written) for needed in read)
 
 
 def tell(call: WireCall) -> JsonValue:

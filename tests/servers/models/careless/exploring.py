@@ -45,11 +45,10 @@ def explore(call: WireCall) -> JsonValue:
         "kind": "record",
         "description": f"An entry that {application} keeps, by the name it is listed under.",
     }
-    known_names = set(re.findall(r"^- `(\w+)` \(", call.system, re.MULTILINE))
-    return {
-        "subtasks": list(chosen),
-        "categories": [] if _category(application) in known_names else [category],
-    }
+    for item in chosen:
+        item.update(_declaration(item, application, {*known_names, _category(application)}))
+    new: list[JsonValue] = [] if _category(application) in known_names else [category]
+    return {"subtasks": list(chosen), "categories": new}
 
 
 def _proposals(pages: list[SeenPage], application: str) -> Iterator[dict[str, JsonValue]]:

@@ -59,7 +59,10 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
         within = f", within={record['within']!r}" if record["within"] else ""
         if fields:
             said = "{" + ", ".join(f"{name!r}: {value}" for name, value in fields.items()) + "}"
+            if not path:
+                yield f"check_other_records_unchanged('', {record['kind']}=1)"
             if record["kind"] == "removed":
+                yield f"get_record_path({said}, at_start=True) != ''"
                 yield f"check_record_count({path!r}, {said}, 0{within})"
             else:
                 yield f"check_record({path!r}, {said}{within})"
