@@ -117,6 +117,11 @@ def test_the_same_work_on_another_row_of_a_table_agrees() -> None:
             )
             for state, values in (("a", ("0", "0")), (title, lent))
         )
-        move = (ClickInput(control_label="1"), None, InputEvent(step=0, kind="click"), {"files": after})
+        move: Move = (
+            ClickInput(control_label="1"),
+            ControlQuery(),
+            InputEvent(step=0, kind="click"),
+            {"files": after},
+        )
         found.append(recording("library.lend", {"entry": title}, [move], start={"files": before}))
     assert agreeing(found, 2) == found
