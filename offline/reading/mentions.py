@@ -163,7 +163,7 @@ def _introductions(text: str, value: str) -> Iterator[str]:
 def names(words: str, value: str) -> bool:
     """Whether `words` name `value`, as a whole.
 
-    >>> names("the wiki page TeamContacts", "TeamContacts"), names("Documents/sales_all.csv", "Documents/sales")
+    >>> names("the wiki page TeamFiles", "TeamFiles"), names("Documents/sales_all.csv", "Documents/sales")
     (True, False)
     """
     return bool(re.search(rf"(?<![\w/]){re.escape(value)}(?![\w/])", words))

@@ -29,7 +29,10 @@ def tell(
     random: Random,
     called: Mapping[str, str] | None = None,
 ) -> str:
-    """The instruction, told in `order` as far as the voice does not begin with what is wanted."""
+    """The instruction, told in `order`; a wish only where it says all there is to do.
+
+    A wish with the means told afterwards is back to front: it speaks of what is not there yet.
+    """
     clauses = Clauses(graph, book, embeds=True, called=called)
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
@@ -39,7 +42,10 @@ def tell(
     )
     if voice == "context" and len(sinks) <= _MOST_WISHES and wishes and in_any_order:
         told = _told(sinks, "wish", clauses, [])
-        sentences.append(Sentence([text for text, _ in told], wish=True))
+        if len(clauses.told) == len(graph.tellers):
+            sentences.append(Sentence([text for text, _ in told], wish=True))
+        else:
+            clauses = Clauses(graph, book, embeds=True, called=called)
     _add_steps(sentences, graph, clauses, _threaded(graph, order))
     return instruction_of(sentences, voice, random)
 

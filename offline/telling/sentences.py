@@ -15,7 +15,6 @@ _ENDS = (".”", "!”", "?”")
 _FOLLOWING = ("Then ", "After that, ", "Afterwards, ", "")
 _APART = ("Also ", "In addition, ", "Besides, ", "")
 _WISHES = ("I need", "I'd like to have", "We need", "I want")
-_MEANS = ("For that, ", "To get there, ")
 _PLEAS = (("Please ", "."), ("Could you ", "?"), ("Can you ", "?"), ("Would you please ", "?"))
 _THANKS = ("", " Thanks!", "", " Thank you.")
 _LONG = 34
@@ -90,8 +89,6 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
         elif sentence.at_last:
             last = position == len(sentences) - 1
             texts.append(_ended(f"{'Finally' if last else 'Once that is done'}, {words}", "."))
-        elif sentences[position - 1].wish:
-            texts.append(_ended(random.choice(_MEANS) + words, "."))
         elif sentence.afterwards:
             texts.append(_ended(f"After that, {words}", "."))
         else:

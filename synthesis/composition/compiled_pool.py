@@ -217,6 +217,7 @@ def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
 
     These are a producer and a consumer where the one's work is lost on the other, and two instances of one subtask with
     the same object, which is what it reads first: nobody exports one table twice, or attaches one file to two pages.
+    What one subtask moves, renames or deletes no other one reads beside it: no dependency would say which comes first.
     """
     excluded = [0] * len(instances)
 
@@ -234,6 +235,8 @@ def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
             for other in bits(alike.get(key, 0)):
                 exclude(other, instance.number)
             alike[key] = alike.get(key, 0) | 1 << instance.number
+    for taker, reader in _takers_beside_readers(instances):
+        exclude(taker, reader)
     return [
         replace(
             instance,
@@ -246,6 +249,22 @@ def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
             required=tuple(mask & ~excluded[instance.number] for mask in instance.required),
         )
         for instance in instances
+    ]
+
+
+def _takers_beside_readers(instances: Sequence[Instance]) -> list[tuple[int, int]]:
+    """Instances that take a file or record away, each with another one that reads it."""
+    readers: dict[tuple[str, Resource], list[int]] = {}
+    for instance in instances:
+        for resource in set(instance.node.inputs):
+            if resource.slot is None:
+                readers.setdefault((instance.node.world, resource), []).append(instance.number)
+    return [
+        (taker.number, reader)
+        for taker in instances
+        for resource in set(taker.node.consumed) - set(taker.node.outputs)
+        for reader in readers.get((taker.node.world, resource), ())
+        if reader != taker.number
     ]
 
 

@@ -101,6 +101,7 @@ def test_the_voices_differ() -> None:
     assert {"I", "We", "Please"} & beginnings
     assert len(beginnings) >= 6
     assert not any("this gives you" in text for text in texts)
+    assert not any("For that, " in text or "To get there, " in text for text in texts)
 
 
 def test_mistakes_made_on_purpose_are_noticed() -> None:

@@ -73,3 +73,13 @@ def test_tasks_of_the_same_subtasks_are_bounded() -> None:
     )
     assert len(tasks) == 5
     assert account.over_share > 0
+
+
+def test_what_one_subtask_takes_away_no_other_one_reads_beside_it() -> None:
+    export = node("export", outputs=(file("a.txt"),))
+    move = consuming(node("move", inputs=(file("a.txt"),), outputs=(file("b.txt"),)))
+    attach = node("attach", inputs=(file("a.txt"),))
+    read_moved = node("read_moved", inputs=(file("b.txt"),))
+    found = sets([export, move, attach, read_moved])
+    assert {frozenset({"export", "attach"}), frozenset({"export", "move", "read_moved"})} <= found
+    assert not any({"move", "attach"} <= names for names in found)
