@@ -246,12 +246,13 @@ def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
     """Finds terms that stand alone, the longest first; a plain word in lower case only in paths and statements.
 
     Branches begin with a letter and the terms that share it, which keeps the search fast. A written line break
-    in source code counts as a boundary.
+    in source code counts as a boundary. The path of a folder is not found in that of a file: Documents/projects.txt.
     """
     by_letter: dict[str, list[str]] = {}
     for term in terms:
         if not _BARE.fullmatch(term):
-            by_letter.setdefault(term[0], []).append(re.escape(term[1:]))
+            folder_only = r"(?!\.[a-z])" if "/" in term and "." not in term else ""
+            by_letter.setdefault(term[0], []).append(re.escape(term[1:]) + folder_only)
     branches = "|".join(f"{re.escape(letter)}(?:{'|'.join(ends)})" for letter, ends in by_letter.items())
     bare = "|".join(term for term in terms if _BARE.fullmatch(term))
     before = r"(?:(?<![\s\S])|(?<=/)|(?<=FROM )|(?<=INTO )|(?<=TABLE ))"

@@ -126,6 +126,16 @@ def test_a_subtask_has_instances_that_differ_in_every_world() -> None:
     assert len(values) > 25
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_called_like_a_folder_is_no_folder(kind: str) -> None:
+    world = load_world(f"{kind}-1")
+    values = {"text_path": "Documents/projects.txt", "directory_path": "Documents/projects"}
+    found = parameters_in(_in(f"{kind}-1"), {**values, "note_title": "projects.txt"}, f"{kind}-1")
+    assert found["note_title"] == world.terms["texts.ideas.longer"]
+    assert found["text_path"] == f"Documents/{found['note_title']}"
+    assert found["directory_path"] == world.terms["folders.projects.path"]
+
+
 def test_phrases_name_files_by_their_last_part() -> None:
     world = load_world("bakery-1")
     path = f"Documents/{world.terms['tables.sales.name']}"
