@@ -86,7 +86,11 @@ def test_finds_every_set_of_a_pool_without_intents() -> None:
     ]
     wanted = sum(2 <= size <= 6 for size in sizes)
     request = CompositionRequest(
-        count=wanted + 5, maximum_size=6, maximum_components=3, near_duplicate_share=1
+        count=wanted + 5,
+        maximum_size=6,
+        maximum_components=3,
+        maximum_end_applications=3,
+        near_duplicate_share=1,
     )
     result = compose(pool_of_pairs(5), [], request, fixtures={})
     assert len({task.task_id for task in result}) == wanted
