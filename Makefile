@@ -22,7 +22,7 @@ RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club
 run: setup  ## Set up, then build a dataset from real applications with the offline provider and print the funnel
 	@$(BIN)/taskloom install || [ $$? -eq 1 ]
 	@$(BIN)/taskloom build --set exploration.subtasks_per_application=$(RUN_SUBTASKS) \
-	  --set replay_share=$(RUN_REPLAY_SHARE) --set replay.minutes=$(RUN_REPLAY_MINUTES) \
+	  --set replay_share=$(RUN_REPLAY_SHARE) --set replay.minutes=$(RUN_REPLAY_MINUTES) --set replay.covered_only=true \
 	  --set 'worlds=$(RUN_WORLDS)' $(ARGS)
 
 .PHONY: test
@@ -32,7 +32,7 @@ test: setup  ## Set up what tests need, then run all tests but the slow ones
 .PHONY: test-all
 test-all: setup  ## All tests, the slow ones too: kills, attacks in full, real applications (what CI runs)
 	@$(BIN)/taskloom install --only $(TEST_APPLICATIONS) || [ $$? -eq 1 ]
-	@TASKLOOM_TESTS=all $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@TESTS_EXTENT=all $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 ##@ Development
 .PHONY: check

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-ALL = os.environ.get("TASKLOOM_TESTS") == "all"
+ALL = os.environ.get("TESTS_EXTENT") == "all"
 """Whether everything is tested (`make test-all`), which takes more examples than everyday testing."""
 
 

@@ -44,7 +44,8 @@ class Covering:
             async with room:
                 await self._try(task, tasks, ends)
 
-        await together(one(task) for task in tasks_to_replay(tasks, self.covered))
+        limited = ends is not None
+        await together(one(task) for task in tasks_to_replay(tasks, self.covered, limited=limited))
 
     async def _try(self, task: Task, tasks: Sequence[Task], ends: float | None) -> None:
         """Replay `task`; if it fails, one other task for each component that is not covered yet."""
@@ -86,8 +87,10 @@ class Covering:
             None,
         )
 
+    def covers(self, task: Task) -> bool:
+        """Whether every component of `task` was performed with success."""
+        return self.covered.issuperset(task.components) and bool(task.components)
+
     def marked(self, task: Task) -> Task:
         """The task with what is known about its components."""
-        return task.model_copy(
-            update={"covered": self.covered.issuperset(task.components) and bool(task.components)}
-        )
+        return task.model_copy(update={"covered": self.covers(task)})

@@ -81,16 +81,39 @@ class TaskReplays:
         run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known)))
         await covering.cover(tasks)
         kept = []
+        waiting = []
         for task in tasks:
             failure = covering.failure(task)
-            if failure is None:
+            if failure is None and run.settings.replay.covered_only and not covering.covers(task):
+                waiting.append(task)
+            elif failure is None:
                 kept.append(covering.marked(task))
             elif failure.rejection is not None:
                 rejection = failure.rejection.model_copy(update={"item_id": task.task_id})
                 await run.recorder.record(
                     rejection, task.model_copy(update={"status": "rejected"}), replace=True
                 )
+        await run.recorder.record(*self._not_covered(waiting, covering.covered))
         return tuple(kept)
+
+    def _not_covered(self, waiting: Sequence[Task], covered: Collection[str]) -> list[Rejection]:
+        """One record for each component that was not performed in time, with how many tasks wait for it."""
+        having: dict[str, list[Task]] = {}
+        for task in waiting:
+            for key in set(task.components) - set(covered):
+                having.setdefault(key, []).append(task)
+        return [
+            Rejection(
+                item_kind="composition",
+                item_id=key,
+                stage=REPLAY,
+                reason="not_covered",
+                message=f"{len(found)} tasks such as {' + '.join(node.subtask_id for node in found[0].graph.nodes)} wait for "
+                "the replay of this component: replay.minutes were over. Build again to go on, or allow more minutes",
+                provenance=self._provenance(REPLAY),
+            )
+            for key, found in sorted(having.items())
+        ]
 
     async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
         replayed = await replayer.replay(task, orders)

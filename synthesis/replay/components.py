@@ -8,6 +8,7 @@ replay in one world covers the same component in all others, and counts no longe
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from taskgraph.records.graph import TaskGraph
@@ -53,10 +54,11 @@ def _hash(parts: Sequence[str]) -> str:
     return hashlib.sha256("\x1e".join(parts).encode()).hexdigest()[:20]
 
 
-def tasks_to_replay(tasks: Sequence[Task], covered: Collection[str]) -> list[Task]:
-    """Tasks whose replays cover all components that are not in `covered`, the longest first.
+def tasks_to_replay(tasks: Sequence[Task], covered: Collection[str], *, limited: bool = False) -> list[Task]:
+    """Tasks whose replays cover all components that are not in `covered`.
 
-    Of all tasks with a component the one with the fewest subtasks stands for it.
+    Of all tasks with a component the one with the fewest subtasks stands for it. The longest come first, so that all
+    cores are busy to the end; if time is `limited`, those come first that cover most tasks per subtask performed.
     """
     found: dict[str, Task] = {}
     seen = set(covered)
@@ -65,7 +67,15 @@ def tasks_to_replay(tasks: Sequence[Task], covered: Collection[str]) -> list[Tas
         if new:
             found[task.task_id] = task
             seen |= new
-    return sorted(found.values(), key=lambda item: -len(item.graph.nodes))
+    if not limited:
+        return sorted(found.values(), key=lambda item: -len(item.graph.nodes))
+    uses = Counter(key for task in tasks for key in task.components)
+    return sorted(
+        found.values(),
+        key=lambda item: (
+            -sum(uses[key] for key in set(item.components) - set(covered)) / len(item.graph.nodes)
+        ),
+    )
 
 
 def another_with(key: str, tasks: Sequence[Task], tried: Task) -> Task | None:

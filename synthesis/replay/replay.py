@@ -46,8 +46,12 @@ class ReplaySettings(Record):
     pairs: bool = False
     """Whether verification also performs pairs of subtasks that may disturb each other, in both orders."""
     minutes: float = Field(default=0.0, ge=0)
-    """Most minutes for that, after which no further replay is begun; 0 means as long as it takes. Tasks whose components
-    have not been performed by then are kept and marked as not covered."""
+    """Most minutes for that, after which no further replay is begun; 0 means as long as it takes. With a limit, the
+    components of most tasks are performed first. Tasks whose components have not been performed by then are kept and
+    marked as not covered."""
+    covered_only: bool = False
+    """Whether tasks that are not covered when the minutes are up are left out instead of being kept: they are not part
+    of the dataset, and a later run composes them again."""
     environment_attempts: int = Field(default=2, ge=1)
     """How often an order is begun when the environment fails in a way that another try may not meet."""
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
+from flows.settings import load_settings
 from flows.stages.covering import Covering
 from synthesis.replay.replay import ReplayedTask, ReplaySettings
 from taskgraph.records.task import Rejection, Task
 from tests.synthesis.test_components import _chain, _graph, _node, _task
+from warehouse.store import Warehouse
 
 
 class Performer:
@@ -72,3 +77,31 @@ async def test_when_the_time_is_up_the_rest_is_not_covered() -> None:
     await covering.cover(TASKS)
     assert performer.performed == [] and covering.left_out == 2
     assert not any(covering.marked(task).covered or covering.failure(task) for task in TASKS)
+
+
+def test_only_covered_tasks_are_kept_on_request_and_a_later_run_makes_the_others(
+    prefect_home: Path, tmp_path: Path
+) -> None:
+    from flows.build_dataset import build_dataset
+
+    def tasks_after(minutes: float) -> int:
+        chosen = load_settings(
+            assignments=[
+                "platform=simulated",
+                "composition.count=6",
+                "intents.wanted=2",
+                "replay_share=0",
+                "replay.covered_only=true",
+                f"replay.minutes={minutes}",
+            ],
+            data=tmp_path / "data",
+            applications=("simulated_notes",),
+        )
+        asyncio.run(build_dataset(settings=chosen))
+        with Warehouse(chosen.warehouse_location, read_only=True) as store:
+            rows = list(store.query("SELECT message FROM rejections WHERE reason = 'not_covered'").rows())
+            assert all("wait for the replay of this component" in str(row[0]) for row in rows) and rows
+            return len(store.read(Task))
+
+    assert tasks_after(1e-9) == 0
+    assert tasks_after(0) > 0

@@ -104,3 +104,12 @@ def test_an_application_is_repeated_only_within_a_component() -> None:
     assert repeats_application(_task("t", _chain("x")))
     assert not repeats_application(_task("t", _graph([_node("a.make", "x"), _node("b.move", "x")], (0, 1))))
     assert not repeats_application(_task("t", _graph([_node("a.make", "x"), _node("a.open", "x")])))
+
+
+def test_with_limited_time_the_component_of_most_tasks_comes_first() -> None:
+    long = _task("long", _chain("x"))
+    other = _task("other", _graph([_node("c.alone", "x"), _node("d.read", "x")], (0, 1)))
+    again = _task("again", _graph([_node("c.alone", "y"), _node("d.read", "y")], (0, 1)))
+    tasks = [long, other, again]
+    assert [item.task_id for item in tasks_to_replay(tasks, ())] == ["long", "again"]
+    assert [item.task_id for item in tasks_to_replay(tasks, (), limited=True)] == ["again", "long"]
