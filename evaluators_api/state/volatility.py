@@ -59,7 +59,7 @@ def is_volatile_table(name: str) -> bool:
     """Whether a table of a database is one that the application or the database writes for itself.
 
     >>> [is_volatile_table(name) for name in ("cache", "session_attribute", "sqlite_sequence", "orders", "caches_of_gold")]
-    [True, True, True, False, True]
+    [True, True, True, False, False]
     """
     return _TABLES.fullmatch(name) is not None
 

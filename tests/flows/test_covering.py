@@ -101,7 +101,7 @@ def test_only_covered_tasks_are_kept_on_request_and_a_later_run_makes_the_others
         with Warehouse(chosen.warehouse_location, read_only=True) as store:
             rows = list(store.query("SELECT message FROM rejections WHERE reason = 'not_covered'").rows())
             assert all("wait for the replay of this component" in str(row[0]) for row in rows) and rows
-            return len(store.read(Task))
+            return len(list(store.read(Task)))
 
     assert tasks_after(1e-9) == 0
     assert tasks_after(0) > 0

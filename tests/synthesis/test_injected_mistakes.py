@@ -75,7 +75,7 @@ async def test_no_mistake_of_the_summarizer_is_in_an_accepted_instruction() -> N
     accepted = {item.task.instruction for item in done if item.rejection is None}
     mistaken = [call for call in models.calls[ModelRole.SUMMARIZER] if call.mistakes]
     assert len(mistaken) >= 20
-    assert len(accepted) >= 60
+    assert len(accepted) >= len(tasks) * 3 // 4
     for call in mistaken:
         assert isinstance(call.reply, SummarizerReply)
         assert call.reply.instruction not in accepted

@@ -88,7 +88,7 @@ def test_lines_are_read_too(unlabelled: Warehouse, tmp_path: Path) -> None:
     [
         ({"outcomes": [{**OUTCOME, "right": "yes"}]}, "outcomes[0].right"),
         ({"outcomes": [{**OUTCOME, "kind": " "}]}, "outcomes[0].kind"),
-        ({"outcomes": [OUTCOME, OUTCOME]}, "stands in"),
+        ({"outcomes": [OUTCOME, OUTCOME]}, "also occurs in"),
         ({"rates": {}}, "must be a list of outcomes"),
     ],
 )
