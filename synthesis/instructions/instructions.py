@@ -59,21 +59,11 @@ async def write_instruction(
         ModelClientError: calls cannot go on at all.
     """
     nodes = in_order(task, order)
-    numbers = {node.instance_id: number for number, node in enumerate(nodes, 1)}
     goal = task.intent if not goal_problems(task, task.intent, titles) else ""
     inputs = SummarizerInput(
         goal=goal,
         subtasks=numbered(nodes, titles),
-        links=tuple(
-            ResourceLink(
-                producer=numbers[edge.producer],
-                consumer=numbers[edge.consumer],
-                category=edge.resource.category,
-                kind=edge.resource.kind.value,
-                value=edge.resource.value,
-            )
-            for edge in task.graph.edges
-        ),
+        links=resource_links(task, nodes),
         called=called_in(task),
         previous_instruction=previous,
         feedback=tuple(feedback),
@@ -126,6 +116,21 @@ def numbered(nodes: Sequence[BoundSubtask], titles: Mapping[str, str]) -> tuple[
             makes=_views(node.outputs),
         )
         for number, node in enumerate(nodes, 1)
+    )
+
+
+def resource_links(task: Task, nodes: Sequence[BoundSubtask]) -> tuple[ResourceLink, ...]:
+    """The causal links of `task`, by the numbers that its subtasks have in `nodes`."""
+    numbers = {node.instance_id: number for number, node in enumerate(nodes, 1)}
+    return tuple(
+        ResourceLink(
+            producer=numbers[edge.producer],
+            consumer=numbers[edge.consumer],
+            category=edge.resource.category,
+            kind=edge.resource.kind.value,
+            value=edge.resource.value,
+        )
+        for edge in task.graph.edges
     )
 
 

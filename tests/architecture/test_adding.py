@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import shutil
-import sys
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from types import ModuleType
 from typing import Literal, get_type_hints
 
 import pytest
-from typer.testing import CliRunner
 
-import cli.commands
 import environments.platforms
 import evaluators_api.checks
 import evaluators_api.state.formats
 import model_clients.providers
-import omnieval.metrics
-import warehouse.exports
-import warehouse.imports
 from model_clients.settings import ModelSettings, RetrySettings
 from resources.record import Record
-from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
+from tests.architecture.conftest import Add
 from tests.architecture.test_dimensions import NAMED_IN
 from warehouse.schema import TABLE_NAMED
 
@@ -39,26 +30,6 @@ ROWS = dict(
         re.MULTILINE,
     )
 )
-Add = Callable[[ModuleType, str, str], None]
-
-
-@pytest.fixture
-def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Add]:
-    """Adds a file to a package for the time of a test, from a temporary folder."""
-    before = set(sys.modules)
-
-    def add_file(package: ModuleType, name: str, source: str) -> None:
-        folder = tmp_path / package.__name__
-        file = folder / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(source, encoding="utf-8")
-        monkeypatch.setattr(package, "__path__", list(dict.fromkeys([*package.__path__, str(folder)])))
-        importlib.invalidate_caches()
-
-    yield add_file
-    for name in set(sys.modules) - before:
-        if ".novel" in name:
-            del sys.modules[name]
 
 
 def test_the_table_has_rows() -> None:
@@ -289,117 +260,6 @@ def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(documentation, "Settings", Wider)
     assert "| `novelty` | `3` | How new it is. |" in documentation.settings_page()
-
-
-def test_a_command_with_its_options_is_one_file(add: Add) -> None:
-    from cli import documentation
-    from cli.main import create_app
-
-    add(
-        cli.commands,
-        "novel.py",
-        "import typer\n\ndef register(app):\n    app.command('novel')(novel)\n\n"
-        "def novel(loud: bool = typer.Option(False, '--loud', help='Shout.')):\n"
-        '    """Say something new."""\n    typer.echo("NEW" if loud else "new")\n',
-    )
-    assert CliRunner().invoke(create_app(), ["novel", "--loud"]).output == "NEW\n"
-    assert "| `--loud` | Shout. |" in documentation.command_line_page()
-
-
-NOVEL_IMPORT = '''"""A new format: a task per line."""
-from taskgraph.records.subtask import BoundSubtask
-from warehouse.importing.imported_tasks import build_task
-
-def read(path):
-    for number, line in enumerate(path.read_text().splitlines()):
-        node = BoundSubtask(
-            instance_id=f"novel:{number}", subtask_id="novel", application="chrome", application_category="Web",
-            instruction=line, parameters={}, inputs=(), outputs=(),
-        )
-        yield build_task(f"novel:{number}", [node], [], line, ValueError)
-'''
-NOVEL_EXPORT = '''"""A new format: a line per task."""
-from warehouse.exporting.exporting import ExportOutcome
-
-def write(source, folder, options):
-    lines = [task.instruction for task in source.tasks()]
-    (folder / "novel.txt").write_text("\\n".join(lines))
-    return ExportOutcome(counts={"tasks": len(lines)})
-'''
-
-
-def test_an_import_and_an_export_are_one_file_each(
-    add: Add, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from cli.main import create_app
-
-    add(warehouse.imports, "novel.py", NOVEL_IMPORT)
-    add(warehouse.exports, "novel.py", NOVEL_EXPORT)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "tasks.txt").write_text("Open the page.\nClose the page.\n", encoding="utf-8")
-    place = ["--warehouse", str(tmp_path / "warehouse")]
-    came = CliRunner().invoke(create_app(), ["import", "novel", "tasks.txt", *place])
-    assert "tasks: 2" in came.output, came.exception
-    went = CliRunner().invoke(create_app(), ["export", "novel", "--out", "out", *place])
-    assert went.exit_code == 0, went.exception
-    lines = (tmp_path / "out" / "novel.txt").read_text(encoding="utf-8").splitlines()
-    assert sorted(lines) == ["Close the page.", "Open the page."]
-
-
-def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from warehouse import queries
-
-    (tmp_path / "novel.sql").write_text("-- What is new.\nSELECT 1 AS one\n", encoding="utf-8")
-    monkeypatch.setattr(queries, "files", lambda package: tmp_path)
-    queries.named_queries.cache_clear()
-    try:
-        assert queries.named_query("novel").description == "What is new."
-    finally:
-        queries.named_queries.cache_clear()
-
-
-def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flows.stages.agents import agent_maker
-
-    (tmp_path / "novel_agent.py").write_text(
-        "class Agent:\n    async def decide(self, instruction, observation, history): ...\n", encoding="utf-8"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
-    make = agent_maker("novel_agent:Agent", None, {}, 1)  # type: ignore[arg-type]
-    assert type(make(None)).__name__ == "Agent"  # type: ignore[arg-type]
-
-
-def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:
-    from cli.main import create_app
-    from omnieval.graph_evaluator import GraphEvaluator
-    from omnieval.reports import report
-    from omnieval.scoring import score_of
-    from synthesis.composition.composition import compose
-    from synthesis.composition.request import CompositionRequest
-    from taskgraph.records.evaluation_function import EvalResult, Evaluation
-    from tests.synthesis.compositions import chain_pool
-
-    def judge(node: BoundSubtask, since_step: int) -> Evaluation:
-        return Evaluation(outcome="result", result=EvalResult(success=True, progress=1.0))
-
-    add(
-        omnieval.metrics,
-        "novelty.py",
-        '"""How new it is."""\ndef measure(attempt):\n    return len(attempt.completed) / 4\n',
-    )
-    nodes, intents, fixtures = chain_pool("a", "b")
-    (task,) = compose(nodes, intents, CompositionRequest(count=1), fixtures=fixtures)
-    assert score_of(task.graph, [task.graph.nodes[0].instance_id]).further_metrics == {"novelty": 0.25}
-    evaluator = GraphEvaluator(task.graph, judge)
-    evaluator.after_action()
-    outcome = evaluator.finish()
-    assert outcome.further_metrics == {"novelty": 0.5}
-    assert report([(task, outcome)])[0].further_metrics == {"novelty": 0.5}
-    file = tmp_path / "graph.json"
-    file.write_text('{"nodes": ["a", "b"], "edges": [["a", "b"]]}', encoding="utf-8")
-    printed = CliRunner().invoke(create_app(), ["score", str(file), "--completed", "a"]).output
-    assert "novelty" in printed
-    assert "further_metrics" in {column.name for column in TABLE_NAMED["agent_runs"].columns}
 
 
 def test_a_retry_policy_is_read_by_the_sender_alone() -> None:

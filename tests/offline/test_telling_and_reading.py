@@ -23,7 +23,7 @@ from synthesis.composition.binding import bind_pool, fixtures_at_reset
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.sense import Sense
-from synthesis.instructions.instructions import in_order, numbered
+from synthesis.instructions.instructions import in_order, numbered, resource_links
 from synthesis.instructions.literal_checks import goal_problems, literal_problems
 from synthesis.validation.validation import compare_orders
 from taskgraph.records.subtask import Subtask
@@ -56,19 +56,9 @@ def tasks() -> tuple[Task, ...]:
 
 def view(task: Task) -> SummarizerInput:
     nodes = in_order(task)
-    numbers = {node.instance_id: number for number, node in enumerate(nodes, 1)}
     return SummarizerInput(
         subtasks=numbered(nodes, TITLES),
-        links=tuple(
-            ResourceLink(
-                producer=numbers[edge.producer],
-                consumer=numbers[edge.consumer],
-                category=edge.resource.category,
-                kind=edge.resource.kind.value,
-                value=edge.resource.value,
-            )
-            for edge in task.graph.edges
-        ),
+        links=resource_links(task, nodes),
     )
 
 

@@ -32,6 +32,16 @@ INPUTS = sorted(
 )
 
 
+STEP = ActorInput(
+    application="notes",
+    title="Notes",
+    manual="Press New.",
+    instruction="Create 'a'.",
+    steps_left=9,
+    screenshot=Screenshot.of(b"one"),
+)
+
+
 def test_every_template_has_one_typed_input() -> None:
     assert tuple(item.template or item.role for item in INPUTS) == template_names()
 
@@ -68,17 +78,9 @@ def test_text_of_a_model_is_data_and_never_a_template() -> None:
 
 
 def test_the_unchanging_part_is_equal_for_two_steps_of_one_subtask() -> None:
-    first = ActorInput(
-        application="notes",
-        title="Notes",
-        manual="Press New.",
-        instruction="Create 'a'.",
-        steps_left=9,
-        screenshot=Screenshot.of(b"one"),
-    )
-    second = first.model_copy(update={"steps_left": 8, "screenshot": Screenshot.of(b"two")})
-    assert first.rendered().system == second.rendered().system
-    assert first.rendered().user != second.rendered().user
+    second = STEP.model_copy(update={"steps_left": 8, "screenshot": Screenshot.of(b"two")})
+    assert STEP.rendered().system == second.rendered().system
+    assert STEP.rendered().user != second.rendered().user
     assert second.rendered().images[0].png == b"two"
 
 
@@ -139,14 +141,6 @@ def test_the_history_of_one_step_begins_that_of_the_next() -> None:
 
 
 def test_requests_hold_what_stays_before_what_grows_before_what_differs() -> None:
-    question = ActorInput(
-        application="notes",
-        title="Notes",
-        manual="Press New.",
-        instruction="Create 'a'.",
-        steps_left=9,
-        screenshot=Screenshot.of(b"one"),
-    )
-    system, user = first_request(question, stage="s", item_id="i").messages
+    system, user = first_request(STEP, stage="s", item_id="i").messages
     kinds = [(item.kind, getattr(item, "cacheable", False)) for item in (*system.content, *user.content)]
     assert kinds == [("text", True), ("text", True), ("text", False), ("image", False)]

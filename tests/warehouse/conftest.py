@@ -46,3 +46,9 @@ def sampled(filled_template: Path) -> Iterator[Warehouse]:
     """A warehouse with the sample records that no test changes."""
     with Warehouse(filled_template, read_only=True) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """A warehouse for imports that are all refused, so that it stays empty."""
+    return Warehouse(tmp_path_factory.mktemp("imports") / "warehouse")
