@@ -11,12 +11,14 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from flows.errors import CommandError
+from resources.applications import Application
 from resources.errors import CatalogError, ExitCode
 from resources.reading.catalog import load_applications
 
@@ -140,6 +142,61 @@ def skeleton(
         "fixtures": _flow([]),
         "manual": LiteralScalarString(_MANUAL.format(title=title)),
     }
+
+
+def running_entry(
+    name: str, title: str, category: str, url: str, *, reset_command: str = "", data_folder: str = ""
+) -> dict[str, object]:
+    """The entry of an application that runs at `url` already: where its first page is, how it is put back, where its data is.
+
+    Raises:
+        CommandError: the URL cannot be split into an address and a page.
+    """
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if not parts.netloc:
+        raise CommandError(f"{url!r} is not a URL; give one such as http://127.0.0.1:5000/.")
+    port = "" if parts.port or parts.scheme != "http" else ":80"
+    launch: dict[str, object] = {
+        "address": f"{parts.scheme}://{parts.netloc}{port}",
+        "url_path": urlunsplit(("", "", parts.path or "/", parts.query, parts.fragment)),
+    }
+    if reset_command:
+        launch["reset_command"] = _flow(shlex.split(reset_command))
+    if data_folder:
+        launch["data_folder"] = str(Path(data_folder).expanduser().absolute())
+    return {
+        "name": name,
+        "title": title,
+        "category": category,
+        "version": "running",
+        "licence": "TODO",
+        "description": "TODO: one sentence.",
+        "launch": launch,
+        "fixtures": _flow([]),
+        "manual": LiteralScalarString(_MANUAL.format(title=title)),
+    }
+
+
+def limits_of(application: Application) -> tuple[str, ...]:
+    """What cannot be had of an application that runs already, in sentences; empty for all others."""
+    launch = application.launch
+    if not launch.address:
+        return ()
+    found = [
+        "It has one state for everybody: run it with --set environments=1, and with nobody else using it."
+    ]
+    if not launch.reset_command:
+        found.append(
+            "Nothing puts it back between attempts, so names of new things must differ from all earlier ones and what is deleted"
+            " stays deleted. Give a command that restores its clean state: launch.reset_command."
+        )
+    if not launch.data_folder:
+        found.append(
+            "Its data cannot be read, so only what its screen shows can be checked. Name the folder it keeps its data in:"
+            " launch.data_folder."
+        )
+    found.append("It is not isolated: what a model types reaches whatever the application can reach.")
+    return tuple(found)
 
 
 def write_entry(file: Path, entry: dict[str, object]) -> None:

@@ -170,7 +170,7 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
     """The applications of a run by name, and those left out, with the reasons.
 
     Raises:
-        CommandError: an application is unknown, or none is installed.
+        CommandError: an application is unknown, none is installed, or one that has a single state would be used side by side.
     """
     known = _catalogue(settings)
     for name in settings.applications:
@@ -185,6 +185,12 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
         raise CommandError(
             f"no application can be started with the data folder {settings.data}:\n{reasons}\nrun: taskloom install",
             exit_code=ExitCode.MISSING_REQUIREMENT,
+        )
+    shared = [name for name, application in present.items() if application.launch.address]
+    if shared and settings.environments > 1:
+        raise CommandError(
+            f"{', '.join(shared)} runs already and has one state for everybody, so {settings.environments} environments would"
+            " disturb each other; set environments=1, or leave it out with --applications."
         )
     return present, absent
 

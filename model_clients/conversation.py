@@ -13,6 +13,7 @@ from model_clients.client import Question
 from model_clients.errors import ReplyInvalidError
 from model_clients.messages import Content, ImageContent, Message, ModelReply, ModelRequest, TextContent
 from model_clients.settings import ModelSettings
+from model_clients.wire.reply_schemas import wordless_schema
 from taskgraph.records.model_calls import CallPurpose
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -161,4 +162,4 @@ def _short(value: object) -> str:
 
 @cache
 def _schema(reply_type: type[BaseModel]) -> dict[str, JsonValue]:
-    return reply_type.model_json_schema()
+    return wordless_schema(reply_type.model_json_schema())

@@ -21,6 +21,7 @@ from taskgraph.records.interaction import Screenshot
 _PARTS = ("system", "user")
 _MARK = "\x00cached up to here\x00"
 _MARK_NAME = "cached_up_to_here"
+_LONGEST_BRIEF = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,18 @@ def _as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def brief(text: str) -> str:
+    r"""A text in one line, cut where it is long; the cut shows.
+
+    >>> brief("Save\nit.")
+    'Save it.'
+    >>> len(brief("word " * 1000)) < 320
+    True
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_BRIEF else f"{line[:_LONGEST_BRIEF].rstrip()}…"
+
+
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
@@ -106,6 +119,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
         keep_trailing_newline=False,
     )
     environment.filters["json"] = _as_json
+    environment.filters["brief"] = brief
     environment.filters["control_lines"] = control_lines
     return environment
 

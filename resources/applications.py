@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from resources.record import Record
 
@@ -14,6 +15,10 @@ Placeholders = Literal["install", "venv", "node", "home", "state", "port"]
 install  folder the application is installed in; venv  its Python environment (`{venv}/bin/python`);
 node  the node executable; home  the sandbox home; state  its state folder inside the sandbox home; port  its port.
 """
+
+
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost"})
+"""Hosts of the address at which an application may run already."""
 
 
 class Installation(Record):
@@ -32,12 +37,18 @@ class Installation(Record):
 
 
 class Launch(Record):
-    """How the application's server is started on a loopback port."""
+    """How the application's server is started on a loopback port, or where it runs already."""
 
     command: tuple[str, ...] = ()
     """Arguments with placeholders; empty when `serve` names a folder to serve as static files."""
     serve: str = ""
     """Folder of static files, with placeholders, served by taskloom's own loopback file server."""
+    address: str = ""
+    """Where an application runs that somebody else starts, such as `http://127.0.0.1:5000`; only this machine can be reached."""
+    reset_command: tuple[str, ...] = ()
+    """With an `address`: puts the application back to its clean state. Runs before every reset, as the caller and not isolated."""
+    data_folder: str = ""
+    """With an `address`: folder where the application keeps its data, for checks to read; without it they know the screen alone."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Extra environment variables, with placeholders."""
     url_path: str = "/"
@@ -46,6 +57,31 @@ class Launch(Record):
     """A text of some control that shows that the application is ready; empty: ready when the controls are stable."""
     start_timeout_seconds: float = 60.0
     """How long the port may take to open and the page to get ready."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        """An application either runs already or is started."""
+        if not self.address:
+            if self.reset_command or self.data_folder:
+                raise ValueError(
+                    "reset_command and data_folder are for applications that run at an address already"
+                )
+            return self
+        if self.command or self.serve:
+            raise ValueError(
+                "an application that runs at an address has neither a command nor a folder to serve"
+            )
+        parts = urlsplit(self.address)
+        try:
+            usable = parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS and bool(parts.port)
+        except ValueError:
+            usable = False
+        if not usable or parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
+            raise ValueError(
+                f"the address {self.address!r} must be http://127.0.0.1:PORT or http://localhost:PORT; the page belongs into"
+                " url_path, and a port of another machine can be forwarded to this one (ssh -L)"
+            )
+        return self
 
 
 class Preparation(Record):

@@ -139,11 +139,21 @@ def new(
         str, typer.Option("--from-pypi", help="Python package, as name or name==version.")
     ] = "",
     from_npm: Annotated[str, typer.Option("--from-npm", help="npm package, as name or name@version.")] = "",
+    url: Annotated[
+        str, typer.Option("--url", help="First page of an application that runs on this machine already.")
+    ] = "",
     category: Annotated[str, typer.Option(help="Application category (Table 11).")] = "Utility Tools",
     title: Annotated[str, typer.Option(help="Name that people use; made from NAME by default.")] = "",
     command: Annotated[
         str,
         typer.Option(help="Command that starts its server, with {venv}, {install}, {state} and {port}."),
+    ] = "",
+    reset_command: Annotated[
+        str,
+        typer.Option(help="With --url: command that puts it back to its clean state, before every attempt."),
+    ] = "",
+    data_folder: Annotated[
+        str, typer.Option(help="With --url: folder it keeps its data in, for evaluation functions to read.")
     ] = "",
     try_it: Annotated[bool, typer.Option("--try/--no-try", help="Install and start it once written.")] = True,
     data: DataOption = None,
@@ -160,12 +170,18 @@ def new(
       taskloom apps new datasette --from-pypi datasette --command "{venv}/bin/datasette -p {port}"
 
       taskloom apps new svgedit --from-npm svgedit
+
+      taskloom apps new tracker --url http://127.0.0.1:5000/ --reset-command "docker compose restart tracker"
     """
-    from cli.application_skeleton import npm_facts, pypi_facts, skeleton, write_entry
+    from cli.application_skeleton import npm_facts, pypi_facts, running_entry, skeleton, write_entry
     from resources.reading.catalog import load_application_categories, load_applications
 
-    if bool(from_pypi) == bool(from_npm):
-        raise CommandError("say where the application comes from: either --from-pypi or --from-npm.")
+    if [bool(from_pypi), bool(from_npm), bool(url)].count(True) != 1:
+        raise CommandError("say where the application comes from: one of --from-pypi, --from-npm and --url.")
+    if not url and (reset_command or data_folder):
+        raise CommandError("--reset-command and --data-folder are for applications that run already (--url).")
+    if url and command:
+        raise CommandError("--command starts an application; one that runs at a --url needs none.")
     if category not in load_application_categories():
         raise CommandError(
             f"{category!r} is not an application category; known: {', '.join(load_application_categories())}."
@@ -173,15 +189,14 @@ def new(
     file = catalog / "applications" / f"{name}.yaml"
     if file.exists() or name in load_applications(catalog if catalog.is_dir() else None):
         raise CommandError(f"there is already an application named {name!r}; take another name.")
-    facts = npm_facts(from_npm) if from_npm else pypi_facts(from_pypi)
-    entry = skeleton(
-        name,
-        title or name.replace("_", " ").capitalize(),
-        category,
-        facts,
-        from_npm=bool(from_npm),
-        command=command,
-    )
+    title = title or name.replace("_", " ").capitalize()
+    if url:
+        entry = running_entry(
+            name, title, category, url, reset_command=reset_command, data_folder=data_folder
+        )
+    else:
+        facts = npm_facts(from_npm) if from_npm else pypi_facts(from_pypi)
+        entry = skeleton(name, title, category, facts, from_npm=bool(from_npm), command=command)
     write_entry(file, entry)
     typer.echo(f"wrote {file}")
     if try_it:
@@ -190,18 +205,23 @@ def new(
 
 
 def _try(name: str, data: Path | None, catalog: Path, file: Path) -> None:
-    from environments.installing.applications import install_applications
+    from cli.application_skeleton import limits_of
+    from environments.installing.applications import install_applications, needs_installation
     from flows.settings import load_settings
     from resources.reading.catalog import load_application
 
     settings = load_settings(data=data, catalog=catalog)
-    result = install_applications([load_application(name, catalog)], settings.data)[0]
-    if result.outcome == "failed":
-        raise CommandError(
-            f"{name} cannot be installed: {result.reason}. Edit the installation in {file}.",
-            ExitCode.NEGATIVE_ANSWER,
-        )
-    typer.echo(f"installed in {result.seconds:.0f} s, {result.size_bytes / 1e6:.0f} MB")
+    application = load_application(name, catalog)
+    if needs_installation(application):
+        result = install_applications([application], settings.data)[0]
+        if result.outcome == "failed":
+            raise CommandError(
+                f"{name} cannot be installed: {result.reason}. Edit the installation in {file}.",
+                ExitCode.NEGATIVE_ANSWER,
+            )
+        typer.echo(f"installed in {result.seconds:.0f} s, {result.size_bytes / 1e6:.0f} MB")
+    for sentence in limits_of(application):
+        typer.echo(f"note: {sentence}")
     try:
         check(name, data=data, catalog=catalog)
     except CommandError as error:

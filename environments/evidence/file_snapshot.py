@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,8 @@ class FileSnapshots:
     """The sandbox home."""
     left_out: frozenset[str] = frozenset()
     """Entries of the home itself that are no evidence, such as a folder of installed programs."""
+    elsewhere: Mapping[str, Path] = field(default_factory=dict)
+    """Data folders outside of the home by application; shown as if they were the state folders of these."""
     _known: dict[str, tuple[tuple[_Stamp, ...], FileState]] = field(default_factory=dict)
 
     def take(self) -> tuple[tuple[FileState, ...], tuple[str, ...]]:
@@ -43,24 +46,27 @@ class FileSnapshots:
         states: list[FileState] = []
         directories: list[str] = []
         seen: dict[str, tuple[tuple[_Stamp, ...], FileState]] = {}
-        pending = [""]
+        pending = [("", self.home)]
+        for application, place in self.elsewhere.items():
+            directories.append(f"{APPLICATIONS_FOLDER}/{application}")
+            pending.append((directories[-1], place))
         while pending and len(states) < _MOST_FILES:
-            folder = pending.pop()
-            for entry in _entries(self.home / folder):
+            folder, place = pending.pop()
+            for entry in _entries(place):
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 if entry.name in _LEFT_OUT or (not folder and self._is_apart(entry.name)):
                     continue
                 try:
                     if entry.is_dir(follow_symlinks=False):
                         directories.append(path)
-                        pending.append(path)
+                        pending.append((path, Path(entry.path)))
                     elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(_COMPANIONS):
                         seen[path] = self._state(path, entry)
                         states.append(seen[path][1])
                 except OSError:
                     continue
         self._known = seen
-        return tuple(sorted(states, key=lambda state: state.path)), tuple(sorted(directories))
+        return tuple(sorted(states, key=lambda state: state.path)), tuple(sorted(set(directories)))
 
     def _is_apart(self, name: str) -> bool:
         return name in self.left_out or (name[0] == "." and name != APPLICATIONS_FOLDER)
@@ -86,6 +92,8 @@ class FileSnapshots:
             text = _as_text(content[: TEXT_LIMIT + 4])
             truncated = text is not None and len(content) > TEXT_LIMIT
         if text is not None:
+            for application, place in self.elsewhere.items():
+                text = text.replace(str(place), f"{_HOME_SHOWN_AS}/{APPLICATIONS_FOLDER}/{application}")
             text = text.replace(str(self.home), _HOME_SHOWN_AS)[:TEXT_LIMIT]
         return FileState(path=path, size=len(content), sha256=sha256, text=text, truncated=truncated)
 

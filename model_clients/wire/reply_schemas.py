@@ -5,6 +5,9 @@ from __future__ import annotations
 from pydantic import JsonValue
 
 _DROPPED = frozenset({"title", "default", "discriminator", "examples"})
+_WORDS = frozenset({"title", "description"})
+_NAMED_PARTS = frozenset({"properties", "$defs", "definitions"})
+_LISTED_PARTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _TOLD_IN_WORDS = (
     "minLength",
     "maxLength",
@@ -19,6 +22,25 @@ _TOLD_IN_WORDS = (
     "maxItems",
     "uniqueItems",
 )
+
+
+def wordless_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """The schema without titles and descriptions: prompts say in words what each field means, and are paid for once.
+
+    >>> wordless_schema({"title": "A", "type": "object", "properties": {"title": {"type": "string", "description": "x"}}})
+    {'type': 'object', 'properties': {'title': {'type': 'string'}}}
+    """
+    return {name: _wordless(name, value) for name, value in schema.items() if name not in _WORDS}
+
+
+def _wordless(name: str, value: JsonValue) -> JsonValue:
+    if name in _NAMED_PARTS and isinstance(value, dict):
+        return {key: wordless_schema(part) if isinstance(part, dict) else part for key, part in value.items()}
+    if name in _LISTED_PARTS and isinstance(value, list):
+        return [wordless_schema(part) if isinstance(part, dict) else part for part in value]
+    if name in ("items", "additionalProperties") and isinstance(value, dict):
+        return wordless_schema(value)
+    return value
 
 
 def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:

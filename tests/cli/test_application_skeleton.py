@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.application_skeleton import PackageFacts, _page_order, skeleton, write_entry
+from cli.application_skeleton import (
+    PackageFacts,
+    _page_order,
+    limits_of,
+    running_entry,
+    skeleton,
+    write_entry,
+)
 from cli.main import main
 from flows.errors import CommandError
 from resources.errors import CatalogError
@@ -42,6 +49,40 @@ def test_a_command_of_the_user_goes_before_any_guess(tmp_path: Path) -> None:
     assert load_application("board", tmp_path).launch.command == ("{node}", "my server.js", "{port}")
 
 
+def test_an_application_that_runs_already_has_an_address_a_first_page_and_its_limits(tmp_path: Path) -> None:
+    bare = running_entry("board", "Board", "Task Management", "localhost:5000/projects?view=all")
+    write_entry(tmp_path / "applications" / "board.yaml", bare)
+    written = load_application("board", tmp_path)
+    assert (written.launch.address, written.launch.url_path) == (
+        "http://localhost:5000",
+        "/projects?view=all",
+    )
+    said = limits_of(written)
+    assert len(said) == 4 and "launch.reset_command" in said[1] and "launch.data_folder" in said[2]
+    whole = running_entry(
+        "board",
+        "Board",
+        "Task Management",
+        "http://127.0.0.1/",
+        reset_command="docker restart 'my board'",
+        data_folder="kept",
+    )
+    write_entry(tmp_path / "other" / "applications" / "board.yaml", whole)
+    written = load_application("board", tmp_path / "other")
+    assert written.launch.address == "http://127.0.0.1:80"
+    assert written.launch.reset_command == ("docker", "restart", "my board")
+    assert Path(written.launch.data_folder).is_absolute() and len(limits_of(written)) == 2
+
+
+def test_an_address_of_another_machine_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match="ssh -L"):
+        write_entry(
+            tmp_path / "applications" / "board.yaml",
+            running_entry("board", "Board", "Office", "http://192.0.2.1:80/"),
+        )
+    assert list((tmp_path / "applications").iterdir()) == []
+
+
 def test_a_package_without_page_or_program_wants_a_command() -> None:
     with pytest.raises(CommandError, match="--command"):
         entry(PackageFacts("board==1.4.0", "1.4.0"))
@@ -61,8 +102,11 @@ def test_an_entry_that_breaks_a_rule_leaves_no_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["board"], "--from-pypi or --from-npm"),
-        (["board", "--from-pypi", "a", "--from-npm", "b"], "--from-pypi or --from-npm"),
+        (["board"], "one of --from-pypi, --from-npm and --url"),
+        (["board", "--from-pypi", "a", "--from-npm", "b"], "one of --from-pypi, --from-npm and --url"),
+        (["board", "--from-pypi", "a", "--url", "http://127.0.0.1:1/"], "one of --from-pypi"),
+        (["board", "--from-pypi", "a", "--reset-command", "b"], "run already (--url)"),
+        (["board", "--url", "http://127.0.0.1:1/", "--command", "b"], "needs none"),
         (["board", "--from-pypi", "a", "--category", "Tools"], "'Tools' is not an application category"),
         (["trac", "--from-pypi", "a"], "already an application named 'trac'"),
     ],

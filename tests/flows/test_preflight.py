@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.application_skeleton import running_entry, write_entry
 from flows.errors import CommandError
 from flows.running.preflight import check_keys, check_settings
 from flows.settings import Settings, load_settings
@@ -40,6 +41,19 @@ def test_a_budget_and_a_file_of_replies_that_cannot_be_read_are_named(tmp_path: 
         with pytest.raises(RequestRejectedError, match=file.name):
             check_settings(simulated(tmp_path, f"models.batch_in={file}"))
     check_settings(simulated(tmp_path))
+
+
+def test_an_application_with_one_state_for_everybody_is_used_by_one_environment(tmp_path: Path) -> None:
+    entry = running_entry("board", "Board", "Office", "http://127.0.0.1:5000/")
+    write_entry(tmp_path / "mine" / "applications" / "board.yaml", entry)
+
+    def settings(*assignments: str) -> Settings:
+        mine = ["applications=[board]", *assignments]
+        return load_settings(assignments=mine, catalog=tmp_path / "mine", data=tmp_path)
+
+    with pytest.raises(CommandError, match=r"board runs already .* environments=1"):
+        choose_applications(settings("environments=2"))
+    assert list(choose_applications(settings("environments=1"))[0]) == ["board"]
 
 
 def test_the_offline_writer_must_see_effects(tmp_path: Path) -> None:

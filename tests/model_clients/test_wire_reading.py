@@ -13,7 +13,7 @@ from pydantic import Field
 from model_clients.conversation import parse_reply
 from model_clients.errors import ReplyInvalidError
 from model_clients.limits.rate_reports import read_rate_report
-from model_clients.wire.reply_schemas import strict_schema
+from model_clients.wire.reply_schemas import strict_schema, wordless_schema
 from resources.record import Record
 from tests.model_clients.requests import Verdict
 from tests.servers.models.examples import example_of
@@ -90,6 +90,19 @@ def test_the_strict_form_requires_every_field_and_keeps_limits_as_words() -> Non
     assert "'discriminator'" not in text
     assert "'minLength':" not in text
     assert "(minLength 1)" in text
+
+
+def test_schemas_say_nothing_that_prompts_say_in_words() -> None:
+    class Note(Record):
+        """A note."""
+
+        title: str = Field(description="What it is called.", max_length=9)
+        description: list[Verdict] = Field(default_factory=list, description="Notes below.")
+
+    whole, lean = Note.model_json_schema(), wordless_schema(Note.model_json_schema())
+    assert "called" in str(whole) and "called" not in str(lean) and "A note" not in str(lean)
+    assert list(lean["properties"]) == ["title", "description"]  # type: ignore[arg-type]
+    assert "(maxLength 9)" in str(strict_schema(lean))
 
 
 @pytest.mark.parametrize(

@@ -140,6 +140,23 @@ def test_the_history_of_one_step_begins_that_of_the_next() -> None:
     assert "Create 'a'." in one.user[: one.stable] and "9 more steps" in one.user[one.stable :]
 
 
+def test_thoughts_without_end_are_cut_in_the_history_and_whole_requests_stay_short() -> None:
+    thought = "The form is open.\n" + "Let me think about it once more. " * 200
+    history = tuple(StepInHistory(step=number, function="wait", thought=thought) for number in range(1, 11))
+    asked = ActorInput(
+        application="notes",
+        title="Notes",
+        manual="Press New.",
+        instruction="Create 'a'.",
+        history=history,
+        steps_left=9,
+        screenshot=Screenshot.of(b"one"),
+    )
+    user = asked.rendered().user
+    assert user.count("Thought: The form is open. Let me think") == 10 and user.count("…") == 10
+    assert len(user) < 5000
+
+
 def test_requests_hold_what_stays_before_what_grows_before_what_differs() -> None:
     system, user = first_request(STEP, stage="s", item_id="i").messages
     kinds = [(item.kind, getattr(item, "cacheable", False)) for item in (*system.content, *user.content)]

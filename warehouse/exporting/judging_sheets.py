@@ -89,6 +89,9 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
     """
     if task.simulated:
         raise UnjudgeableError("it runs on simulated applications")
+    for name in sorted({node.application for node in task.graph.nodes}):
+        if name in source.applications and source.applications[name].launch.address:
+            raise UnjudgeableError(f"{name} is not started by taskloom, so no other machine can start it")
     graph = task.graph.to_networkx()
     several = len(task.graph.nodes) > 1
     nodes = {node.instance_id: node for node in task.graph.nodes}

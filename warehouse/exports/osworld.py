@@ -77,6 +77,8 @@ def _fields(task: Task, source: ExportSource) -> dict[str, object]:
     for name in names:
         if name not in source.applications:
             raise InexpressibleError(f"the application {name} is not stored")
+        if source.applications[name].launch.address:
+            raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
     applications = WorldlyApplications(source.applications, ()).in_world(task.world)
     single = len(conditions) == 1
     return {

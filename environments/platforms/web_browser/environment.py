@@ -94,6 +94,7 @@ class WebEnvironment:
                 self._tabs = None
             browser, own = await self._start_browser(self._sandbox, hosting.restart(applications, without))
             await own.start_anew()
+            cast(FileSnapshots, self._files).elsewhere = dict(hosting.data_folders)
             self._tabs = TabSet(
                 self._settings, browser, hosting, applications, self._save, self._note_blocked
             )

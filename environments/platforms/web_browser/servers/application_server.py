@@ -166,6 +166,16 @@ def _fill_state_files(state: Path, port: int) -> None:
                 path.write_bytes(content.replace(b"{port}", str(port).encode()))
 
 
+async def wait_until_open(port: int, limit_seconds: float) -> bool:
+    """Whether something accepts connections on a loopback port within the time limit."""
+    deadline = asyncio.get_running_loop().time() + limit_seconds
+    while not await _is_open(port):
+        if asyncio.get_running_loop().time() > deadline:
+            return False
+        await asyncio.sleep(_POLL_SECONDS)
+    return True
+
+
 async def _is_open(port: int) -> bool:
     try:
         _, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 1)

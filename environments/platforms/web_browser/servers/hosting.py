@@ -12,6 +12,7 @@ from environments.installing.node_finding import find_node
 from environments.machines.bubblewrap import WITHOUT, is_confined
 from environments.machines.sandbox import Sandbox
 from environments.platforms.web_browser.servers.application_server import ApplicationServer, Confinement
+from environments.platforms.web_browser.servers.running_application import data_folder, put_back
 from environments.platforms.web_browser.servers.static_server import StaticServer
 from environments.platforms.web_browser.servers.template_state import (
     fill_placeholders,
@@ -36,6 +37,8 @@ class Hosting:
         self._static: dict[Path, StaticServer] = {}
         self._ports: dict[str, int] = {}
         self._revived: dict[str, int] = {}
+        self.data_folders: dict[str, Path] = {}
+        """Folders outside of the sandbox where applications that run already keep their data."""
 
     async def restart(self, applications: Sequence[Application], without: Collection[str] = ()) -> None:
         """Stop all servers, empty the home, set up the clean states and fixtures of `applications` and start them.
@@ -61,6 +64,7 @@ class Hosting:
                 await asyncio.to_thread(lay_state, template, state)
         self._sandbox.lay_fixtures(applications, without)
         self._revived.clear()
+        self.data_folders.clear()
         outcomes = await asyncio.gather(
             *(self._start_patiently(item) for item in applications), return_exceptions=True
         )
@@ -71,7 +75,8 @@ class Hosting:
 
     def address(self, application: Application) -> str:
         """The address at which the browser opens `application`."""
-        return f"http://127.0.0.1:{self._ports[application.name]}{application.launch.url_path}"
+        origin = application.launch.address.rstrip("/") or f"http://127.0.0.1:{self._ports[application.name]}"
+        return f"{origin}{application.launch.url_path}"
 
     def port(self, application: str) -> int:
         """The port of a running application."""
@@ -137,6 +142,12 @@ class Hosting:
             await self._start(application)
 
     async def _start(self, application: Application, port: int = 0) -> None:
+        if application.launch.address:
+            self._ports[application.name] = await put_back(application)
+            folder = data_folder(application)
+            if folder is not None:
+                self.data_folders[application.name] = folder
+            return
         places = self._places(application)
         state = self._sandbox.state_folder(application.name)
         values = {**places, "home": str(self._sandbox.home), "state": str(state)}
