@@ -93,13 +93,14 @@ def verify(
 
 
 def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examined:
-    from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+    from evaluators_api.interpreter.sandbox import EvaluationSandbox
     from flows.examining.evidence_folder import read_evidence_folder
     from flows.examining.examination import examine_file
+    from flows.wiring import sandbox_settings
     from resources.reading.catalog import load_resource_categories
 
     folder = read_evidence_folder(evidence)
-    with EvaluationSandbox(SandboxSettings(isolation=settings.isolation)) as sandbox:
+    with EvaluationSandbox(sandbox_settings(settings)) as sandbox:
         return examine_file(
             function,
             folder,

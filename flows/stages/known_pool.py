@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 
+from evaluators_api.interpreter.static_analysis import analyse
 from resources.applications import Application
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.settled_ends import unsettled
@@ -13,6 +15,7 @@ from taskgraph.records.trajectory import Trajectory
 from warehouse.store import Warehouse
 
 _ACCEPTED = "trajectory_id IN (SELECT trajectory_id FROM verifications WHERE accepted)"
+_LOG = logging.getLogger(__name__)
 _SET_ASIDE = (
     "termination = 'finished' AND trajectory_id NOT IN (SELECT trajectory_id FROM verifications WHERE accepted)"
     " AND subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
@@ -24,14 +27,15 @@ def load_verified(
 ) -> dict[str, VerifiedSubtask]:
     """Verified subtasks of `applications` by id, if they were verified with the same version.
 
-    A subtask whose application now has another version is left out: it must be verified again.
+    A subtask whose application now has another version is left out, and so is one whose function is no longer admitted by static
+    analysis: these must be verified again.
     """
     same = {
         stored.name
         for stored in warehouse.read(Application)
         if stored.name in applications and stored.version == applications[stored.name].version
     }
-    functions = {item.subtask_id: item for item in warehouse.read(EvaluationFunction, "accepted")}
+    functions = {item.subtask_id: item for item in _admitted(warehouse.read(EvaluationFunction, "accepted"))}
     trajectories: dict[str, dict[str, Trajectory]] = {}
     for trajectory in warehouse.read(Trajectory, _ACCEPTED):
         trajectories.setdefault(trajectory.subtask_id, {})[trajectory.instance_id] = trajectory
@@ -48,6 +52,21 @@ def load_verified(
             found[subtask.subtask_id] = VerifiedSubtask(
                 subtask=subtask, function=function, trajectories=tuple(wanted)
             )
+    return found
+
+
+def _admitted(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunction]:
+    """Those of `functions` that static analysis admits as it is now; it looks at each source once in a process."""
+    found, refused = [], []
+    for function in functions:
+        problems = analyse(function.source, function.parameter_names).problems
+        (refused if problems else found).append(function)
+    if refused:
+        _LOG.warning(
+            "%d accepted functions are no longer admitted, so their subtasks count as unverified: %s",
+            len(refused),
+            ", ".join(sorted(item.subtask_id for item in refused)),
+        )
     return found
 
 

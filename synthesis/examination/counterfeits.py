@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.state.editing import losses, moved, replaced, undone, with_text, without_files
+from evaluators_api.state.editing import Edited, losses, moved, replaced, undone, with_text, without_files
 from evaluators_api.state.effects import file_changes
 from evaluators_api.state.further_editing import done_twice, emptied_texts, put_first, rows_alike
+from evaluators_api.state.mixing import exchanged, halved
 from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
@@ -39,6 +40,7 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
     yield from _spread(tuple(_undone(subject)))
     yield from _spread(tuple(_wrong_values(subject, values)))
     yield from _spread(tuple(_wrong_places(subject)))
+    yield from _spread(tuple(_mixed(subject)))
     yield from other_content_given(subject)
     yield from _losses(subject)
     yield from _beside(subject)
@@ -130,6 +132,19 @@ def _wrong_places(subject: Subject) -> Iterator[Case]:
         if effect.kind == "added" and _AT_END.search(subject.positive.instruction):
             for edited in put_first(subject.start, subject.end, effect):
                 yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
+
+
+def _mixed(subject: Subject) -> Iterator[Case]:
+    """All values are there, but not together: two are exchanged, or a record is there in two halves."""
+    mixed: tuple[tuple[CaseFamily, Iterator[Edited]], ...] = (
+        ("swapped_values", exchanged(subject.start, subject.end, subject.guarded)),
+        ("half_records", halved(subject.start, subject.end, subject.guarded, altered)),
+    )
+    for family, found in mixed:
+        for edited in found:
+            if not subject.reached(edited.evidence):
+                parameters = subject.positive.parameters
+                yield Case(family, edited.description, parameters, edited.evidence, subject.start)
 
 
 def _losses(subject: Subject) -> Iterator[Case]:

@@ -81,10 +81,13 @@ def examine(
 
     Wrong work counts as rejected only when the function answered with failure; where it crashed or was refused it survives,
     with the reason. A function that fails where nothing was done may be excused where what it is asked about was so
-    before the first step of another recording. Mutants are left out when the function does not pass the positive.
+    before the first step of another recording. Mutants are left out when the function does not pass the positive, and all cases
+    when it is refused there: it is not a function that could be held against anything.
     """
     examiner = _Examiner(source, positive, sandbox)
     first = examiner.positive()
+    if first.outcome == "refused":
+        return FunctionQuality(positive_message=told(first), routes=routes)
     discerning = not examiner.passes_at_start(positive.parameters, positive.initial_evidence)
     judged = [examiner.judge(case, discerning) for case in cases]
     families = tuple(
@@ -248,7 +251,9 @@ def _kills(family: CaseFamily, judged: Sequence[_Judgement]) -> FamilyKills:
 def _survivor(judgement: _Judgement) -> str:
     """What was done, and what the function said."""
     case, evaluation = judgement.case, judgement.evaluation
-    if evaluation.outcome != "result" or case.family in GENUINE_FAMILIES:
+    if evaluation.outcome != "result":
+        return f"{case.description} (it gave no answer: {told(evaluation)})"
+    if case.family in GENUINE_FAMILIES:
         return f"{case.description} (it said: {told(evaluation)})"
     held = [
         f"{call.check}({', '.join(repr(value[:60]) for value in call.arguments.values())})"

@@ -21,6 +21,8 @@ _REMEDIES: Mapping[CaseFamily, str] = {
     "undone_change": "Check each change that the work makes.",
     "wrong_value": "Compare whole values at their place, not only that something is there or contains a word.",
     "wrong_place": "Check the place of a value: its file, its row, its field.",
+    "swapped_values": "Check each value at the field, and in the record, that it belongs to.",
+    "half_records": "Ask in one check for all values of a record, not for each of them anywhere.",
     "collateral_loss": "Check that all else is as it was at the start.",
     "untouched_product": "Compare with the state at the start: the work must have changed it.",
     "second_positive": "Do not demand a certain route; check the state that every way of doing it leads to.",
@@ -46,11 +48,15 @@ def unacceptable(quality: FunctionQuality, thresholds: Thresholds) -> tuple[str,
         reasons.append(
             f"It does not pass the recording in which the subtask was done: {quality.positive_message}"
         )
+        if not quality.families:
+            return tuple(reasons)
     for kills in quality.families:
         wrong = kills.total - kills.killed
         if wrong:
-            verb = "rejects" if kills.family in GENUINE_FAMILIES else "accepts"
-            reasons.append(f"It wrongly {verb} {wrong} of {kills.total} cases of the family {kills.family}.")
+            verb = "accept" if kills.family in GENUINE_FAMILIES else "reject"
+            reasons.append(
+                f"It does not {verb} {wrong} of {kills.total} cases of the family {kills.family}, as it should."
+            )
     if quality.unguarded_changes:
         reasons.append(
             f"It does not notice when {len(quality.unguarded_changes)} of the changes that the work makes are missing."
@@ -81,7 +87,7 @@ def feedback(quality: FunctionQuality, thresholds: Thresholds | None = None) -> 
         if kills.killed == kills.total:
             continue
         genuine = kills.family in GENUINE_FAMILIES
-        lines.append(f"It said {'failure' if genuine else 'success'} although:")
+        lines.append(f"It did not say {'success' if genuine else 'failure'} although:")
         lines += [f"  - {survivor}" for survivor in kills.survivors[:_SHOWN_SURVIVORS]]
         if len(kills.survivors) > _SHOWN_SURVIVORS:
             lines.append(f"  - and {len(kills.survivors) - _SHOWN_SURVIVORS} more of this kind")

@@ -22,6 +22,8 @@ CaseFamily = Literal[
     "undone_change",
     "wrong_value",
     "wrong_place",
+    "swapped_values",
+    "half_records",
     "collateral_loss",
     "untouched_product",
     "second_positive",
