@@ -13,7 +13,7 @@ import argparse
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -195,17 +195,30 @@ def described(judgement: Judgement, report: AcceptanceReport) -> str:
     return "\n".join(lines)
 
 
-def keep_report(judgement: Judgement, report: AcceptanceReport, place: Path = REPORT) -> None:
-    """Write rates and mistakes as JSON beside the other results."""
-    content = {
-        "rates": report.model_dump(mode="json"),
-        "outcomes": [item.model_dump(mode="json", exclude={"provenance"}) for item in judgement.outcomes],
-        "mistakes": [item.model_dump(mode="json") for item in judgement.mistakes],
+def keep_report(
+    judgement: Judgement, report: AcceptanceReport, place: Path = REPORT, *, outcomes: bool = False
+) -> None:
+    """Write rates and mistakes as JSON, an entry per line; with `outcomes` every verdict, as the import of outcomes reads them."""
+    fields = {"outcome_id", "provenance"}
+    content: dict[str, object] = {
+        **report.model_dump(mode="json"),
+        "mistakes": [item.model_dump(mode="json", exclude=fields) for item in judgement.mistakes],
         "not_counted": judgement.invalid,
         "without_function": judgement.without_function,
     }
+    if outcomes:
+        content["outcomes"] = [item.model_dump(mode="json", exclude=fields) for item in judgement.outcomes]
     place.parent.mkdir(exist_ok=True)
-    place.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    place.write_text("{\n" + ",\n".join(_lines(content)) + "\n}\n", encoding="utf-8")
+
+
+def _lines(content: Mapping[str, object]) -> Iterator[str]:
+    for name, value in content.items():
+        if isinstance(value, list) and value:
+            entries = ",\n".join(f"    {json.dumps(entry, ensure_ascii=False)}" for entry in value)
+            yield f"  {json.dumps(name)}: [\n{entries}\n  ]"
+        else:
+            yield f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def _mistakes(mistakes: Iterable[JudgedOutcome]) -> list[str]:
@@ -221,7 +234,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.labelled_work", description=__doc__)
     parser.add_argument("--warehouse", type=Path, default=DATA / "warehouse")
     parser.add_argument("--perform", action="store_true", help="perform first what is not performed yet")
-    parser.add_argument("--report", type=Path, help="write the results to this file")
+    parser.add_argument(
+        "--report", type=Path, help="write every verdict to this file, which taskloom imports"
+    )
     given = parser.parse_args()
     cases = load_cases()
     if given.perform:
@@ -230,7 +245,7 @@ def main() -> None:
     report = acceptance_report(judgement.outcomes)
     print(described(judgement, report))
     if given.report is not None:
-        keep_report(judgement, report, given.report)
+        keep_report(judgement, report, given.report, outcomes=True)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from resources.reading.catalog import load_applications
 from taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.evidence import ClipboardState, Evidence, FileState
+from taskgraph.records.judged_outcome import JudgedOutcome
+from warehouse.imports import labelled_outcomes
 from warehouse.store import Warehouse
 
 ENTRY = """
@@ -230,7 +232,26 @@ def test_the_report_is_kept_with_every_mistake(entry: Write, tmp_path: Path) -> 
     cases = read_cases(entry())
     function = function_of(cases)
     judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]})
-    keep_report(judgement, acceptance_report(judgement.outcomes), tmp_path / "report.json")
+    rates = acceptance_report(judgement.outcomes)
+    keep_report(judgement, rates, tmp_path / "report.json")
     report = json.loads((tmp_path / "report.json").read_text())
-    assert AcceptanceReport.model_validate(report["rates"]).overall.true_negative.count == 1
+    assert (
+        AcceptanceReport.model_validate({name: report[name] for name in AcceptanceReport.model_fields})
+        == rates
+    )
     assert [item["case_id"].split(": ")[1] for item in report["mistakes"]] == ["a", "c"]
+    assert "outcomes" not in report
+
+
+def test_every_verdict_is_written_on_a_line_for_the_import(entry: Write, tmp_path: Path) -> None:
+    cases = read_cases(entry())
+    function = function_of(cases)
+    judgement = judge(cases, kept(tmp_path, cases, {}), {function.subtask_id: [function]})
+    keep_report(judgement, acceptance_report(judgement.outcomes), tmp_path / "report.json", outcomes=True)
+    found = [
+        item for item in labelled_outcomes.read(tmp_path / "report.json") if isinstance(item, JudgedOutcome)
+    ]
+    assert [(item.case_id, item.accepted) for item in found] == [
+        (item.case_id, item.accepted) for item in judgement.outcomes
+    ]
+    assert len((tmp_path / "report.json").read_text().splitlines()) < 5 * len(found) + 20

@@ -91,7 +91,7 @@ def test_a_function_that_crashes_on_wrong_work_has_not_judged_it(shared_sandbox:
     )
     quality = examine(crashing, POSITIVE, CASES, shared_sandbox, mutate=False)
     survivors = {kills.family: kills.survivors for kills in quality.families}
-    assert "it said: crashed: ZeroDivisionError" in survivors["no_op"][0]
+    assert "it gave no answer: crashed: ZeroDivisionError" in survivors["no_op"][0]
 
 
 def test_what_was_so_before_the_first_step_is_excused(shared_sandbox: EvaluationSandbox) -> None:
