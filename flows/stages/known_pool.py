@@ -57,7 +57,8 @@ def load_verified(
 
 def _admitted(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunction]:
     """Those of `functions` that static analysis admits as it is now; it looks at each source once in a process."""
-    found, refused = [], []
+    found: list[EvaluationFunction] = []
+    refused: list[EvaluationFunction] = []
     for function in functions:
         problems = analyse(function.source, function.parameter_names).problems
         (refused if problems else found).append(function)
