@@ -98,12 +98,12 @@ def _makes(maker: Teller, thing: Thing, reader: Teller, book: Phrasebook) -> boo
 
 def _last_named(mentions: Mentions, mention: Mention, thing: Thing) -> str:
     """The value of the last thing of the same category that the text has spoken of before a mention."""
-    found: list[tuple[int, str]] = []
+    found: list[tuple[int, bool, str]] = []
     for number, earlier in mentions.found.items():
         if number == mention.number or earlier.start >= mention.start or earlier.end >= mention.end:
             continue
         teller = mentions.tellers[number]
         for item in (*teller.inputs, *teller.outputs):
             if item.category == thing.category:
-                found.append((earlier.start, item.value))
-    return max(found)[1] if found else ""
+                found.append((earlier.start, item in teller.outputs, item.value))
+    return max(found)[2] if found else ""

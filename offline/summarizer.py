@@ -49,14 +49,15 @@ def _told(
 ) -> str:
     """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up.
 
-    Half of the tries say what people call the things.
+    Half of the tries say what people call the things, and the first half what it is all for.
     """
     listed = sum(len(words.split()) for words in instructions)
     texts = []
     for number in range(_TRIES):
         random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())
         voice = random.choice(_VOICES)
-        texts.append(tell(graph, book, order, voice, random, called if random.random() < 0.5 else {}))
+        names = called if random.random() < 0.5 else {}
+        texts.append(tell(graph, book, order, voice, random, names, says_why=number < _TRIES // 2))
         if len(texts[-1].split()) < listed:
             break
     return min(texts, key=lambda text: len(text.split()))

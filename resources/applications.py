@@ -198,6 +198,8 @@ class SubtaskPhrases(Record):
     """What one wants to have, such as goes on after "I need": "{csv_path} attached to {page_title}[ in Trac]"."""
     product: str = ""
     """The words for what it makes: "the CSV export of {table_name}"; empty where others read nothing of it."""
+    purposes: tuple[str, ...] = ()
+    """What one wants it for, such as goes on after the request and a comma: "so that everybody finds it"."""
 
 
 class ExampleSubtask(SubtaskTemplate):
@@ -215,12 +217,26 @@ class ExampleSubtask(SubtaskTemplate):
     """How people speak of it; without them it is told in the words of its instruction."""
     useless_for: tuple[str, ...] = ()
     """Applications and curated subtasks (`drawio.open_diagram`) that nobody wants to take what it makes, although they could."""
+    subjects: tuple[str, ...] = ()
+    """Per parameter set, what it is about; empty where it goes with everything. What is copied or drawn about one thing is
+    not put where another is the subject."""
+    core: bool = False
+    """Whether it is one of those that a small build takes (`exploration.core_only`): those that link up best."""
 
     @property
     def template(self) -> SubtaskTemplate:
         """The subtask without its worked examples, as models are shown it."""
         return SubtaskTemplate.model_validate(
-            self.model_dump(exclude={"worked_example", "second_example", "phrases", "useless_for"})
+            self.model_dump(
+                exclude={
+                    "worked_example",
+                    "second_example",
+                    "phrases",
+                    "useless_for",
+                    "subjects",
+                    "core",
+                }
+            )
         )
 
 

@@ -36,19 +36,18 @@ def load_verified(
         if stored.name in applications and stored.version == applications[stored.name].version
     }
     functions = {item.subtask_id: item for item in _admitted(warehouse.read(EvaluationFunction, "accepted"))}
-    trajectories: dict[str, dict[str, Trajectory]] = {}
+    trajectories: dict[str, list[Trajectory]] = {}
     for trajectory in warehouse.read(Trajectory, _ACCEPTED):
-        trajectories.setdefault(trajectory.subtask_id, {})[trajectory.instance_id] = trajectory
+        trajectories.setdefault(trajectory.subtask_id, []).append(trajectory)
     found = {}
     for subtask in warehouse.read(Subtask):
         function = functions.get(subtask.subtask_id)
-        performed = trajectories.get(subtask.subtask_id, {})
+        performed = trajectories.get(subtask.subtask_id, [])
         if subtask.application not in same or function is None or not performed:
             continue
         order = subtask.available_parameters
-        wanted = [item for item in performed.values() if item.parameters in order]
-        wanted.sort(key=lambda item: order.index(item.parameters))
-        if len(wanted) == len(subtask.available_parameters):
+        wanted = _first_of_each([item for item in performed if item.parameters in order], order)
+        if len({item.instance_id for item in wanted}) == len(order):
             found[subtask.subtask_id] = VerifiedSubtask(
                 subtask=subtask, function=function, trajectories=tuple(wanted)
             )
@@ -69,6 +68,15 @@ def _admitted(functions: Iterable[EvaluationFunction]) -> list[EvaluationFunctio
             ", ".join(sorted(item.subtask_id for item in refused)),
         )
     return found
+
+
+def _first_of_each(
+    trajectories: Sequence[Trajectory], order: Sequence[Mapping[str, str]]
+) -> list[Trajectory]:
+    """One trajectory per parameter set in their order, the earliest of each, then the others."""
+    trajectories = sorted(trajectories, key=lambda item: (order.index(item.parameters), item.attempt))
+    first = {item.instance_id: item for item in reversed(trajectories)}
+    return sorted(trajectories, key=lambda item: item is not first[item.instance_id])
 
 
 def load_set_aside(warehouse: Warehouse) -> dict[str, tuple[Trajectory, ...]]:

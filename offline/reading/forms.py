@@ -14,7 +14,13 @@ _HIDDEN = str.maketrans(
     {".": "\x01", ",": "\x02", ";": "\x03", " ": "\x04", "!": "\x05", "?": "\x06", ":": "\x07"}
 )
 _SHOWN = str.maketrans({code: chr(letter) for letter, code in _HIDDEN.items()})
-_END = r"(?=\s*(?:$|[.;!?](?:\s|$)|,|\band\b|\bthen\b))"
+_ENDS = r"$|[.;!?](?:\s|$)|,|\band\b|\bthen\b"
+
+
+_ONE = r"\S(?:(?!\b(?:then|and)\b).)*?"
+"""The words for one thing."""
+_SEVERAL = r"\S(?:(?!\bthen\b).)*?\band\b(?:(?!\b(?:then|and)\b).)*?"
+"""The words for several things."""
 
 
 def hidden(text: str) -> str:
@@ -43,6 +49,8 @@ class Form:
     """Whether it says what is wanted, so that how it comes about may be told later."""
     head: re.Pattern[str] | None = None
     """For what is told in one with another request: the beginning that both share."""
+    listed: str = ""
+    """For what is said of several things: the hole in which they are listed."""
 
 
 def forms_of(teller: Teller) -> list[Form]:
@@ -62,7 +70,20 @@ def forms_of(teller: Teller) -> list[Form]:
             holes = dict(form.holes)
             _pattern(head, teller, holes, 0)
             found.append(Form(form.pattern, holes, is_wish, beginning))
+        found += _listed(phrase, teller, is_wish=is_wish)
     return found
+
+
+def _listed(phrase: str, teller: Teller, *, is_wish: bool) -> list[Form]:
+    """The form that says the same of several things: the first hole holds a list."""
+    parts = parts_of(phrase.strip(" ,"))
+    first = next((part for part in parts if part.kind == "hole"), None)
+    after = phrase.partition(f"{{{first.text}}}")[2] if first is not None else ""
+    if first is None or not after.partition("[")[0].strip(" |") or teller.reads(first.text) is None:
+        return []
+    form = _form(phrase, teller, is_wish=is_wish)
+    lists = form.pattern.pattern.replace(_ONE, _SEVERAL, 1)
+    return [Form(re.compile(lists, re.IGNORECASE), form.holes, is_wish, listed=first.text)]
 
 
 def product_form(teller: Teller) -> Form | None:
@@ -77,7 +98,8 @@ def product_form(teller: Teller) -> Form | None:
 def _form(phrase: str, teller: Teller, *, is_wish: bool, first: int = 0) -> Form:
     holes: dict[str, str] = {}
     pattern = _pattern(phrase, teller, holes, first)
-    return Form(re.compile(rf"(?<![\w/]){pattern}{_END}", re.IGNORECASE), holes, is_wish)
+    ends = "|".join((_ENDS, *(rf"\b{re.escape(item)}" for item in teller.phrases.purposes)))
+    return Form(re.compile(rf"(?<![\w/]){pattern}(?=\s*(?:{ends}))", re.IGNORECASE), holes, is_wish)
 
 
 def _pattern(phrase: str, teller: Teller, holes: dict[str, str], first: int) -> str:
@@ -94,7 +116,7 @@ def _pattern(phrase: str, teller: Teller, holes: dict[str, str], first: int) -> 
         elif part.kind == "hole" and teller.reads(part.text) is not None:
             group = f"h{first + len(holes)}"
             holes[group] = part.text
-            pattern += rf"(?P<{group}>\S(?:(?!\b(?:then|and)\b).)*?)"
+            pattern += f"(?P<{group}>{_ONE})"
         elif part.kind == "hole":
             pattern += literal(values[part.text])
     return pattern

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from offline.reading.forms import forms_of, hidden, literal, product_form, shown
+from offline.reading.forms import Form, forms_of, hidden, literal, product_form, shown
 from offline.telling.phrasebook import Phrasebook, Teller
 
 _SENTENCE_END = re.compile("[.?!](?=\\s|$)|[\x01\x05\x06]”(?=\\s+[A-Z]|$)")
 _PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
+_ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
 _PRONOUNS = ("it", "this", "that", "them")
 
 
@@ -28,6 +29,8 @@ class Mention:
     """The words that stand for what it reads, by hole."""
     is_wish: bool = False
     """Whether it says what is wanted, not what is to be done next."""
+    around: tuple[tuple[int, int], ...] = ()
+    """For one of several things of which the same is said: where that stands."""
 
 
 class Mentions:
@@ -54,6 +57,8 @@ class Mentions:
             if apart and mention.number not in self.found:
                 self.found[mention.number] = mention
                 self.spans.append((mention.start, mention.end))
+        self.spans += [span for mention in self.found.values() for span in mention.around]
+        self.spans += _purposes(self.text, tellers)
         for teller in tellers:
             if teller.number not in self.found and book.says_all(teller):
                 self._find_inside(teller)
@@ -80,10 +85,27 @@ class Mentions:
                         for group, hole in form.holes.items()
                         if group in part.re.groupindex
                     }
-                    if self._fits(teller, holes):
+                    if form.listed:
+                        yield from self._in_a_list(teller, form, match, holes, start)
+                    elif self._fits(teller, holes):
                         yield Mention(
                             teller.number, start + match.start(), start + match.end(), holes, form.is_wish
                         )
+
+    def _in_a_list(
+        self, teller: Teller, form: Form, match: re.Match[str], holes: Mapping[str, str], start: int
+    ) -> Iterator[Mention]:
+        """The element of a list that can stand for what the subtask reads first."""
+        group = next(name for name, hole in form.holes.items() if hole == form.listed)
+        begin, end = start + match.start(group), start + match.end(group)
+        for item in _ELEMENT.finditer(match.group(group)):
+            is_thing = re.match(r"the |that |[“`]|\S+[./]", item.group(1), re.IGNORECASE)
+            if is_thing and self._fits(teller, {**holes, form.listed: item.group(1)}):
+                around = ((start + match.start(), begin), (end, start + match.end()))
+                element = {**holes, form.listed: item.group(1)}
+                yield Mention(
+                    teller.number, begin + item.start(1), begin + item.end(1), element, form.is_wish, around
+                )
 
     def _verbatim(self, teller: Teller) -> Iterator[Mention]:
         """The places that ask in the words of the subtask's own instruction."""
@@ -103,7 +125,7 @@ class Mentions:
                 continue
             if self.is_called(plain, thing.value):
                 continue
-            called = [category.again, *_PRONOUNS]
+            called = [category.again, f"that {category.again.removeprefix('the ')}", *_PRONOUNS]
             if not thing.value:
                 called += [category.named, category.again]
             if plain.endswith(tuple(item.casefold() for item in called if item)) or self._product_in(
@@ -167,6 +189,14 @@ def names(words: str, value: str) -> bool:
     (True, False)
     """
     return bool(re.search(rf"(?<![\w/]){re.escape(value)}(?![\w/])", words))
+
+
+def _purposes(text: str, tellers: Sequence[Teller]) -> Iterator[tuple[int, int]]:
+    """The places that say what a subtask is wanted for."""
+    for teller in tellers:
+        for purpose in teller.phrases.purposes:
+            for match in re.finditer(re.escape(purpose), text, re.IGNORECASE):
+                yield match.span()
 
 
 def _sentences(text: str) -> Iterator[tuple[int, str]]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from offline.telling.phrasebook import Phrasebook, Teller, name, parts_of
 from offline.telling.references import Discourse, Entity
+from offline.telling.sentences import enumerated
 from prompts.inputs import ResourceLink
 from resources.path_parts import with_path_parts
 
@@ -47,6 +48,17 @@ class Graph:
         return [number for number in self.tellers if number not in producers]
 
 
+def _cut(phrase: str) -> tuple[str, str, str]:
+    """A phrase before its first hole, the name in it, and what follows.
+
+    >>> _cut("attach {csv_path}| to {page_title}")
+    ('attach ', 'csv_path', '| to {page_title}')
+    """
+    before, _, after = phrase.partition("{")
+    hole, _, rest = after.partition("}")
+    return before, hole, rest
+
+
 class Clauses:
     """Tells subtasks one after the other; knows what was told."""
 
@@ -60,6 +72,7 @@ class Clauses:
         self._graph, self.book, self.embeds = graph, book, embeds
         self.discourse = Discourse(book, called=called or {})
         self.told: set[int] = set()
+        self.order_told: list[int] = []
 
     def tell(
         self, number: int, mood: Mood = "request", *, after_boundary: bool = False, pronouns: bool = True
@@ -67,6 +80,7 @@ class Clauses:
         """The clause of a subtask, which then counts as told."""
         teller = self._graph.tellers[number]
         self.told.add(number)
+        self.order_told.append(number)
         phrase = (teller.phrases.wish if mood == "wish" else "") or teller.phrases.request
         if after_boundary:
             phrase = phrase.partition("|")[2]
@@ -78,6 +92,39 @@ class Clauses:
             self.discourse.mention(entity)
         return " ".join(text.split())
 
+    def frame(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
+        """What requests have in common that say the same of different things: "attach … to the page", with its values.
+
+        Empty where the first thing that a phrase names is not read, or nothing that must be said follows it.
+        """
+        teller = self._graph.tellers[number]
+        before, hole, rest = _cut((teller.phrases.wish if mood == "wish" else "") or teller.phrases.request)
+        if not rest.partition("[")[0].strip(" |") or teller.reads(hole) is None:
+            return ()
+        values = with_path_parts(teller.parameters)
+        filled = [values.get(part.text, part.text) for part in parts_of(rest) if part.kind != "boundary"]
+        return (teller.application, before, *filled)
+
+    def tell_together(self, numbers: Sequence[int], mood: Mood = "request") -> str:
+        """One clause for subtasks of one frame: what is said of all of their first things."""
+        texts: list[str] = []
+        rest = ""
+        for number in numbers:
+            teller = self._graph.tellers[number]
+            before, hole, rest = _cut(
+                (teller.phrases.wish if mood == "wish" else "") or teller.phrases.request
+            )
+            texts.append(self._filled(f"{'' if texts else before}{{{hole}}}", teller, mood, False)[0])
+            self.told.add(number)
+            self.order_told.append(number)
+        last = self._graph.tellers[numbers[-1]]
+        ending, _ = self._filled(rest, last, mood, False)
+        for number in numbers:
+            for entity in self._made(self._graph.tellers[number]):
+                self.discourse.mention(entity)
+        self.discourse.focus = None
+        return " ".join((enumerated(texts) + ending).split())
+
     def _focus(
         self, phrase: str, teller: Teller, made: Sequence[Entity], objects: Sequence[Entity]
     ) -> Entity | None:
@@ -86,6 +133,14 @@ class Clauses:
         if made:
             return made[0] if first == teller.outputs[0].hole else None
         return objects[0] if len(objects) == 1 else None
+
+    def can_be_told(self, number: int) -> bool:
+        """Whether everything that a subtask reads was told, or is told with it."""
+        producers = {link.producer for link in self._graph.links if link.consumer == number}
+        return all(
+            producer in self.told or (self.embeds and self.book.says_all(self._graph.tellers[producer]))
+            for producer in producers
+        )
 
     def head(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
         """What requests that can be told in one have in common; empty where the phrase has no boundary."""

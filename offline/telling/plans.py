@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from offline.telling.clauses import Clauses, Graph, Mood
-from offline.telling.phrasebook import Phrasebook
+from offline.telling.phrasebook import Phrasebook, Teller
 from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
 
 _MOST_WISHES = 2
@@ -28,10 +28,12 @@ def tell(
     voice: Voice,
     random: Random,
     called: Mapping[str, str] | None = None,
+    *,
+    says_why: bool = True,
 ) -> str:
     """The instruction, told in `order`; a wish only where it says all there is to do.
 
-    A wish with the means told afterwards is back to front: it speaks of what is not there yet.
+    With `says_why` it ends with what the last subtask told is wanted for, where the catalogue knows that. A wish with the means told afterwards is back to front: it speaks of what is not there yet.
     """
     clauses = Clauses(graph, book, embeds=True, called=called)
     sentences: list[Sentence] = []
@@ -46,7 +48,9 @@ def tell(
             sentences.append(Sentence([text for text, _ in told], wish=True))
         else:
             clauses = Clauses(graph, book, embeds=True, called=called)
-    _add_steps(sentences, graph, clauses, _threaded(graph, order))
+    _add_steps(sentences, graph, clauses, _threaded(graph, order, {number: clauses.frame(number) for number in order}))
+    if says_why:
+        _add_purpose(sentences, [graph.tellers[number] for number in clauses.order_told], random)
     return instruction_of(sentences, voice, random)
 
 
@@ -72,16 +76,24 @@ def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
     return False
 
 
-def _threaded(graph: Graph, order: Sequence[int]) -> list[int]:
-    """The order changed so that what needs the subtask just told is told next, where that can be."""
+def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str, ...]]) -> list[int]:
+    """The order changed so that what needs the subtask just told is told next, where that can be.
+
+    What is said of several things waits until it can be said of all of them.
+    """
     left, done = list(order), list[int]()
     while left:
-        ready = [
+        possible = [
             number
             for number in left
             if all(link.producer in done for link in graph.links if link.consumer == number)
             and not graph.takes_away(number) & set(left)
         ] or left[:1]
+        ready = [
+            number
+            for number in possible
+            if all(other in possible for other in left if frames[other] == frames[number] != ())
+        ] or possible
         last = done[-1] if done else None
         following = [
             number
@@ -96,6 +108,7 @@ def _threaded(graph: Graph, order: Sequence[int]) -> list[int]:
 def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order: Sequence[int]) -> None:
     """What remains to be told, in `order`; what needs the clause before goes into its sentence."""
     last: set[int] = set()
+    newest: set[int] = set()
     for text, numbers in _told(_not_embedded(graph, clauses, order), "request", clauses, order):
         needed = {
             link.producer for link in graph.links if link.consumer in numbers and link.producer not in numbers
@@ -107,8 +120,16 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
             current.clauses.append(text)
             last |= numbers
         else:
-            sentences.append(Sentence([text], follows=follows, at_last=at_last))
+            beside = follows and current is not None and not needed & newest
+            sentences.append(Sentence([text], follows=follows, beside=beside, at_last=at_last))
             last = set(numbers)
+        newest = set(numbers)
+
+
+def _add_purpose(sentences: Sequence[Sentence], told: Sequence[Teller], random: Random) -> None:
+    """What the subtask told last is wanted for, if the catalogue knows that and it ends the last sentence."""
+    if told and told[-1].phrases.purposes:
+        sentences[-1].purpose = random.choice(told[-1].phrases.purposes)
 
 
 def _not_embedded(graph: Graph, clauses: Clauses, order: Sequence[int]) -> list[int]:
@@ -130,6 +151,19 @@ def _told(
     while left:
         number = left.pop(0)
         before = set(clauses.told)
+        same = [
+            number,
+            *(
+                other
+                for other in left
+                if clauses.frame(other, mood) == clauses.frame(number, mood) != () and clauses.can_be_told(other)
+            ),
+        ]
+        if len(same) > 1:
+            text = clauses.tell_together(same, mood)
+            left = [other for other in left if other not in same]
+            found.append((text, clauses.told - before))
+            continue
         text = clauses.tell(number, mood)
         head = clauses.head(number, mood)
         alike = [other for other in left if head and clauses.head(other, mood) == head]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from offline.telling.phrasebook import Phrasebook, name
 
+_RECENT = 3
+"""How many things, files or others, may have been mentioned since for one to be called by the words for its kind."""
 _MOST_INTRODUCED = 2
 """Most things of which it is said what they are called: more would be a glossary."""
 
@@ -46,13 +48,24 @@ class Discourse:
     def words_for(self, entity: Entity, *, pronoun: bool) -> str:
         """The words for `entity`, which then counts as mentioned."""
         known = entity in self.mentioned
+        since = self._mentioned_since(entity) if known else 0
         self.mention(entity)
         if known and pronoun and entity == self.focus:
             return "it"
         if known and entity[2] in self.introduced:
             return self.introduced[entity[2]]
         again = self._again(entity)
-        return again if known and again and not self.is_ambiguous(entity) else self.named(entity)
+        if not known or not again or since >= _RECENT:
+            return self.named(entity)
+        if not self.is_ambiguous(entity):
+            return again
+        return f"that {again.removeprefix('the ')}" if since == 0 and again.startswith("the ") else self.named(entity)
+
+    def _mentioned_since(self, entity: Entity) -> int:
+        """How many other files were mentioned after a file, or other things after another thing."""
+        order = list(self.mentioned)
+        is_file = self.book.is_file(entity[0])
+        return sum(self.book.is_file(other[0]) == is_file for other in order[order.index(entity) + 1 :])
 
     def named(self, entity: Entity) -> str:
         """The words for `entity` when it is mentioned for the first time."""
@@ -90,4 +103,7 @@ class Discourse:
     def is_ambiguous(self, entity: Entity) -> bool:
         """Whether something else that was mentioned would be called the same."""
         words = self._again(entity)
-        return any(other != entity and self._again(other) == words for other in self.mentioned)
+        return any(
+            other != entity and (other[2] != entity[2] or not entity[2]) and self._again(other) == words
+            for other in self.mentioned
+        )

@@ -30,10 +30,14 @@ class Sentence:
     """Whether they say what is wanted, not what to do."""
     follows: bool = False
     """Whether the first needs what the sentence before gives."""
+    beside: bool = False
+    """Whether other work of the sentence before needs as little of it as it needs of that, so that "then" would mislead."""
     afterwards: bool = False
     """Whether it is to be said that this comes afterwards."""
     at_last: bool = False
     """Whether it is to be said that this comes after everything that was said before."""
+    purpose: str = ""
+    """What it is wanted for."""
 
     def takes(self, clause: str) -> bool:
         """Whether another clause still fits."""
@@ -82,6 +86,8 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
     plea = random.choice(_PLEAS) if voice == "polite" else ("", ".")
     for position, sentence in enumerate(sentences):
         words = together(sentence.clauses) if sentence.wish else joined(sentence.clauses)
+        if sentence.purpose:
+            words += f"{',' if sentence.purpose.startswith('so that') else ''} {sentence.purpose}"
         if sentence.wish:
             texts.append(_ended(f"{random.choice(_WISHES)} {words}", "."))
         elif position == 0:
@@ -92,7 +98,7 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
         elif sentence.afterwards:
             texts.append(_ended(f"After that, {words}", "."))
         else:
-            opening = following if sentence.follows else apart
+            opening = following if sentence.follows and not sentence.beside else apart
             texts.append(_ended((opening.pop() if opening else "") + words, "."))
     return " ".join(texts) + (random.choice(_THANKS) if voice == "polite" else "")
 

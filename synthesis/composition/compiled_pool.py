@@ -8,6 +8,7 @@ from functools import reduce
 from itertools import product
 from operator import or_
 
+from resources.categories import ResourceKind
 from resources.instances import Resource
 from synthesis.composition.sense import Sense
 from taskgraph.measures.bitmasks import bits
@@ -218,6 +219,7 @@ def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     These are a producer and a consumer where the one's work is lost on the other, and two instances of one subtask with
     the same object, which is what it reads first: nobody exports one table twice, or attaches one file to two pages.
     What one subtask moves, renames or deletes no other one reads beside it: no dependency would say which comes first.
+    Nor does one read the file of which another one makes a new version.
     """
     excluded = [0] * len(instances)
 
@@ -253,7 +255,7 @@ def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
 
 
 def _takers_beside_readers(instances: Sequence[Instance]) -> list[tuple[int, int]]:
-    """Instances that take a file or record away, each with another one that reads it."""
+    """Instances that take a file or record away or make a new version of a file, each with another one that reads it."""
     readers: dict[tuple[str, Resource], list[int]] = {}
     for instance in instances:
         for resource in set(instance.node.inputs):
@@ -262,10 +264,16 @@ def _takers_beside_readers(instances: Sequence[Instance]) -> list[tuple[int, int
     return [
         (taker.number, reader)
         for taker in instances
-        for resource in set(taker.node.consumed) - set(taker.node.outputs)
+        for resource in (set(taker.node.consumed) - set(taker.node.outputs)) | _revised(taker.node)
         for reader in readers.get((taker.node.world, resource), ())
         if reader != taker.number
     ]
+
+
+def _revised(node: BoundSubtask) -> set[Resource]:
+    """Files that a subtask reads and makes another one of the same kind from."""
+    made = {resource.category for resource in node.outputs if resource.kind is ResourceKind.FILE}
+    return {resource for resource in node.inputs if resource.category in made and resource not in node.outputs}
 
 
 def _readers(instance: Instance, instances: Sequence[Instance], feeds: Sequence[int]) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from resources.applications import Application
-from taskgraph.records.subtask import BoundSubtask, Subtask
+from resources.translation import applications_in, worlds_of
+from taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class Sense:
     """By subtask: parameters that may take any new value."""
     useless_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By subtask: applications and subtasks that nobody wants to take what it makes."""
+    subjects: Mapping[str, str] = field(default_factory=dict)
+    """By instance: what it is about, as far as the catalogue says."""
 
     @classmethod
     def of(cls, subtasks: Sequence[Subtask], applications: Mapping[str, Application]) -> Self:
@@ -29,14 +32,25 @@ class Sense:
                 for name, application in applications.items()
                 for example in application.example_subtasks
             },
+            subjects={
+                instance_id(f"{name}.{example.name}", parameters, world): subject
+                for world in worlds_of(applications)
+                for name, application in applications_in(applications, world).items()
+                for example in application.example_subtasks
+                for parameters, subject in zip(example.parameter_sets, example.subjects, strict=False)
+                if subject
+            },
         )
 
     def is_lost_work(self, producer: BoundSubtask, consumer: BoundSubtask) -> bool:
         """Whether `consumer` makes pointless what `producer` makes and it reads.
 
         What was just made is not deleted, not moved or renamed where its name could have been chosen, and not put back
-        to what it was; and it is not taken where it is of no use.
+        to what it was; and it is not taken where it is of no use, or where something else is the subject.
         """
+        about, wanted = (self.subjects.get(node.instance_id, "") for node in (producer, consumer))
+        if about and wanted and about != wanted:
+            return True
         useless_for = self.useless_for.get(producer.subtask_id, ())
         if consumer.application in useless_for or consumer.subtask_id in useless_for:
             return True

@@ -226,10 +226,11 @@ class CrossVerifier:
 
 def _contradictions(instances: Sequence[BoundSubtask], trajectories: Sequence[Trajectory]) -> list[str]:
     """What every performance shows against the declarations; with a single performance, what that one shows."""
+    by_id = {item.instance_id: item for item in instances}
     found = [
         problem
-        for instance, trajectory in zip(instances, trajectories, strict=True)
-        for problem in contradictions(instance, trajectory)
+        for trajectory in trajectories
+        for problem in contradictions(by_id[trajectory.instance_id], trajectory)
     ]
     return list(dict.fromkeys(found))
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from resources.applications import Application
 from resources.translation import applications_in
-from synthesis.cross_verification.agreement import agreeing, difference
+from synthesis.cross_verification.agreement import agreeing, difference, result
 from synthesis.cross_verification.overlooked_controls import doubt
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.ports import Environments, Models
+from synthesis.trajectories.generalisation import performed_with
 from synthesis.trajectories.settled_ends import ask_to_settle, unsettled
 from synthesis.trajectories.setup_trajectories import SetupTrajectory
 from synthesis.trajectories.trajectories import Picture, TrajectorySettings, perform_subtask
@@ -107,7 +108,9 @@ class Performances:
         """One trajectory per instance that agree with each other, performing until there are; else an empty list.
 
         One instance alone is performed twice: agreement takes two. Performances that agree but all leave out a control
-        that the instruction ends with are doubted once, and performed again.
+        that the instruction ends with are doubted once, and performed again. Where one of them went another way in
+        another world, that instance is performed the usual way too, and a trajectory that agrees comes last: only two
+        trajectories of one route tell how other instances are performed.
         """
         while True:
             group = agreeing(self.usable, _QUORUM)
@@ -116,7 +119,7 @@ class Performances:
             if group and not missing:
                 agreed = [chosen[item.instance_id] for item in instances]
                 if not self._doubts(agreed, most_attempts):
-                    return agreed
+                    return [*agreed, *await self._usual_way(agreed, instances, setups, most_attempts)]
                 missing = instances
             wanted = missing if group else self._to_compare(instances)
             wanted = [item for item in wanted if self.attempts[item.instance_id] < most_attempts]
@@ -129,6 +132,33 @@ class Performances:
                 )
             )
             self.recorded += done
+
+    async def _usual_way(
+        self,
+        agreed: Sequence[Trajectory],
+        instances: Sequence[BoundSubtask],
+        setups: Mapping[str, SetupTrajectory],
+        most_attempts: int,
+    ) -> list[Trajectory]:
+        """The second instance performed the usual way, if it went another one and further worlds want to follow."""
+        if len({item.world for item in instances}) < 2 or not self.stage.settings.another_way:
+            return []
+        second = instances[1]
+        known = [item for item in self.usable if item.instance_id == second.instance_id]
+        if performed_with([agreed[0], *known], instances[0]) is None:
+            if self.attempts[second.instance_id] >= most_attempts:
+                return []
+            trajectory = await self._perform(second, setups[second.instance_id])
+            self.recorded.append(trajectory)
+            known.append(trajectory)
+        return [
+            item
+            for item in known
+            if item in self.usable
+            and item is not agreed[1]
+            and result(item) == result(agreed[0])
+            and performed_with([agreed[0], item], instances[0]) is not None
+        ][:1]
 
     def _doubts(self, agreed: list[Trajectory], most_attempts: int) -> bool:
         """Whether performances that agree are set aside, once, because all of them overlooked a control."""

@@ -20,11 +20,12 @@ class VerifiedSubtask(Record):
     function: EvaluationFunction
     """Its evaluation function."""
     trajectories: tuple[Trajectory, ...]
-    """One accepted trajectory per parameter set."""
+    """The accepted trajectories: one per parameter set first, then those of other routes."""
 
     def instances(self, categories: Mapping[str, ResourceCategory]) -> tuple[BoundSubtask, ...]:
         """The subtask bound to each of its verified parameter sets."""
-        return tuple(self.subtask.bind(item.parameters, categories, item.world) for item in self.trajectories)
+        bound = (self.subtask.bind(item.parameters, categories, item.world) for item in self.trajectories)
+        return tuple({item.instance_id: item for item in bound}.values())
 
     def trajectory(self, instance_id: str) -> Trajectory | None:
         """The accepted trajectory of an instance, or None."""

@@ -36,6 +36,8 @@ class ExplorationSettings(Record):
 
     subtasks_per_application: int = Field(default=60, ge=1)
     """Most subtasks of one application: the curated ones come first, and the explorer is asked for the rest."""
+    core_only: bool = False
+    """Whether only those curated subtasks are taken that the catalogue marks as core; the explorer is still asked for the rest."""
     look_at_application: bool = True
     """Whether to start the application and show its first screen to the model."""
     walk_steps: int = Field(default=60, ge=0)
@@ -92,6 +94,9 @@ async def explore_application(
     curated, rejections = curated_subtasks(application, categories, provenance)
     curated = curated[: settings.subtasks_per_application]
     wanted = settings.subtasks_per_application - len(curated) - len(memory.verified)
+    if settings.core_only:
+        core = {f"{application.name}.{item.name}" for item in application.example_subtasks if item.core}
+        curated = tuple(item for item in curated if item.subtask_id in core)
     observation, found = None, tuple[SeenScreen, ...]()
     if environments is not None and settings.look_at_application:
         budget = settings.walk_steps if wanted > 0 and not memory.walked else 0

@@ -24,6 +24,16 @@ READ = {
 }
 
 
+def file_names(example: ExampleSubtask) -> set[str]:
+    """Parameters that are the file name of another one in every set, so that who tells that one tells them."""
+    return {
+        name
+        for name in example.parameter_sets[0]
+        for other in example.parameter_sets[0]
+        if name != other and all(values[other].endswith(f"/{values[name]}") for values in example.parameter_sets)
+    }
+
+
 def told(phrase: str, parameter: str) -> bool:
     return any(f"{{{parameter}{part}}}" in phrase for part in ("", *PATH_PARTS))
 
@@ -36,7 +46,7 @@ def test_phrases_are_there_and_name_all_parameters_and_nothing_else(
     parameters = set(example.parameter_sets[0])
     slots = {item.category for item in example.inputs if not item.parameter}
     allowed = parameters | slots | {name + part for name in parameters for part in PATH_PARTS}
-    filed = {item.parameter for item in example.outputs if len(example.inputs) > 1}
+    filed = {item.parameter for item in example.outputs if len(example.inputs) > 1} | file_names(example)
     for phrase in (phrases.request, phrases.wish):
         assert phrase
         assert {name for name in parameters - filed if not told(phrase, name)} == set()
@@ -73,4 +83,5 @@ def test_a_product_is_useless_for_applications_and_subtasks_that_exist(
         for other in application.example_subtasks
     }
     assert set(example.useless_for) <= known, title
+    assert len(example.subjects) in (0, len(example.parameter_sets))
     assert not re.search(r"\s\s", example.phrases.request + example.phrases.wish)

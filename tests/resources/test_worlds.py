@@ -129,8 +129,8 @@ def test_a_subtask_has_instances_that_differ_in_every_world() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_called_like_a_folder_is_no_folder(kind: str) -> None:
     world = load_world(f"{kind}-1")
-    values = {"text_path": "Documents/projects.txt", "directory_path": "Documents/projects"}
-    found = parameters_in(_in(f"{kind}-1"), {**values, "note_title": "projects.txt"}, f"{kind}-1")
+    values = {"text_path": "Documents/all_ideas.txt", "directory_path": "Documents/projects"}
+    found = parameters_in(_in(f"{kind}-1"), {**values, "note_title": "all_ideas.txt"}, f"{kind}-1")
     assert found["note_title"] == world.terms["texts.ideas.longer"]
     assert found["text_path"] == f"Documents/{found['note_title']}"
     assert found["directory_path"] == world.terms["folders.projects.path"]

@@ -52,7 +52,8 @@ def test_a_product_is_not_taken_where_it_is_useless() -> None:
 
 def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> None:
     readers = [
-        node(f"read{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}"),)) for number in range(5)
+        node(f"read{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}", "csv_path"),))
+        for number in range(5)
     ]
     assert max(map(len, sets([written(), *readers], maximum_ends=5))) == 4
     assert max(map(len, sets([written(), *readers], maximum_ends=2, maximum_readers=5))) == 3
