@@ -48,7 +48,12 @@ def tell(
             sentences.append(Sentence([text for text, _ in told], wish=True))
         else:
             clauses = Clauses(graph, book, embeds=True, called=called)
-    _add_steps(sentences, graph, clauses, _threaded(graph, order, {number: clauses.frame(number) for number in order}))
+    _add_steps(
+        sentences,
+        graph,
+        clauses,
+        _threaded(graph, order, {number: clauses.frame(number) for number in order}),
+    )
     if says_why:
         _add_purpose(sentences, [graph.tellers[number] for number in clauses.order_told], random)
     return instruction_of(sentences, voice, random)
@@ -156,7 +161,8 @@ def _told(
             *(
                 other
                 for other in left
-                if clauses.frame(other, mood) == clauses.frame(number, mood) != () and clauses.can_be_told(other)
+                if clauses.frame(other, mood) == clauses.frame(number, mood) != ()
+                and clauses.can_be_told(other)
             ),
         ]
         if len(same) > 1:

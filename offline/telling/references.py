@@ -59,7 +59,11 @@ class Discourse:
             return self.named(entity)
         if not self.is_ambiguous(entity):
             return again
-        return f"that {again.removeprefix('the ')}" if since == 0 and again.startswith("the ") else self.named(entity)
+        return (
+            f"that {again.removeprefix('the ')}"
+            if since == 0 and again.startswith("the ")
+            else self.named(entity)
+        )
 
     def _mentioned_since(self, entity: Entity) -> int:
         """How many other files were mentioned after a file, or other things after another thing."""

@@ -273,7 +273,9 @@ def _takers_beside_readers(instances: Sequence[Instance]) -> list[tuple[int, int
 def _revised(node: BoundSubtask) -> set[Resource]:
     """Files that a subtask reads and makes another one of the same kind from."""
     made = {resource.category for resource in node.outputs if resource.kind is ResourceKind.FILE}
-    return {resource for resource in node.inputs if resource.category in made and resource not in node.outputs}
+    return {
+        resource for resource in node.inputs if resource.category in made and resource not in node.outputs
+    }
 
 
 def _readers(instance: Instance, instances: Sequence[Instance], feeds: Sequence[int]) -> tuple[int, ...]:

@@ -30,7 +30,8 @@ def file_names(example: ExampleSubtask) -> set[str]:
         name
         for name in example.parameter_sets[0]
         for other in example.parameter_sets[0]
-        if name != other and all(values[other].endswith(f"/{values[name]}") for values in example.parameter_sets)
+        if name != other
+        and all(values[other].endswith(f"/{values[name]}") for values in example.parameter_sets)
     }
 
 
