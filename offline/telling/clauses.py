@@ -42,6 +42,15 @@ class Graph:
             if other != number and taken & {(item.category, item.value) for item in teller.inputs}
         }
 
+    def are_of_one(self, number: int, other: int) -> bool:
+        """Whether two subtasks of one application read what the same subtask makes."""
+        if self.tellers[number].application != self.tellers[other].application:
+            return False
+        producers = [
+            {link.producer for link in self.links if link.consumer == item} for item in (number, other)
+        ]
+        return bool(producers[0] & producers[1])
+
     def sinks(self) -> list[int]:
         """The subtasks whose results no other one reads."""
         producers = {link.producer for link in self.links}

@@ -84,7 +84,8 @@ def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
 def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str, ...]]) -> list[int]:
     """The order changed so that what needs the subtask just told is told next, where that can be.
 
-    What is said of several things waits until it can be said of all of them.
+    What is said of several things waits until it can be said of all of them. What uses the same product in the same application
+    stays together.
     """
     left, done = list(order), list[int]()
     while left:
@@ -105,7 +106,8 @@ def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str
             for number in ready
             if any(link.producer == last and link.consumer == number for link in graph.links)
         ]
-        done.append((following or ready)[0])
+        beside = [number for number in ready if last is not None and graph.are_of_one(last, number)]
+        done.append((following or beside or ready)[0])
         left.remove(done[-1])
     return done
 

@@ -57,7 +57,7 @@ class CompositionRequest(Record):
     """Most subtasks that read what one of them copies or selects."""
     maximum_ends: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task whose results no other one reads: what its goal must name."""
-    maximum_end_applications: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_end_applications: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """In most how many applications these are: a goal that ends in many places is several errands."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
     """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of them is
