@@ -25,6 +25,7 @@ from model_clients.lookup import provider_names
 from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from offline.models import MODEL, PROVIDER
 from synthesis.composition.request import CompositionRequest
+from synthesis.criticism.criticism import CriticSettings
 from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.exploration.exploration import ExplorationSettings
 from synthesis.intents.intents import IntentSettings
@@ -115,6 +116,8 @@ class Settings(BaseSettings):
     """Which tasks are composed; its seed is the run's."""
     validation: ValidationSettings = ValidationSettings()
     """How instructions are judged."""
+    critic: CriticSettings = CriticSettings()
+    """Which tasks the critic scores, and what its scores decide."""
     replay: ReplaySettings = ReplaySettings()
     """How tasks are replayed."""
     replay_share: float = Field(default=0.01, ge=0, le=1)
@@ -135,6 +138,13 @@ class Settings(BaseSettings):
     def is_offline(self, role: ModelRole) -> bool:
         """Whether `role` is played by rule instead of by a model."""
         return self.models.role(role).model.provider == PROVIDER
+
+    def same_model(self, *roles: ModelRole) -> str:
+        """The model that plays all of these roles; empty if they have several, or rules play one of them."""
+        if any(self.is_offline(role) for role in roles):
+            return ""
+        models = {(model.provider, model.model) for model in (self.models.role(role).model for role in roles)}
+        return models.pop()[1] if len(models) == 1 else ""
 
     @property
     def performing(self) -> TrajectorySettings:

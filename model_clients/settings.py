@@ -130,6 +130,7 @@ class BatchSettings(Record):
             ModelRole.INTENT_EXTRACTOR,
             ModelRole.SUMMARIZER,
             ModelRole.DEPENDENCY_JUDGE,
+            ModelRole.CRITIC,
         }
     )
     """Roles whose calls do not depend on a live screen."""

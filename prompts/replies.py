@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field
 
 from resources.applications import ResourceDeclaration
 from resources.record import Record
+from taskgraph.records.criticism import Score
 from taskgraph.records.gestures import GESTURES
 
 
@@ -214,3 +215,38 @@ class DependencyJudgeReply(Record):
     """Numbers of the subtasks that the instruction does not ask for, or not with the same values."""
     not_listed: list[str] = Field(default_factory=list)
     """What the instruction asks for and no subtask does, in the instruction's words."""
+
+
+class CriticReply(Record):
+    """What the critic answers."""
+
+    naturalness: Score
+    """Whether a person would say it so."""
+    sense: Score
+    """Whether somebody would want this done."""
+    feasibility: Score
+    """Whether it can be done from these words."""
+
+
+class DrawnWords(Record):
+    """Words that a placeholder is drawn from."""
+
+    name: str
+    """The placeholder."""
+    words: list[str]
+    """The words."""
+
+
+class WorldWriterReply(Record):
+    """What the world writer answers; after the first round only what is to be changed."""
+
+    owner: str = ""
+    """How a sentence names whose data these are."""
+    title: str = ""
+    """The owner with what tells it from others of its kind."""
+    description: str = ""
+    """One sentence about it."""
+    draws: list[DrawnWords] = Field(default_factory=list)
+    """Placeholders of its own."""
+    places: list[NamedValue] = Field(default_factory=list)
+    """Places by name, each with its text."""

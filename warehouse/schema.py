@@ -18,6 +18,7 @@ from resources.applications import Application
 from resources.dimensions import TABLE
 from resources.record import Record
 from taskgraph.records.agent_run import AgentRun
+from taskgraph.records.criticism import Criticism
 from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
 from taskgraph.records.exploration import ProposedCategory, SeenScreen
@@ -226,6 +227,13 @@ TABLES: tuple[Table, ...] = (
         ("trial_id",),
         "A spoilt instruction that the judge was given like any other, and whether it noticed.",
         JudgeTrial,
+        _made(),
+    ),
+    Table(
+        "criticisms",
+        ("criticism_id",),
+        "What a critic that had no part in making a task thinks of it: three scores from 1 to 5, each with a reason.",
+        Criticism,
         _made(),
     ),
     Table(

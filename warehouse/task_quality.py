@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from resources.record import Record
+from taskgraph.measures.critic_scores import CriticReport, critic_report
 from taskgraph.measures.judge_rates import JudgeReport, judge_report
 from taskgraph.measures.variety_figures import VarietyFigures, largest_share, variety_of
+from taskgraph.records.criticism import Criticism
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.task import Validation
 from warehouse.store import Warehouse
 
 JUDGE_UNKNOWN = "not known: no spoilt instruction was given to it"
 """What is said where nothing was spoilt."""
+CRITIC_ABSENT = "none: no model plays this role, and rules cannot"
+"""What is said where no task was scored."""
 _MADE = "status = 'validated'"
 _SHARES = {
     "application": f"SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks WHERE {_MADE}) GROUP BY ALL",
@@ -39,6 +43,8 @@ class TaskQuality(Record):
 
     judge: JudgeReport | None
     """What the judge of instructions notices; None if it was not tested."""
+    critic: CriticReport | None = None
+    """What the critic thinks of tasks; None without one."""
     variety: VarietyFigures | None
     """How varied the instructions are; None without tasks."""
     shares: tuple[LargestShare, ...]
@@ -55,6 +61,7 @@ class TaskQuality(Record):
                 (f"  {kind.replace('_', ' ')}", str(rate)) for kind, rate in self.judge.hits_by_kind.items()
             ]
             found.append(("first instructions that it refused", str(self.judge.false_alarms)))
+        found += [("critic", CRITIC_ABSENT)] if self.critic is None else self.critic.lines()
         if self.variety is not None:
             found += [
                 ("words of an instruction", f"{self.variety.words:.0f} on average"),
@@ -76,6 +83,16 @@ def judge_rates(warehouse: Warehouse, run_id: str = "") -> JudgeReport | None:
     return judge_report(trials, warehouse.read(Validation, where, values)) if trials else None
 
 
+def critic_scores(warehouse: Warehouse, run_id: str = "") -> CriticReport | None:
+    """What the critic thinks of the tasks, over the dataset or in one run; None if it scored none."""
+    where, values = ("run_id = ?", [run_id]) if run_id else ("", [])
+    scored = list(warehouse.read(Criticism, where, values, order_by="criticism_id"))
+    writers = warehouse.query(
+        "SELECT DISTINCT provider || '/' || model FROM model_calls WHERE role = 'summarizer'"
+    ).rows()
+    return critic_report(scored, {str(row[0]) for row in writers})
+
+
 def task_quality(warehouse: Warehouse) -> TaskQuality:
     """The figures of the validated tasks."""
     texts = [str(row[0]) for row in warehouse.query(f"SELECT instruction FROM tasks WHERE {_MADE}").rows()]
@@ -87,4 +104,9 @@ def task_quality(warehouse: Warehouse) -> TaskQuality:
             if kind == "application":
                 share = counts[name] / len(texts)
             shares.append(LargestShare(kind=kind, different=len(counts), name=name[:120], share=share))
-    return TaskQuality(judge=judge_rates(warehouse), variety=variety_of(texts), shares=tuple(shares))
+    return TaskQuality(
+        judge=judge_rates(warehouse),
+        critic=critic_scores(warehouse),
+        variety=variety_of(texts),
+        shares=tuple(shares),
+    )

@@ -20,6 +20,7 @@ _ROUGH_TOKENS = {
     ModelRole.INTENT_EXTRACTOR: (9000, 2500),
     ModelRole.SUMMARIZER: (1500, 300),
     ModelRole.DEPENDENCY_JUDGE: (1200, 250),
+    ModelRole.CRITIC: (1300, 200),
 }
 """Input and output tokens of a call, for roles of which the ledger has no calls yet."""
 _ROUGH_CALLS = {
@@ -29,8 +30,9 @@ _ROUGH_CALLS = {
     ModelRole.INTENT_EXTRACTOR: 1.0,
     ModelRole.SUMMARIZER: 1.2,
     ModelRole.DEPENDENCY_JUDGE: 1.2,
+    ModelRole.CRITIC: 1.0,
 }
-"""Calls per application, performance, subtask, round of intents, task and task, if the ledger has none."""
+"""Calls per application, performance, subtask, round of intents, task, task and scored task, if the ledger has none."""
 _STAGES = {
     ModelRole.EXPLORER: "exploration",
     ModelRole.ACTOR: "trajectories",
@@ -38,6 +40,7 @@ _STAGES = {
     ModelRole.INTENT_EXTRACTOR: "intents",
     ModelRole.SUMMARIZER: "instructions",
     ModelRole.DEPENDENCY_JUDGE: "validation",
+    ModelRole.CRITIC: "criticism",
 }
 """The stage each role is called in."""
 
@@ -133,6 +136,9 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         ModelRole.INTENT_EXTRACTOR: intent_calls if tasks else 0,
         ModelRole.SUMMARIZER: tasks,
         ModelRole.DEPENDENCY_JUDGE: tasks,
+        ModelRole.CRITIC: 0
+        if settings.is_offline(ModelRole.CRITIC)
+        else round(tasks * settings.critic.share),
     }
     return Plan(
         flow=flow,
@@ -144,12 +150,12 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         calls=tuple(
             _planned(settings, role, count, known.get(role)) for role, count in items.items() if count
         ),
-        assumptions=_assumptions(settings, applications, verified=verified),
+        assumptions=_assumptions(settings, applications, verified=verified, scored=items[ModelRole.CRITIC]),
     )
 
 
 def _assumptions(
-    settings: Settings, applications: Mapping[str, Application], *, verified: bool
+    settings: Settings, applications: Mapping[str, Application], *, verified: bool, scored: int
 ) -> tuple[str, ...]:
     wanted = settings.exploration.subtasks_per_application
     bare = [name for name, item in applications.items() if not item.example_subtasks]
@@ -157,6 +163,11 @@ def _assumptions(
     if verified:
         found.append(
             f"{settings.verification.parameter_sets} parameter sets a subtask; measured calls per set include those performed again"
+        )
+    own = settings.same_model(ModelRole.SUMMARIZER, ModelRole.CRITIC)
+    if own and scored:
+        found.append(
+            f"{own} may be the critic of instructions that it wrote itself; a model of another maker is fairer"
         )
     if bare:
         found.append(

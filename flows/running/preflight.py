@@ -14,13 +14,16 @@ from model_clients.lookup import create_client
 from model_clients.settings import RoleSettings
 from taskgraph.records.model_calls import ModelRole
 
+RUN_ROLES = tuple(role for role in ModelRole if role is not ModelRole.WORLD_WRITER)
+"""Roles that may be asked during a run."""
+
 
 def check_settings(settings: Settings) -> None:
     """Check that a run with these settings can begin; creates its data folder.
 
     Raises:
-        CommandError: no wanted application can be started, the data folder cannot be written, or the writer of functions is
-            to see less than the offline provider needs.
+        CommandError: no wanted application can be started, the data folder cannot be written, the writer of functions is
+            to see less than the offline provider needs, or the critic is to decide and no model plays it.
         BudgetInvalidError: a budget cannot be read.
         RequestRejectedError: the file of replies cannot be read.
     """
@@ -30,6 +33,12 @@ def check_settings(settings: Settings) -> None:
         raise CommandError(
             "verification.writer_sees is shape, but the offline provider writes functions from the effects of performances;"
             " name a model for the role evaluation_writer, or leave writer_sees at effects"
+        )
+    deciding = settings.critic.reject_below or settings.critic.minimum_mean
+    if deciding and settings.is_offline(ModelRole.CRITIC):
+        raise CommandError(
+            "critic.reject_below and critic.minimum_mean need a critic, and no rule plays one; name a model for the role critic,"
+            " or leave them out"
         )
     prepare_data_folder(settings.data)
 
@@ -46,7 +55,7 @@ def check_files(settings: Settings) -> None:
         ReplyFile.read(settings.models.batch_in)
 
 
-def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = tuple(ModelRole)) -> None:
+def check_keys(settings: Settings, roles: tuple[ModelRole, ...] = RUN_ROLES) -> None:
     """Check that the model of each of `roles`, or one of its fallbacks, can be asked; sends nothing.
 
     Imports the providers' libraries, as the run would do anyway.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -12,7 +11,9 @@ from typing import Literal
 from flows.errors import CommandError
 from flows.running.run_records import ended
 from flows.running.together import together
+from flows.stages.criticising import criticise, doubt_of_critic
 from flows.stages.known_pool import load_verified
+from flows.stages.lots import lot
 from flows.stages.rejections import told_apart
 from flows.stages.replaying import COMPOSITION, TaskReplays
 from flows.stages.results import Goals, Validated
@@ -165,38 +166,35 @@ class TaskMaking:
         )
 
     async def validate(self, tasks: Sequence[Task]) -> Validated:
-        """Have the instructions of a batch written and judged."""
+        """Have the instructions of a batch written and judged, and some of its tasks scored by the critic."""
         self.run.progress.begin(VALIDATION, len(tasks))
         judged = await together(self._validate(task) for task in tasks)
         passed = [item for item in judged if isinstance(item, Task)]
         await self._try_judge(passed)
+        criticised = await criticise(self.run, passed)
         share = self.run.settings.replay_share
-        drawn = [task for task in passed if _draw(task.task_id) < share]
+        drawn = [task for task in criticised.kept if lot(task.task_id) < share]
         done = await self.replays.replayed_before(drawn)
         return Validated(
-            passed=len(passed),
+            passed=len(criticised.kept),
             to_replay=tuple(task for task in drawn if task.task_id not in done),
-            waiting=sum(item == "waiting" for item in judged),
+            waiting=sum(item == "waiting" for item in judged) + criticised.waiting,
         )
 
     async def publish(self) -> str:
         """Publish everything recorded as a dataset version, in which this run counts as completed; returns its name.
 
-        Nothing is published, and the name is empty, if the judge of instructions is not good enough; a rejection says why.
+        Nothing is published, and the name is empty, if the judge of instructions is not good enough or the critic's scores
+        are too low; a rejection says why.
         """
         run = self.run
-        doubt = await self._doubt_about_judge()
-        if doubt:
-            await run.recorder.record(
-                Rejection(
-                    item_kind="dataset_version",
-                    item_id=run.run_id,
-                    stage=VALIDATION,
-                    reason="judge_not_good_enough",
-                    message=doubt,
-                    provenance=self.provenance(VALIDATION),
-                )
-            )
+        doubts = {
+            "judge_not_good_enough": await self._doubt_about_judge(),
+            "critic": await doubt_of_critic(run),
+        }
+        found = [self._not_published(reason, doubt) for reason, doubt in doubts.items() if doubt]
+        if found:
+            await run.recorder.record(*found)
             return ""
         await run.recorder.record(*model_call_rows(run.ledger, run.run_id), replace=True)
         await run.recorder.record(ended(run.record, "completed", run.stage_seconds), replace=True)
@@ -206,12 +204,22 @@ class TaskMaking:
         )
         return version.name
 
+    def _not_published(self, reason: str, doubt: str) -> Rejection:
+        return Rejection(
+            item_kind="dataset_version",
+            item_id=self.run.run_id,
+            stage=VALIDATION,
+            reason=reason,
+            message=doubt,
+            provenance=self.provenance(VALIDATION),
+        )
+
     async def _try_judge(self, tasks: Sequence[Task]) -> None:
         """Give the judge spoilt instructions among the others, and keep what it noticed."""
         run = self.run
         titles = {name: application.title for name, application in run.applications.items()}
         chosen = [
-            task for task in tasks if _draw(f"spoilt {task.task_id}") < run.settings.validation.spoilt_share
+            task for task in tasks if lot(f"spoilt {task.task_id}") < run.settings.validation.spoilt_share
         ]
 
         async def trial(task: Task) -> JudgeTrial | None:
@@ -297,8 +305,3 @@ class TaskMaking:
             )
             for shortfall in account.shortfalls
         ]
-
-
-def _draw(task_id: str) -> float:
-    """A number from 0 to 1 derived from the task, so that every run replays the same tasks."""
-    return int.from_bytes(hashlib.sha256(task_id.encode()).digest()[:8], "big") / 2**64

@@ -68,7 +68,7 @@ class RunSummary(Record):
     tasks: TaskQuality | None = None
     """What the judge of instructions notices, and how varied the tasks are."""
     not_published: str = ""
-    """Why no dataset version was published, where the judge of instructions is not good enough."""
+    """Why no dataset version was published, where the judge is not good enough or the critic's scores are too low."""
     own_judge: str = ""
     """The model that both writes instructions and judges them; empty if these are two, or rules."""
     mistakes: tuple[MistakeFate, ...] = ()
@@ -195,27 +195,15 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         cached_share=counters.cached_share,
         error_rates=await asyncio.to_thread(error_rates, run.warehouse),
         tasks=await asyncio.to_thread(task_quality, run.warehouse),
-        not_published=next(
-            (
-                item.message
-                for item in run.warehouse.read(
-                    Rejection, "item_kind = 'dataset_version' AND run_id = ?", [run.run_id]
-                )
-            ),
-            "",
+        not_published=" ".join(
+            item.message
+            for item in run.warehouse.read(
+                Rejection, "item_kind = 'dataset_version' AND run_id = ?", [run.run_id], order_by="reason"
+            )
         ),
-        own_judge=_own_judge(run),
+        own_judge=run.settings.same_model(ModelRole.SUMMARIZER, ModelRole.DEPENDENCY_JUDGE),
         mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
     )
-
-
-def _own_judge(run: Run) -> str:
-    """The model that plays both the summarizer and the judge; empty if there are two, or rules play one of them."""
-    roles = (ModelRole.SUMMARIZER, ModelRole.DEPENDENCY_JUDGE)
-    if any(run.settings.is_offline(role) for role in roles):
-        return ""
-    writer, judge = (run.settings.models.role(role).model for role in roles)
-    return writer.model if (writer.provider, writer.model) == (judge.provider, judge.model) else ""
 
 
 def why_unconfined(isolation: Isolation) -> str:

@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources.abc import Traversable
+from io import StringIO
 from pathlib import Path
 from random import Random
 
 from faker import Faker
 from pydantic import Field
+from ruamel.yaml import YAML
 
 from resources.assets import catalog_folder
 from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
@@ -21,12 +23,15 @@ from resources.reading.yaml_reading import Problem, YamlFile, parse_entry, read_
 from resources.record import Record
 from resources.worlds import FIRST_WORLD, World
 
-_FIRST_KIND = "office"
+FIRST_KIND = "office"
+"""Kind of the first world, whose places every other kind must have."""
+PHRASE = "phrase"
+"""Attribute that says how a sentence names a thing; the only one that may be missing."""
 _HEAD = ("kind", "owner", "title", "description", "draws", "labels", "unchanged")
-_PHRASE = "phrase"
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
 _NAMED = re.compile(r"([a-z][a-z0-9_]*)-([0-9]+)")
 _PLAIN_WORD = re.compile(r"[A-Z][a-z]+")
+_DRAW_NAME = re.compile(r"[a-z][a-z0-9]*")
 _PEOPLE = 6
 _NUMBERS = 9
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
@@ -40,7 +45,9 @@ _FORMS = {
     "accounts.name": (r"Expenses:[A-Z][A-Za-z]+", "an account of Expenses"),
     "header": (r"[a-z]+,amount", "a column and `amount`"),
 }
-_ANY_FORM = (r"[A-Za-z0-9][A-Za-z0-9 ,.:_/-]*", "letters, digits, blanks and , . : _ / - only")
+FORM_OF_ALL = "letters, digits, blanks and , . : _ / - only"
+"""What every term must look like, unless its place asks for more."""
+_ANY_FORM = (r"[A-Za-z0-9][A-Za-z0-9 ,.:_/-]*", FORM_OF_ALL)
 
 
 class WorldRules(Record):
@@ -66,7 +73,20 @@ class WorldRules(Record):
 
 def world_kinds(extra: Path | None = None) -> tuple[str, ...]:
     """Kinds that worlds can be drawn from, besides the first world."""
-    return tuple(kind for kind in _rules(extra.resolve() if extra else None) if kind != _FIRST_KIND)
+    return tuple(kind for kind in _rules(extra.resolve() if extra else None) if kind != FIRST_KIND)
+
+
+def load_rules(kind: str = FIRST_KIND, extra: Path | None = None) -> WorldRules:
+    """The rules of a kind of world; those of the first one by default.
+
+    Raises:
+        UnknownCatalogEntryError: there is no such kind (names the known ones).
+        CatalogEntryInvalidError: the rules are wrong.
+    """
+    rules = _rules(extra.resolve() if extra else None)
+    if kind not in rules:
+        raise UnknownCatalogEntryError("kind of world", kind, world_kinds(extra))
+    return rules[kind]
 
 
 def load_world(name: str, extra: Path | None = None) -> World:
@@ -78,17 +98,17 @@ def load_world(name: str, extra: Path | None = None) -> World:
     """
     rules = _rules(extra.resolve() if extra else None)
     if name == FIRST_WORLD:
-        return draw_world(rules[_FIRST_KIND], 0)
+        return draw_world(rules[FIRST_KIND], 0)
     match = _NAMED.fullmatch(name)
-    if match is None or match.group(1) not in rules or match.group(1) == _FIRST_KIND:
+    if match is None or match.group(1) not in rules or match.group(1) == FIRST_KIND:
         known = [f"{kind}-1" for kind in world_kinds(extra)]
         raise UnknownCatalogEntryError("world", name, known)
     return draw_world(rules[match.group(1)], int(match.group(2)))
 
 
-def draw_world(rules: WorldRules, seed: int) -> World:
-    """The world that `rules` make with `seed`."""
-    drawn = _draw(rules, seed)
+def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
+    """The world that `rules` make with `seed`; `word` takes the word of that number of every draw instead."""
+    drawn = _draw(rules, seed, word)
 
     def filled(text: str) -> str:
         return _PLACEHOLDER.sub(lambda match: drawn[match.group(1)], text)
@@ -97,13 +117,13 @@ def draw_world(rules: WorldRules, seed: int) -> World:
     for group, things in rules.groups.items():
         for thing, attributes in things.items():
             values = {name: filled(text) for name, text in attributes.items()}
-            phrase = values.pop(_PHRASE, "")
+            phrase = values.pop(PHRASE, "")
             for name, value in values.items():
                 terms[f"{group}.{thing}.{name}"] = value
                 if phrase and name in ("title", "file", "name", "path"):
                     phrases[value] = phrase
     return World(
-        name=FIRST_WORLD if rules.kind == _FIRST_KIND else f"{rules.kind}-{seed}",
+        name=FIRST_WORLD if rules.kind == FIRST_KIND else f"{rules.kind}-{seed}",
         kind=rules.kind,
         owner=filled(rules.owner),
         title=filled(rules.title),
@@ -131,36 +151,48 @@ def read_rules(source: YamlFile, first: WorldRules | None) -> WorldRules:
     head = {key: value for key, value in content.items() if key in _HEAD}
     groups = {key: value for key, value in content.items() if key not in _HEAD}
     rules = parse_entry(source, {**head, "groups": groups}, WorldRules)
-    problems = list(_problems(rules, first or rules))
+    problems = list(rule_problems(rules, first or rules))
     if problems:
         raise source.reject(problems)
     return rules
 
 
-def _problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
-    wanted, found = dict(_leaves(first)), dict(_leaves(rules))
+def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
+    """What is wrong with the rules of a kind by themselves: places, placeholders, and one world drawn from them."""
+    wanted, found = dict(leaves(first)), dict(leaves(rules))
     for place in wanted.keys() - found.keys():
-        if place[-1] != _PHRASE:
+        if place[-1] != PHRASE:
             yield Problem(place[:-1], f"lacks {place[-1]!r}; every kind of world names the same things")
     for place in found.keys() - wanted.keys():
-        if place[-1] != _PHRASE:
+        if place[-1] != PHRASE:
             yield Problem(place, "is not a place of the first world")
-    known = {*_draw_common(0), *rules.draws, *(name.capitalize() for name in rules.draws)}
+    common = {*_draw_common(0)}
+    for name, words in rules.draws.items():
+        if not _DRAW_NAME.fullmatch(name) or name in common:
+            yield Problem(
+                ("draws", name), "must be letters and digits in lower case, and no placeholder of all kinds"
+            )
+        if not words or not all(word.strip() for word in words):
+            yield Problem(("draws", name), "needs words to draw from, none of them empty")
+            return
+    known = {*common, *rules.draws, *(name.capitalize() for name in rules.draws)}
+    heads = (("owner", rules.owner), ("title", rules.title), ("description", rules.description))
+    texts: list[tuple[tuple[str, ...], str]] = [*found.items(), *(((name,), text) for name, text in heads)]
     unknown = [
-        (place, name)
-        for place, text in found.items()
-        for name in _PLACEHOLDER.findall(text)
-        if name not in known
+        (place, name) for place, text in texts for name in _PLACEHOLDER.findall(text) if name not in known
     ]
     for place, name in unknown:
         yield Problem(place, f"the placeholder {name!r} is unknown; known: {', '.join(sorted(known))}")
-    if unknown:
-        return
-    world = draw_world(rules, 1)
+    if not unknown:
+        yield from drawn_problems(draw_world(rules, 1))
+
+
+def drawn_problems(world: World) -> Iterator[Problem]:
+    """What is wrong with the terms of one world: forms that their places do not allow, and names that occur twice."""
     seen: dict[str, str] = {}
     for key, value in world.terms.items():
         group, thing, attribute = key.split(".")
-        form, words = _FORMS.get(f"{group}.{attribute}") or _FORMS.get(attribute) or _ANY_FORM
+        form, words = form_of(group, attribute)
         if not re.fullmatch(form, value):
             yield Problem((group, thing, attribute), f"{value!r} must be {words}")
         elif value in seen:
@@ -168,7 +200,13 @@ def _problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
         seen[value] = key
 
 
-def _leaves(rules: WorldRules) -> Iterator[tuple[tuple[str, ...], str]]:
+def form_of(group: str, attribute: str) -> tuple[str, str]:
+    """What a term must look like: as a regular expression, and in words."""
+    return _FORMS.get(f"{group}.{attribute}") or _FORMS.get(attribute) or _ANY_FORM
+
+
+def leaves(rules: WorldRules) -> Iterator[tuple[tuple[str, str, str], str]]:
+    """Every place with its text; those of labels begin with `labels`."""
     for group, things in rules.groups.items():
         for thing, attributes in things.items():
             for name, text in attributes.items():
@@ -183,12 +221,12 @@ def _rules(extra: Path | None) -> dict[str, WorldRules]:
     folders: list[Traversable] = [catalog_folder()]
     if extra is not None and (extra / "worlds").is_dir():
         folders.append(extra)
-    first = read_rules(_read(catalog_folder() / "worlds" / f"{_FIRST_KIND}.yaml"), None)
-    found = {_FIRST_KIND: first}
+    first = read_rules(_read(catalog_folder() / "worlds" / f"{FIRST_KIND}.yaml"), None)
+    found = {FIRST_KIND: first}
     for folder in folders:
         for item in sorted((folder / "worlds").iterdir(), key=lambda item: item.name):
             kind = item.name.removesuffix(".yaml")
-            if kind == item.name or item.name == f"{_FIRST_KIND}.yaml":
+            if kind == item.name or item.name == f"{FIRST_KIND}.yaml":
                 continue
             source = _read(item)
             rules = read_rules(source, first)
@@ -198,6 +236,33 @@ def _rules(extra: Path | None) -> dict[str, WorldRules]:
     return found
 
 
+def store_rules(rules: WorldRules, extra: Path) -> Path:
+    """Write the rules of a kind into a user's catalogue folder, where `load_world` finds them; returns the file.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    file = extra / "worlds" / f"{rules.kind}.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(_as_yaml(rules), encoding="utf-8")
+    _rules.cache_clear()
+    return file
+
+
+def _as_yaml(rules: WorldRules) -> str:
+    """The file of a kind: one line for each thing."""
+    head = {name: getattr(rules, name) for name in ("kind", "owner", "title", "description")} | {
+        "draws": {name: list(words) for name, words in rules.draws.items()}
+    }
+    yaml = YAML(typ="safe")
+    yaml.default_flow_style = None
+    yaml.width = 4000
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    text = StringIO()
+    yaml.dump(head | rules.groups | {"labels": rules.labels}, text)
+    return text.getvalue()
+
+
 def _read(item: Traversable) -> YamlFile:
     try:
         return read_yaml(item.read_text(encoding="utf-8"), f"worlds/{item.name}")
@@ -205,13 +270,18 @@ def _read(item: Traversable) -> YamlFile:
         raise CatalogEntryInvalidError(f"worlds/{item.name}:1: not UTF-8 text: {error.reason}") from error
 
 
-def _draw(rules: WorldRules, seed: int) -> Mapping[str, str]:
+def _draw(rules: WorldRules, seed: int, number: int | None = None) -> Mapping[str, str]:
     random = Random(f"{rules.kind}:{seed}")
     drawn = _draw_common(random.randrange(2**32))
     for name, words in rules.draws.items():
-        word = random.choice(words)
+        word = random.choice(words) if number is None else words[number % len(words)]
         drawn |= {name: word, name.capitalize(): word[:1].upper() + word[1:]}
     return drawn
+
+
+def common_placeholders() -> tuple[str, ...]:
+    """Placeholders that every kind may use, without those that only give lower case."""
+    return tuple(name for name in _draw_common(0) if name[0].isupper() or re.fullmatch(r"(n|price)\d", name))
 
 
 def _draw_common(seed: int) -> dict[str, str]:

@@ -26,6 +26,10 @@ class ModelRole(StrEnum):
     """Turns a task graph into one instruction (B.4)."""
     DEPENDENCY_JUDGE = "dependency_judge"
     """Infers dependencies from an instruction alone (B.4)."""
+    CRITIC = "critic"
+    """Scores finished tasks; no rule plays it."""
+    WORLD_WRITER = "world_writer"
+    """Writes further kinds of worlds; no rule plays it."""
 
 
 FinishReason = Literal["stop", "length", "refusal", "content_filter", "other"]

@@ -11,7 +11,14 @@ from flows.settings import Settings
 from model_clients.client import Question
 from model_clients.role_models import R, RoleModels
 from prompts.prompt_input import PromptInput
+from prompts.replies import CriticReply
+from taskgraph.records.criticism import Score
+from taskgraph.records.model_calls import ModelRole
 from tests.servers.models.behaviour import WireCall
+
+_GOOD = Score(score=4, reason="It will do.")
+PLEASED = CriticReply(naturalness=_GOOD, sense=_GOOD, feasibility=_GOOD)
+"""What the critic says to everything, whom no rule plays."""
 
 
 class OverheardAnswers:
@@ -29,8 +36,11 @@ class OverheardAnswers:
 
         class OverheardModels(RoleModels):
             async def ask(self, question: Question[R], *, stage: str, item_id: str, attempt: int = 0) -> R:
-                reply, _ = rules.answer(cast(PromptInput[R], question), attempt)
-                answers[question.rendered().user] = reply.model_dump_json()
+                if question.role is ModelRole.CRITIC:
+                    answers[question.rendered().user] = PLEASED.model_dump_json()
+                else:
+                    reply, _ = rules.answer(cast(PromptInput[R], question), attempt)
+                    answers[question.rendered().user] = reply.model_dump_json()
                 return await super().ask(question, stage=stage, item_id=item_id, attempt=attempt)
 
         monkeypatch.setattr(flows.wiring, "RoleModels", OverheardModels)

@@ -10,7 +10,15 @@ import pytest
 from cli.main import main
 from tests.cli.test_calls_command import fill
 
-STAGES = ["exploration", "trajectories", "evaluation_functions", "intents", "instructions", "validation"]
+STAGES = [
+    "exploration",
+    "trajectories",
+    "evaluation_functions",
+    "intents",
+    "instructions",
+    "validation",
+    "criticism",
+]
 
 
 def planned(capsys: pytest.CaptureFixture[str], data: Path, *options: str) -> dict[str, dict[str, object]]:
@@ -29,6 +37,7 @@ def test_a_plan_tells_calls_tokens_and_cost_of_every_stage_and_changes_nothing(
     plan = planned(capsys, tmp_path / "none", "--tasks=100")
     assert list(plan) == STAGES
     assert plan["instructions"]["calls"] == 120
+    assert plan["criticism"]["calls"] == 10
     assert plan["instructions"]["cost_usd"] == pytest.approx(120 * (1500 + 2 * 300) / 1e6)
     assert not any(item["measured"] for item in plan.values())
     assert not (tmp_path / "none").exists()
@@ -50,6 +59,33 @@ def test_a_batch_is_planned_at_its_price(tmp_path: Path, capsys: pytest.CaptureF
         float(str(direct["validation"]["cost_usd"])) / 2
     )
     assert batched["trajectories"]["cost_usd"] == direct["trajectories"]["cost_usd"]
+
+
+def test_a_plan_names_a_critic_that_judges_its_own_writing_and_has_none_offline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def assumed(*options: str) -> list[str]:
+        with pytest.raises(SystemExit):
+            main(
+                [
+                    "build",
+                    "--data",
+                    str(tmp_path),
+                    "--set=platform=simulated",
+                    "--dry-run",
+                    "--json",
+                    *options,
+                ]
+            )
+        plan = json.loads(capsys.readouterr().out)
+        assert ("criticism" in {item["stage"] for item in plan["calls"]}) == bool(options)
+        return [item for item in plan["assumptions"] if "critic" in item]
+
+    one, other = (f"{{provider: openai, model: {name}, prices: {{input: 1, output: 2}}}}" for name in "mn")
+    assert assumed() == []
+    (warning,) = assumed(f"--set=models.default={one}")
+    assert warning.startswith("m may be the critic")
+    assert assumed(f"--set=models.default={one}", f"--set=models.roles.critic.model={other}") == []
 
 
 def test_a_plan_says_what_it_takes_for_granted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

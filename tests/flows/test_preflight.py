@@ -61,6 +61,14 @@ def test_the_offline_writer_must_see_effects(tmp_path: Path) -> None:
         check_settings(simulated(tmp_path, "verification.writer_sees=shape"))
 
 
+@pytest.mark.parametrize("setting", ["critic.reject_below=3", "critic.minimum_mean={sense: 3}"])
+def test_a_critic_that_is_to_decide_must_be_played(tmp_path: Path, setting: str) -> None:
+    with pytest.raises(CommandError, match="name a model for the role critic"):
+        check_settings(simulated(tmp_path, setting))
+    model = "models.roles.critic.model={provider: openai, model: m}"
+    check_settings(simulated(tmp_path, setting, model))
+
+
 def test_a_data_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file, not a folder")
     with pytest.raises(CommandError, match=r"data folder .*taken cannot be written: .*--data"):

@@ -53,6 +53,7 @@ def settings(data: Path, url: str = "", **models: JsonValue) -> Settings:
             "composition.count=6",
             "intents.wanted=3",
             "replay_share=0.2",
+            "critic.share=1",
             "applications=[simulated_notes, simulated_mail]",
         ],
         data=data,
@@ -125,6 +126,7 @@ async def test_calls_go_through_batches_and_the_dataset_is_the_same(
         ("intent_extractor", True),
         ("summarizer", True),
         ("dependency_judge", True),
+        ("critic", True),
     }
 
 

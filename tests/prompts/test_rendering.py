@@ -7,8 +7,8 @@ from jinja2 import meta
 from pydantic import JsonValue
 
 from model_clients.conversation import first_request
+from prompts import critic_input, rendering, world_writer_input
 from prompts import inputs as prompt_inputs
-from prompts import rendering
 from prompts.errors import UnknownTemplateError
 from prompts.inputs import (
     ActorInput,
@@ -23,11 +23,12 @@ from prompts.rendering import render, template_hash, template_names
 from taskgraph.records.interaction import Screenshot
 
 INPUTS = sorted(
-    (
+    {
         item
-        for item in vars(prompt_inputs).values()
+        for module in (prompt_inputs, critic_input, world_writer_input)
+        for item in vars(module).values()
         if isinstance(item, type) and issubclass(item, PromptInput) and hasattr(item, "role")
-    ),
+    },
     key=lambda item: item.template or item.role,
 )
 
@@ -106,7 +107,7 @@ def test_links_are_shown_with_their_values() -> None:
 
 def test_an_unknown_template_is_named_with_the_known_ones() -> None:
     with pytest.raises(
-        UnknownTemplateError, match=r"'nothing'; known: actor, computer_actor, dependency_judge"
+        UnknownTemplateError, match=r"'nothing'; known: actor, computer_actor, critic, dependency_judge"
     ):
         template_hash("nothing")
 

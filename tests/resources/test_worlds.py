@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from resources.assets import content_of
 from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
 from resources.reading.catalog import load_applications, load_resource_categories
-from resources.reading.catalog_links import check_links, fixtures_of
-from resources.reading.worlds import load_world, world_kinds
+from resources.reading.catalog_links import fixtures_of
+from resources.reading.world_checks import world_problems
+from resources.reading.worlds import load_rules, load_world, store_rules, world_kinds
 from resources.translation import WorldlyApplications, applications_in, parameters_in, worlds_of
 
 APPLICATIONS = load_applications()
@@ -51,26 +52,50 @@ def test_no_world_calls_two_things_by_one_name(kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_entries_in_a_world_hold_together(kind: str) -> None:
-    there = _in(f"{kind}-7").in_world(f"{kind}-7")
-    assert check_links(there.values(), CATEGORIES) == {}
-    for application in there.values():
-        for subtask in application.example_subtasks:
-            sets = [tuple(sorted(values.items())) for values in subtask.parameter_sets]
-            assert len(set(sets)) == len(sets), subtask.name
+def test_every_shipped_kind_passes_what_a_written_one_must(kind: str) -> None:
+    assert world_problems(load_rules(kind), load_rules(), APPLICATIONS, CATEGORIES) == ()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_value_of_the_first_world_is_left_in_another(kind: str) -> None:
-    first = load_world("")
-    there = _in(f"{kind}-1").in_world(f"{kind}-1")
-    found = {
-        f"{application.name}: {fixture.value}"
-        for application in there.values()
-        for fixture in application.fixtures
-        if fixture.value in first.terms.values() or fixture.value.rpartition("/")[2] in first.terms.values()
+def spoilt(**changes: str) -> tuple[str, ...]:
+    """What is wrong with the bakery once these places say something else."""
+    rules = load_rules("bakery")
+    groups = {
+        group: {name: dict(item) for name, item in things.items()} for group, things in rules.groups.items()
     }
-    assert found == set()
+    for place, text in changes.items():
+        group, thing, attribute = place.split("__")
+        groups[group][thing][attribute] = text
+    return world_problems(rules.model_copy(update={"groups": groups}), load_rules(), APPLICATIONS, CATEGORIES)
+
+
+def test_what_a_kind_may_not_say_is_told_with_its_place() -> None:
+    (unknown,) = spoilt(notes__packing__title="{Breadth} list")
+    assert unknown.startswith("notes.packing.title: the placeholder 'Breadth' is unknown")
+    (form,) = spoilt(texts__meeting__file="Tasting.txt")
+    assert form.startswith("texts.meeting.file: 'Tasting.txt' must be a file name in lower case")
+    (twice,) = spoilt(
+        notes__packing__title="Costs {Month}",
+        notes__budget__title="Costs {Month2}",
+        notes__garden__title="Costs May",
+    )[:1]
+    assert "stands at" in twice
+
+
+def test_names_that_only_some_worlds_share_are_found() -> None:
+    found = spoilt(notes__packing__title="Market {Day2}", notes__trains__title="Market Friday")
+    assert any("'Market Friday' stands at" in problem for problem in found)
+    assert spoilt(images__logo__text="{First2} and {First3}") == ()
+
+
+def test_a_name_of_the_first_world_is_told() -> None:
+    found = spoilt(texts__ideas__file="ideas.txt")
+    assert any("'Documents/ideas.txt' still has its name of the first world" in problem for problem in found)
+
+
+def test_draws_need_words() -> None:
+    rules = load_rules("bakery").model_copy(update={"draws": {"bread": (), "Cake": ("plum",)}})
+    found = world_problems(rules, load_rules(), APPLICATIONS, CATEGORIES)
+    assert any(problem.startswith("draws.bread: needs words") for problem in found)
 
 
 def test_fixtures_prepared_files_and_parameters_speak_of_the_same_things() -> None:
@@ -183,3 +208,11 @@ def test_fixtures_of_two_worlds_differ() -> None:
         for entry in (here, there)
     ]
     assert tickets[0].isdisjoint(tickets[1]) and len(tickets[0]) == len(tickets[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stored_kind_is_read_back_as_it_was(kind: str, tmp_path: Path) -> None:
+    rules = load_rules(kind).model_copy(update={"kind": f"own_{kind}"})
+    file = store_rules(rules, tmp_path)
+    assert load_rules(f"own_{kind}", tmp_path) == rules
+    assert max(len(line) for line in file.read_text().splitlines()) < 1500

@@ -1,5 +1,8 @@
+from taskgraph.records.criticism import Criticism, Score
 from taskgraph.records.judge_trial import JudgeTrial
+from taskgraph.records.model_calls import ModelRole
 from warehouse.queries import named_query
+from warehouse.records import ModelCallRecord
 from warehouse.store import Warehouse
 from warehouse.task_quality import judge_rates, task_quality
 
@@ -29,3 +32,31 @@ def test_what_the_judge_noticed_is_counted(filled: Warehouse) -> None:
     assert (rates.hits.count, rates.hits.of) == (3, 4)
     rows = filled.query(named_query("judge").sql).as_dicts()
     assert {"all spoilt", "left_out", "first instructions"} >= {str(row["instructions"]) for row in rows}
+
+
+def test_without_a_critic_the_figures_say_so_and_with_one_they_warn_of_its_own_writing(
+    filled: Warehouse,
+) -> None:
+    assert dict(task_quality(filled).lines())["critic"].startswith("none: no model plays this role")
+    low, high = (Score(score=score, reason="so") for score in (2, 5))
+    filled.write(
+        [
+            Criticism(
+                criticism_id="task-1:openai/m",
+                task_id="task-1",
+                instruction="x",
+                naturalness=high,
+                sense=low,
+                feasibility=high,
+                critic="openai/m",
+            ),
+            ModelCallRecord(call_id="1", role=ModelRole.SUMMARIZER, provider="openai", model="m"),
+        ]
+    )
+    lines = dict(task_quality(filled).lines())
+    assert lines["critic's mean scores, of 5"].startswith(
+        "naturalness 5.00, sense 2.00, feasibility 5.00 (1 tasks"
+    )
+    assert "openai/m both wrote instructions and scored tasks" in lines["warning"]
+    (row,) = filled.query(named_query("critic").sql).as_dicts()
+    assert (row["task_id"], row["lowest"], row["sense_reason"]) == ("task-1", 2, "so")

@@ -6,7 +6,7 @@ import json
 
 from tests.servers.models.behaviour import WireCall
 from tests.servers.models.careless.acting import act
-from tests.servers.models.careless.composing import find_goals, judge, tell
+from tests.servers.models.careless.composing import criticise, find_goals, judge, tell
 from tests.servers.models.careless.exploring import explore
 from tests.servers.models.careless.habits import REFUSAL, draw, dressed
 from tests.servers.models.careless.writing import write
@@ -16,8 +16,9 @@ _PLAYERS = {
     "You operate ": act,
     "You write Python functions": write,
     "You are given a pool": find_goals,
-    "You are given a goal": tell,
+    "You are given the small tasks": tell,
     "You read an instruction": judge,
+    "You judge tasks": criticise,
 }
 _REFUSES_ONE_IN = 40
 

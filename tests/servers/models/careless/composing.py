@@ -89,6 +89,26 @@ def tell(call: WireCall) -> JsonValue:
     return {"instruction": " ".join(sentences)}
 
 
+def criticise(call: WireCall) -> JsonValue:
+    """The critic's reply: whoever names every value can be followed, and short texts sound natural."""
+    shown = call.turns[0]
+    instruction = shown.partition("### Instruction\n")[2].partition("### Subtasks")[0]
+    listed_below = shown.partition("### Subtasks")[2].partition("### Which")[0]
+    missing = [value for value in _QUOTED.findall(listed_below) if value not in instruction]
+    shorter = len(instruction) < len(listed_below)
+    return {
+        "naturalness": {
+            "score": 5 if shorter else 3,
+            "reason": "It is short." if shorter else "It is long-winded.",
+        },
+        "sense": {"score": 4, "reason": "I can imagine that."},
+        "feasibility": {
+            "score": max(1, 5 - len(missing)),
+            "reason": f"It never says {missing[0]}." if missing else "All values are there.",
+        },
+    }
+
+
 def judge(call: WireCall) -> JsonValue:
     """The dependency judge's reply: whoever is told to wait for a value needs the task that sets it."""
     shown = call.turns[0]

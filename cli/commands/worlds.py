@@ -1,0 +1,146 @@
+"""`taskloom worlds`: the kinds of worlds, what one would look like, whether one passes, and having a further one written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.shared_options import CatalogOption, JsonOption
+from flows.errors import CommandError
+from resources.errors import ExitCode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command and the three below it."""
+    group = typer.Typer(
+        help="List the kinds of worlds, show or check one, or have a model write a further one."
+        "\n\nExamples:\n  taskloom worlds\n\n  taskloom worlds show bakery-3",
+        invoke_without_command=True,
+    )
+    group.callback()(list_kinds)
+    group.command("show")(show)
+    group.command("check")(check)
+    group.command("new")(new)
+    app.add_typer(group, name="worlds")
+
+
+def list_kinds(context: typer.Context, catalog: CatalogOption = None, as_json: JsonOption = False) -> None:
+    """List the kinds of worlds; a world's name is its kind and a seed."""
+    if context.invoked_subcommand is not None:
+        return
+    from flows.settings import load_settings
+    from resources.reading.worlds import load_rules, world_kinds
+
+    extra = load_settings(catalog=catalog).catalog
+    rows = {kind: load_rules(kind, extra).description for kind in world_kinds(extra)}
+    if as_json:
+        _print_json([{"kind": kind, "description": text} for kind, text in rows.items()])
+        return
+    for kind, text in rows.items():
+        typer.echo(f"{kind:<12} {text}")
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="World: kind and seed, such as bakery-3.")],
+    catalog: CatalogOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Print what a world calls things.
+
+    Examples:
+      taskloom worlds show bakery-3
+    """
+    from flows.settings import load_settings
+    from resources.reading.worlds import load_world
+
+    world = load_world(name, load_settings(catalog=catalog).catalog)
+    if as_json:
+        typer.echo(world.model_dump_json(indent=2))
+        return
+    typer.echo(f"{world.title}\n{world.description}")
+    for place, text in {**world.terms, **world.labels}.items():
+        typer.echo(f"  {place:<32} {text}")
+
+
+def check(
+    kind: Annotated[str, typer.Argument(help="Kind of world, such as bakery.")],
+    catalog: CatalogOption = None,
+) -> None:
+    """Draw worlds of a kind, put the whole catalogue into some of them, and print everything that does not hold together.
+
+    Exit codes: 0 it passes, 1 it does not, 2 there is no such kind, or its file is wrong.
+
+    Examples:
+      taskloom worlds check bakery
+    """
+    from flows.settings import load_settings
+    from flows.write_world import problems_of
+    from resources.reading.worlds import load_rules
+
+    extra = load_settings(catalog=catalog).catalog
+    problems = problems_of(load_rules(kind, extra), extra)
+    for problem in problems:
+        typer.echo(problem)
+    if problems:
+        raise CommandError(f"{kind} does not pass: {len(problems)} problems.", ExitCode.NEGATIVE_ANSWER)
+    typer.echo(f"{kind} passes")
+
+
+def new(
+    kind: Annotated[str, typer.Argument(help="Name of the kind: small letters, digits, underscores.")],
+    about: Annotated[str, typer.Option(help="What it is, in a few words: a vet with two rooms.")],
+    rounds: Annotated[int, typer.Option(min=1, help="Answers to ask for at most.")] = 5,
+    settings_file: Annotated[
+        Path | None, typer.Option("--settings", help="Settings file; taskloom.yaml here, where there is one.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="One setting, such as models.budget=1usd. Repeatable."
+        ),
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder of the ledger.")] = None,
+    catalog: Annotated[Path, typer.Option(help="Folder of your catalogue; made where it is missing.")] = Path(
+        "catalog"
+    ),
+    as_json: JsonOption = False,
+) -> None:
+    """Have the model that plays the world writer write a further kind, check it as shipped ones are, and store it.
+
+    What does not pass is told to the model, which changes single places in the next round.
+    Exit codes: 0 it is stored, 1 it did not pass, 2 bad input.
+
+    Examples:
+      taskloom worlds new vet --about "a vet with two rooms and a kennel" --settings taskloom.yaml
+    """
+    import asyncio
+    import re
+
+    from flows.running.preflight import check_files, check_keys
+    from flows.settings import load_settings
+    from flows.write_world import write_kind_of_world
+    from taskgraph.records.model_calls import ModelRole
+
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", kind):
+        raise CommandError(
+            f"{kind!r} is not a name: use small letters, digits and underscores, a letter first."
+        )
+    settings = load_settings(settings_file, assignments=assignments or (), data=data)
+    check_files(settings)
+    check_keys(settings, (ModelRole.WORLD_WRITER,))
+    stored = asyncio.run(write_kind_of_world(kind, about, settings, catalog, rounds=rounds))
+    if as_json:
+        typer.echo(stored.model_dump_json(indent=2))
+        return
+    typer.echo(
+        f"wrote {stored.file} in {stored.rounds} rounds, {stored.model_calls} calls, ${stored.cost_usd:.2f}"
+    )
+    typer.echo(f"next: taskloom build --catalog {catalog} --set 'worlds=[\"{kind}-1\"]'")
+
+
+def _print_json(content: object) -> None:
+    import json
+
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

@@ -1,0 +1,78 @@
+"""The critic in a run: some of the validated tasks are scored, and those that it thinks too little of are rejected."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flows.running.together import together
+from flows.stages.lots import lot
+from flows.wiring import Run
+from model_clients.errors import BatchPendingError, CallFailedError
+from synthesis.criticism.criticism import STAGE, criticise_task, doubt_about_tasks, rejection_by
+from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.task import Task
+from warehouse.task_quality import critic_scores
+
+
+@dataclass(frozen=True, slots=True)
+class Criticised:
+    """A batch of validated tasks after the critic saw some of them."""
+
+    kept: tuple[Task, ...]
+    """Tasks that were not rejected, in their order."""
+    waiting: int = 0
+    """Tasks whose scores wait for replies from elsewhere."""
+
+
+async def criticise(run: Run, tasks: Sequence[Task]) -> Criticised:
+    """Have the critic score its share of `tasks`; all are kept if no model plays the critic."""
+    settings = run.settings.critic
+    chosen = [task for task in tasks if lot(f"critic {task.task_id}") < settings.share]
+    if run.settings.is_offline(ModelRole.CRITIC) or not chosen:
+        return Criticised(tuple(tasks))
+    verdicts = dict(
+        zip(
+            (task.task_id for task in chosen),
+            await together(_scored(run, task) for task in chosen),
+            strict=True,
+        )
+    )
+    return Criticised(
+        kept=tuple(task for task in tasks if verdicts.get(task.task_id) != "rejected"),
+        waiting=sum(item == "waiting" for item in verdicts.values()),
+    )
+
+
+async def doubt_of_critic(run: Run) -> str:
+    """Why the scores of this run's tasks forbid publication; empty if they do not."""
+    if not run.settings.critic.minimum_mean:
+        return ""
+    await run.recorder.flush()
+    report = await asyncio.to_thread(critic_scores, run.warehouse, run.run_id)
+    return doubt_about_tasks(report, run.settings.critic)
+
+
+async def _scored(run: Run, task: Task) -> str:
+    model = run.settings.models.role(ModelRole.CRITIC).model
+    try:
+        criticism = await criticise_task(
+            task,
+            {name: application.title for name, application in run.applications.items()},
+            models=run.models,
+            critic=f"{model.provider}/{model.model}",
+            provenance=Provenance(run_id=run.run_id, stage=STAGE, seed=run.settings.seed),
+        )
+    except BatchPendingError:
+        return "waiting"
+    except CallFailedError:
+        return "unscored"
+    await run.recorder.record(criticism, replace=True)
+    rejection = rejection_by(criticism, run.settings.critic)
+    if rejection is None:
+        return "kept"
+    await run.recorder.record(rejection)
+    await run.recorder.record(task.model_copy(update={"status": "rejected"}), replace=True)
+    return "rejected"

@@ -1,0 +1,1 @@
+"""A critic that had no part in making a task scores it."""
