@@ -179,10 +179,10 @@ def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
     heads = (("owner", rules.owner), ("title", rules.title), ("description", rules.description))
     texts: list[tuple[tuple[str, ...], str]] = [*found.items(), *(((name,), text) for name, text in heads)]
     unknown = [
-        (place, name) for place, text in texts for name in _PLACEHOLDER.findall(text) if name not in known
+        (spot, name) for spot, text in texts for name in _PLACEHOLDER.findall(text) if name not in known
     ]
-    for place, name in unknown:
-        yield Problem(place, f"the placeholder {name!r} is unknown; known: {', '.join(sorted(known))}")
+    for spot, name in unknown:
+        yield Problem(spot, f"the placeholder {name!r} is unknown; known: {', '.join(sorted(known))}")
     if not unknown:
         yield from drawn_problems(draw_world(rules, 1))
 
