@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 from resources.record import Record
 from taskgraph.records.interaction import Action, Observation
-from taskgraph.records.trajectory import TrajectoryStep
+from taskgraph.records.trajectory import SlipMark, TrajectoryStep
 
 
 class Decision(Record):
@@ -21,6 +21,8 @@ class Decision(Record):
     """Why it acts."""
     action: Action | None = None
     """The action, for `continue`."""
+    slip: SlipMark = ""
+    """Whether the action is a slip, or takes one back."""
     message: str = ""
     """Reason for giving up."""
 

@@ -11,6 +11,7 @@ from environments.changes import describe_change
 from environments.environment import Environment
 from environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
 from environments.focusing import aimed_again, focusing_decision
+from environments.screen_words import describe_screen
 from resources.applications import Application
 from taskgraph.records.assignment import Assignment
 from taskgraph.records.evidence import Evidence
@@ -189,8 +190,9 @@ async def _do(
         step=number,
         observation_screenshot=seen.screenshot,
         observation_controls=seen.controls,
-        description=decision.description,
+        description=decision.description or describe_screen(seen, target),
         thought=decision.thought,
+        slip=decision.slip,
         action=action,
         target=describe_control(target, seen.controls) if target is not None else None,
         target_rectangle=_edges(target) if target is not None else None,

@@ -27,7 +27,7 @@ def focusing_decision(decision: Decision, seen: Observation) -> Decision | None:
     return Decision(
         status="continue",
         description=decision.description,
-        thought=f"{name} must have the focus before anything is typed.",
+        thought=f"{name} does not have the focus yet; I click it before I type.",
         action=ClickInput(control_label=field.label, position=action.position),
     )
 

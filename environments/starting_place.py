@@ -59,9 +59,15 @@ class StartingPlaceAgent:
         windows = [control for control in observation.controls if _in_window(control)]
         leave = next((control for control in windows if control.text == LEAVE), None)
         if leave is not None:
-            return _do(ClickInput(control_label=leave.label), "The page may be left.")
+            return _do(
+                ClickInput(control_label=leave.label),
+                "The page asks whether to leave it; nothing on it is needed any more, so I leave it.",
+            )
         if windows:
-            return _do(KeyboardInput(keys="{ESC}"), "A window is still open.")
+            return _do(
+                KeyboardInput(keys="{ESC}"),
+                "A window is still open and in the way, so I close it with Escape.",
+            )
         if observation.active_application != self.application:
             return self._press(observation, self.title)
         if self.first_page and not self._asked_for_it:
@@ -72,8 +78,13 @@ class StartingPlaceAgent:
     def _press(self, observation: Observation, text: str) -> Decision:
         for control in observation.controls:
             if control.control_type == TASK_BAR_BUTTON and control.text == text:
-                return _do(ClickInput(control_label=control.label), f"Work starts in {self.title}.")
+                return _do(ClickInput(control_label=control.label), self._reason(text))
         return Decision(status="give_up", message=f"the task bar has no button {text!r}")
+
+    def _reason(self, button: str) -> str:
+        if button == START_PAGE:
+            return f"The next work starts on the first page of {self.title}, so I go there."
+        return f"The next work is to be done in {self.title}, which is not in front, so I change to it."
 
 
 async def go_to_starting_place(

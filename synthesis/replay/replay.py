@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from time import perf_counter
 
 from pydantic import Field
@@ -52,6 +53,9 @@ class ReplaySettings(Record):
     covered_only: bool = False
     """Whether tasks that are not covered when the minutes are up are left out instead of being kept: they are not part
     of the dataset, and a later run composes them again."""
+    slip_share: float = Field(default=0.0, ge=0, le=1)
+    """Share of the replays in which the player makes one harmless mistake, notices it and takes it back. Its steps are
+    marked; an order that fails with a slip is performed again without."""
     environment_attempts: int = Field(default=2, ge=1)
     """How often an order is begun when the environment fails in a way that another try may not meet."""
 
@@ -142,11 +146,15 @@ class Replayer:
         platform = self.applications[ordered[0].application].platform
         opened = len({node.application for node in ordered})
         simulated = False
-        for _ in range(self.settings.environment_attempts):
+        slips = self._slips(f"{task.task_id}({number})")
+        for _ in range(self.settings.environment_attempts + (slips is not None)):
             performance = _Performance()
             async with self.environments.lease(platform, opened) as environment:
                 simulated = environment.simulated
-                await self._perform(environment, ordered, performance)
+                await self._perform(environment, ordered, performance, slips)
+            if slips is not None and (performance.failing or performance.invalid):
+                slips = None
+                continue
             may_help = performance.termination == "invalid_start" or (
                 performance.failure is not None and performance.failure.transient
             )
@@ -193,13 +201,22 @@ class Replayer:
         )
         return replay, recording
 
+    def _slips(self, replay_id: str) -> Random | None:
+        """Where the player slips in this replay; None if it does not, which is the same in every run."""
+        random = Random(f"{self.provenance.seed} {replay_id}")
+        return random if random.random() < self.settings.slip_share else None
+
     def _account(self) -> SideEffectAccount:
         if self._side_effects is None:
             self._side_effects = SideEffectAccount(self.verified)
         return self._side_effects
 
     async def _perform(
-        self, environment: Environment, ordered: Sequence[BoundSubtask], performance: _Performance
+        self,
+        environment: Environment,
+        ordered: Sequence[BoundSubtask],
+        performance: _Performance,
+        slips: Random | None = None,
     ) -> None:
         """Perform the nodes one after the other until one fails; what happens is noted in `performance`."""
         names = dict.fromkeys(node.application for node in ordered)
@@ -233,7 +250,11 @@ class Replayer:
                 recording = going
                 if going.termination == "finished":
                     recording = await perform_again(
-                        environment, self._trajectory(node), going.observation, history=performance.steps
+                        environment,
+                        self._trajectory(node),
+                        going.observation,
+                        history=performance.steps,
+                        slips=None if _has_slip(performance.steps) else slips,
                     )
                     performance.steps += recording.steps
                 observation = recording.observation
@@ -289,6 +310,10 @@ class Replayer:
                 f"the node {node.instance_id!r} has no verified trajectory; replay needs the pool the task was made from."
             )
         return trajectory
+
+
+def _has_slip(steps: Sequence[TrajectoryStep]) -> bool:
+    return any(step.slip for step in steps)
 
 
 def spread_orders(task: Task, count: int) -> list[tuple[str, ...]]:

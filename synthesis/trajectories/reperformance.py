@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 
-from environments.agent import Decision
+from environments.agent import Agent, Decision
 from environments.environment import Environment
 from environments.episode import Recording, record_steps
+from synthesis.trajectories.slips import MOST_SLIP_STEPS, SlippingAgent
 from taskgraph.records.grounding import find_control, name_query
-from taskgraph.records.interaction import ClickInput, DragInput, Observation, WaitInput
+from taskgraph.records.interaction import Action, ClickInput, Control, DragInput, Observation, WaitInput
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _PATIENCE = 6
@@ -56,7 +58,8 @@ class RecordedAgent:
                     step, f"needs a {self._missing(step, observation)}, which is not on the screen"
                 )
             wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-            return Decision(status="continue", thought="The control is not there yet.", action=wait)
+            thought = f"A {self._missing(step, observation)} is needed next and is not ready yet, so I wait a moment."
+            return Decision(status="continue", thought=thought, action=wait)
         self._next += 1
         self._looks = 0
         aimed_anew: dict[str, object] = {
@@ -69,6 +72,15 @@ class RecordedAgent:
             aimed_anew["end_label"] = end.label
         known = {name: value for name, value in aimed_anew.items() if name in type(step.action).model_fields}
         return Decision(status="continue", thought=step.thought, action=step.action.model_copy(update=known))
+
+    def upcoming(self, observation: Observation) -> tuple[Action, Control] | None:
+        """The recorded action that comes next with the control it will be made on; None if it needs none, or none is there."""
+        steps = [step for step in self.trajectory.steps if not step.problem]
+        if self._next >= len(steps) or steps[self._next].target is None:
+            return None
+        step = steps[self._next]
+        control = find_control(step.target, observation.controls) if step.target else None
+        return (step.action, control) if control is not None and not control.disabled else None
 
     def _give_up(self, step: TrajectoryStep, reason: str) -> Decision:
         message = f"step {step.step} of trajectory {self.trajectory.trajectory_id} {reason}"
@@ -91,14 +103,21 @@ async def perform_again(
     observation: Observation,
     *,
     history: Sequence[TrajectoryStep] = (),
+    slips: Random | None = None,
 ) -> Recording:
-    """Do the steps of `trajectory` from `observation` on, without a reset; steps are numbered on from `history`."""
-    agent = RecordedAgent(trajectory)
+    """Do the steps of `trajectory` from `observation` on, without a reset; steps are numbered on from `history`.
+
+    `slips` chooses where the player makes a harmless mistake and takes it back; by default it makes none.
+    """
+    recorded = RecordedAgent(trajectory)
+    agent: Agent = recorded
+    if slips is not None:
+        agent = SlippingAgent(recorded, slips, await environment.evidence())
     return await record_steps(
         environment,
         agent,
         trajectory.instruction,
         observation,
-        step_limit=agent.step_limit,
+        step_limit=recorded.step_limit + MOST_SLIP_STEPS,
         history=history,
     )

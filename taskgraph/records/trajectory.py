@@ -17,6 +17,10 @@ Termination = Literal[
 because the state at the start was not what the work needs."""
 
 
+SlipMark = Literal["", "slip", "recovery"]
+"""Whether a step was made on purpose in the wrong place, or takes such a step back; empty for all others."""
+
+
 class TrajectoryStep(Record):
     """One step: what was seen, what was done, what it changed."""
 
@@ -42,6 +46,8 @@ class TrajectoryStep(Record):
     """What it changed on the screen, in a few words; empty where it was not carried out."""
     problem: str = ""
     """Why the action could not be carried out, as the agent was told; empty when it was. Replay leaves such steps out."""
+    slip: SlipMark = ""
+    """`slip` for a harmless mistake made on purpose, whose action nobody should learn; `recovery` for taking it back."""
     evidence: Evidence
     """Evidence after the action."""
 

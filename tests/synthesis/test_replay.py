@@ -2,6 +2,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from environments.agent import Decision
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.categories import ResourceKind
 from synthesis.composition.binding import fixtures_at_reset
@@ -10,6 +11,7 @@ from synthesis.composition.request import CompositionRequest
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.errors import StageInputInvalidError
 from synthesis.replay.replay import Replayer, ReplaySettings, spread_orders
+from synthesis.trajectories.slips import SlippingAgent
 from synthesis.trajectories.task_starts import first_needs
 from taskgraph.records.side_effects import SideEffects
 from taskgraph.records.task import Intent, Task
@@ -40,9 +42,14 @@ def composed(verified: dict[str, VerifiedSubtask]) -> list[Task]:
     return sorted(result.tasks, key=lambda task: -len(task.graph.nodes))
 
 
-def replayer(world: World, verified: dict[str, VerifiedSubtask], **settings: int) -> Replayer:
+def replayer(world: World, verified: dict[str, VerifiedSubtask], **settings: float) -> Replayer:
     return Replayer(
-        world.environments, world.sandbox, APPLICATIONS, verified, ReplaySettings(**settings), PROVENANCE
+        world.environments,
+        world.sandbox,
+        APPLICATIONS,
+        verified,
+        ReplaySettings.model_validate(settings),
+        PROVENANCE,
     )
 
 
@@ -176,3 +183,49 @@ async def test_a_replay_as_verified_has_no_side_effects(pool: Verified) -> None:
     done = await replayer(world, verified, orders=1).replay(reading_task(verified))
 
     assert done.replays[0].side_effects == SideEffects()
+
+
+async def test_on_request_the_player_slips_once_takes_it_back_and_the_task_still_works(
+    pool: Verified,
+) -> None:
+    world, verified = pool
+    tasks = [
+        task for task in composed(verified) if "simulated_mail" in {n.application for n in task.graph.nodes}
+    ]
+    plain = await replayer(world, verified, orders=1).replay(tasks[0])
+    assert not any(step.slip for step in plain.trajectories[0].steps)
+    slipped = []
+    for task in tasks[:6]:
+        done = await replayer(world, verified, orders=1, slip_share=1).replay(task)
+        assert done.replays[0].success and done.replays[0].side_effects == SideEffects()
+        marks = [step.slip for step in done.trajectories[0].steps if step.slip]
+        assert marks in ([], ["slip", "recovery"], ["slip", "recovery", "recovery"])
+        slipped += [done.trajectories[0]] if marks else []
+    assert slipped
+    for recording in slipped:
+        (slip,) = [step for step in recording.steps if step.slip == "slip"]
+        assert not slip.problem and slip.target is not None and slip.thought
+        back = recording.steps[slip.step]
+        assert back.slip == "recovery" and slip.target.text in back.thought
+
+
+async def test_a_replay_that_fails_with_a_slip_is_performed_again_without(
+    pool: Verified, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, verified = pool
+
+    async def clumsy(agent: SlippingAgent, *seen: object) -> Decision:
+        return Decision(status="give_up", message="a slip was not harmless: it changed a file")
+
+    monkeypatch.setattr(SlippingAgent, "decide", clumsy)
+    done = await replayer(world, verified, orders=1, slip_share=1).replay(composed(verified)[0])
+    assert done.rejection is None and done.replays[0].success
+    assert not any(step.slip for step in done.trajectories[0].steps)
+
+
+async def test_every_step_of_a_replay_says_what_is_seen_and_why(pool: Verified) -> None:
+    world, verified = pool
+    for task in composed(verified)[:4]:
+        done = await replayer(world, verified, orders=1).replay(task)
+        for step in done.trajectories[0].steps:
+            assert len(step.description.split()) >= 4 and len(step.thought.split()) >= 3, step

@@ -32,6 +32,7 @@ STEP_COLUMNS: Final = {
     "screenshot": "The screen before the action.",
     "description": "What the agent said of the screen.",
     "thought": "Why it acted so.",
+    "slip": "`slip` for a harmless mistake made on purpose, to be left out of the loss; `recovery` for taking it back.",
     "function": "The operation (Table 10 of the paper).",
     "arguments": "Its arguments, as JSON.",
     "points": "Where on the screenshot, in pixels; several for a drag.",

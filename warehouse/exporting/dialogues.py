@@ -35,6 +35,8 @@ class Turn:
     """What the user says."""
     answer: str
     """What the agent should answer."""
+    learnt: bool = True
+    """Whether it should be learnt; not so a slip, which stands there for the sake of what follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ def dialogues(source: ExportSource, options: ExportOptions) -> Iterator[Dialogue
                 yield Dialogue(trajectory.trajectory_id, split, turns)
             continue
         for step in trajectory.steps:
+            if step.slip == "slip":
+                continue
             asked = _with_history(trajectory, step, instruction, options)
             turn = _turn(trajectory, step, asked, options)
             yield Dialogue(f"{trajectory.trajectory_id}#{step.step}", split, (turn,))
@@ -108,7 +112,8 @@ def answer_text(trajectory: Trajectory, step: TrajectoryStep, options: ExportOpt
 
 
 def _turn(trajectory: Trajectory, step: TrajectoryStep, asked: str, options: ExportOptions) -> Turn:
-    return Turn(step.observation_screenshot, asked, answer_text(trajectory, step, options))
+    answer = answer_text(trajectory, step, options)
+    return Turn(step.observation_screenshot, asked, answer, learnt=step.slip != "slip")
 
 
 def _with_history(

@@ -39,7 +39,12 @@ def _record(trajectory: Trajectory, instruction: str, folder: Path) -> dict[str,
             {
                 "index": len(steps),
                 "image": Path(write_picture(folder, step.observation_screenshot)).name,
-                "value": {"observation": step.description, "thought": step.thought, "code": code},
+                "value": {
+                    "observation": step.description,
+                    "thought": step.thought,
+                    "code": code,
+                    **({"last_step_correct": False} if step.slip == "slip" else {}),
+                },
             }
         )
     if steps:

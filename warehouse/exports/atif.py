@@ -79,6 +79,8 @@ def _step(
     step: TrajectoryStep, seen: Screenshot | None, place: Path, options: ExportOptions
 ) -> dict[str, object]:
     name = f"call-{step.step}"
+    extra = {"control": step.target.text} if step.target and step.target.text else {}
+    extra |= {"slip": step.slip} if step.slip else {}
     content = [
         *([{"type": "text", "text": step.change}] if step.change else []),
         *_pictures(seen, place),
@@ -96,7 +98,7 @@ def _step(
             }
         ],
         "observation": {"results": [{"source_call_id": name, "content": content or ""}]},
-        **({"extra": {"control": step.target.text}} if step.target and step.target.text else {}),
+        **({"extra": extra} if extra else {}),
     }
 
 

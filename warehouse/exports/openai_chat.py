@@ -3,7 +3,8 @@
 Pictures stand in the records as `data:` URLs, or as addresses under a prefix of yours with the files in `images/`.
 The records keep OpenAI's published rules for fine-tuning with pictures: `system`, `user` and `assistant` messages, the last
 one from the assistant, pictures only from the user, at most ten of them and 10 MB each, RGB or RGBA, PNG; at most
-50,000 records and 512 MB a file, beyond which further files begin. `index.jsonl` says which recording each record is
+50,000 records and 512 MB a file, beyond which further files begin. A slip made on purpose has `weight` 0, which leaves it out of
+the loss; records of single steps leave it out altogether. `index.jsonl` says which recording each record is
 from, because records may have no other fields than `messages`.
 """
 
@@ -83,7 +84,8 @@ def _record(dialogue: Dialogue, folder: Path, options: ExportOptions) -> dict[st
         if turn.question:
             content.append({"type": "text", "text": turn.question})
         messages.append({"role": "user", "content": content})
-        messages.append({"role": "assistant", "content": turn.answer})
+        weight = {} if turn.learnt else {"weight": 0}
+        messages.append({"role": "assistant", "content": turn.answer, **weight})
     return {"messages": messages}
 
 

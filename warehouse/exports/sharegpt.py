@@ -1,7 +1,8 @@
 """Fine-tuning records in the ShareGPT format: `<set>.json` with conversations, `images/`, and `dataset_info.json`.
 
 LLaMA-Factory reads the folder as it is (`dataset_dir`), with the datasets `taskloom_<set>`; `image` is always a list, in
-the order of the `<image>` marks.
+the order of the `<image>` marks. A slip made on purpose has `train: false`, which trainers that know it (axolotl) leave out of the loss;
+for others export single steps, where slips are left out.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 
 def _record(dialogue: Dialogue, folder: Path, options: ExportOptions) -> dict[str, object]:
     pictures = [write_picture(folder, turn.screenshot) for turn in dialogue.turns]
-    conversations: list[dict[str, str]] = []
+    conversations: list[dict[str, object]] = []
     for position, turn in enumerate(dialogue.turns):
         parts = ["<image>", system_text(options) if position == 0 else "", without_marks(turn.question)]
         conversations.append({"from": "human", "value": "\n".join(part for part in parts if part)})
-        conversations.append({"from": "gpt", "value": without_marks(turn.answer)})
+        learnt = {} if turn.learnt else {"train": False}
+        conversations.append({"from": "gpt", "value": without_marks(turn.answer), **learnt})
     return {"id": dialogue.dialogue_id, "image": pictures, "conversations": conversations}

@@ -119,6 +119,7 @@ def _step(row: dict[str, Any], item: Item) -> TrajectoryStep:
         observation_screenshot=Screenshot.of(row["screenshot"]["bytes"] or b""),
         description=row.get("description") or "",
         thought=row.get("thought") or "",
+        slip=row.get("slip") or "",
         action=read_action(item.parsed(PaperAction), item),
         target=ControlQuery(text=row["control_text"]) if row.get("control_text") else None,
         target_rectangle=tuple(rectangle) if rectangle else None,

@@ -1,0 +1,65 @@
+"""What a screen shows and what a control is, in the words of a person: for steps whose agent said nothing of what it saw."""
+
+from __future__ import annotations
+
+from taskgraph.records.interaction import Control, Observation
+
+_KINDS = {
+    "Edit": "field",
+    "Hyperlink": "link",
+    "ComboBox": "list",
+    "ListItem": "entry",
+    "MenuItem": "menu entry",
+    "DataItem": "menu entry",
+    "TabItem": "tab",
+    "CheckBox": "check box",
+    "RadioButton": "choice",
+    "TreeItem": "entry",
+    "TaskBarButton": "task bar button",
+}
+_LONGEST = 60
+
+
+def kind_in_words(control_type: str) -> str:
+    """What people call a type of control.
+
+    >>> kind_in_words("Edit"), kind_in_words("Button"), kind_in_words("")
+    ('field', 'button', 'control')
+    """
+    return _KINDS.get(control_type, control_type.lower() or "control")
+
+
+def in_words(control_type: str, text: str) -> str:
+    """A control as a person would name it.
+
+    >>> in_words("Button", "Save"), in_words("Edit", "")
+    ("the button 'Save'", 'the field')
+    """
+    shown = " ".join(text.split())
+    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+    return f"the {kind_in_words(control_type)} '{shown}'" if shown else f"the {kind_in_words(control_type)}"
+
+
+def describe_screen(seen: Observation, target: Control | None) -> str:
+    """The window in front, and what stands there of the control that is acted on.
+
+    >>> from taskgraph.records.interaction import Screenshot
+    >>> home = Observation(screenshot=Screenshot(sha256="1"), controls=(), window_title="Home")
+    >>> describe_screen(home, None)
+    "The window 'Home' is in front."
+    """
+    window = (
+        f"The window '{seen.window_title}' is in front"
+        if seen.window_title
+        else "The application is in front"
+    )
+    if target is None:
+        focused = next((control for control in seen.controls if control.focused), None)
+        where = (
+            f"; {in_words(focused.control_type, focused.text)} has the focus" if focused is not None else ""
+        )
+        return f"{window}{where}."
+    row = f" in the row '{target.row}'" if target.row else ""
+    holds = f" and holds '{target.value[:_LONGEST]}'" if target.value else ""
+    focus = ", with the focus" if target.focused else ""
+    return f"{window}; {in_words(target.control_type, target.text)}{row} is there{focus}{holds}."
