@@ -57,7 +57,7 @@ def screen(*controls: Control) -> Observation:
     return Observation(screenshot=Screenshot(sha256="1"), controls=controls, window_title="Mail")
 
 
-def after(slip: str = "", **changes: object) -> TrajectoryStep:
+def after(**changes: object) -> TrajectoryStep:
     return TrajectoryStep.model_validate(
         {
             "step": 1,
