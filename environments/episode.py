@@ -190,7 +190,7 @@ async def _do(
         step=number,
         observation_screenshot=seen.screenshot,
         observation_controls=seen.controls,
-        description=decision.description or describe_screen(seen, target),
+        description=decision.description or describe_screen(seen.window_title, seen.controls, target),
         thought=decision.thought,
         slip=decision.slip,
         action=action,

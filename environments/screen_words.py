@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from taskgraph.records.interaction import Control, Observation
+from collections.abc import Sequence
+
+from taskgraph.records.interaction import Control
 
 _KINDS = {
     "Edit": "field",
@@ -35,31 +37,29 @@ def in_words(control_type: str, text: str) -> str:
     >>> in_words("Button", "Save"), in_words("Edit", "")
     ("the button 'Save'", 'the field')
     """
-    shown = " ".join(text.split())
-    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
+    shown = _short(text)
     return f"the {kind_in_words(control_type)} '{shown}'" if shown else f"the {kind_in_words(control_type)}"
 
 
-def describe_screen(seen: Observation, target: Control | None) -> str:
-    """The window in front, and what stands there of the control that is acted on.
+def describe_screen(window_title: str, controls: Sequence[Control], target: Control | None) -> str:
+    """The window in front, and what stands there of the control that is acted on, or else of what has the focus.
 
-    >>> from taskgraph.records.interaction import Screenshot
-    >>> home = Observation(screenshot=Screenshot(sha256="1"), controls=(), window_title="Home")
-    >>> describe_screen(home, None)
+    >>> describe_screen("Home", (), None)
     "The window 'Home' is in front."
     """
-    window = (
-        f"The window '{seen.window_title}' is in front"
-        if seen.window_title
-        else "The application is in front"
-    )
+    window = f"The window '{window_title}' is in front" if window_title else "The application is in front"
     if target is None:
-        focused = next((control for control in seen.controls if control.focused), None)
+        focused = next((control for control in controls if control.focused), None)
         where = (
             f"; {in_words(focused.control_type, focused.text)} has the focus" if focused is not None else ""
         )
         return f"{window}{where}."
     row = f" in the row '{target.row}'" if target.row else ""
-    holds = f" and holds '{target.value[:_LONGEST]}'" if target.value else ""
     focus = ", with the focus" if target.focused else ""
-    return f"{window}; {in_words(target.control_type, target.text)}{row} is there{focus}{holds}."
+    holds = f"; it holds '{_short(target.value)}'" if target.value else ""
+    return f"{window}; {in_words(target.control_type, target.text)} is there{row}{focus}{holds}."
+
+
+def _short(text: str) -> str:
+    shown = " ".join(text.split())
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"

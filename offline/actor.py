@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
+from environments.screen_words import describe_screen
 from offline.mistakes import InjectedMistake, MistakeSource
-from offline.telling_steps import WAITING, named, position_in, seen, thought_of
+from offline.telling_steps import WAITING, filled, named, position_in, whole_thought
 from prompts.inputs import ActorInput, ControlInView
 from prompts.replies import ActorArguments, ActorReply, Point
-from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
+from resources.applications import Application, ExampleSubtask, WorkedStep
 from resources.path_parts import with_path_parts
 from taskgraph.records.grounding import find_control
 from taskgraph.records.interaction import Control, Rectangle, escape_keys
@@ -48,7 +49,7 @@ def act(
         if kind == "wrong_control" and position == stop - 1 and not failures:
             wrong = _wrong_control(steps[position], parameters, view, random)
             if wrong is not None:
-                return _do(steps[position], parameters, wrong, view.window_title), (InjectedMistake(kind),)
+                return _do(steps, position, parameters, wrong, view), (InjectedMistake(kind),)
     return _next(view, steps, parameters, position, failures), ()
 
 
@@ -63,20 +64,20 @@ def _next(
     for index in range(position, len(steps)):
         step = steps[index]
         if step.control is None:
-            return _do(step, parameters, None, view.window_title)
-        control = find_control(_filled(step.control, parameters), controls)
+            return _do(steps, index, parameters, None, view)
+        control = find_control(filled(step.control, parameters), controls)
         if control is not None and not (control.disabled and failures < _PATIENCE):
             if failures >= _PATIENCE:
                 return _give_up(f"step {index + 1} cannot be carried out on {control.text!r}")
-            return _do(step, parameters, control, view.window_title)
+            return _do(steps, index, parameters, control, view)
         if step.optional:
             continue
         if failures >= _PATIENCE:
-            wanted = _filled(step.control, parameters)
+            wanted = filled(step.control, parameters)
             return _give_up(f"there is no {wanted.control_type or 'control'} {wanted.text!r} on the screen")
         return ActorReply(
             status="CONTINUE",
-            observation=f"The window '{view.window_title}' is in front.",
+            observation=describe_screen(view.window_title, controls, None),
             thought=f"{WAITING} {named(step, parameters) or 'the page'}, which is not there yet.",
             function="wait",
             args=ActorArguments(seconds=0.5 * (failures + 1)),
@@ -128,13 +129,8 @@ def _control(view: ControlInView) -> Control:
         section=view.section,
         value=view.value,
         disabled=view.disabled,
+        focused=view.focused,
         application=view.application,
-    )
-
-
-def _filled(query: ControlQuery, parameters: Mapping[str, str]) -> ControlQuery:
-    return query.model_copy(
-        update={"text": fill(query.text, parameters), "parent_text": fill(query.parent_text, parameters)}
     )
 
 
@@ -144,7 +140,7 @@ def _wrong_control(
     if step.control is None:
         return None
     controls = [_control(item) for item in view.controls]
-    right = find_control(_filled(step.control, parameters), controls)
+    right = find_control(filled(step.control, parameters), controls)
     if right is None:
         return None
     others = [
@@ -156,15 +152,21 @@ def _wrong_control(
 
 
 def _do(
-    step: WorkedStep, parameters: Mapping[str, str], control: Control | None, window_title: str
+    steps: Sequence[WorkedStep],
+    index: int,
+    parameters: Mapping[str, str],
+    target: Control | None,
+    view: ActorInput,
 ) -> ActorReply:
+    step = steps[index]
     keys = fill(step.keys, {name: escape_keys(value) for name, value in parameters.items()})
+    controls = [_control(item) for item in view.controls]
     return ActorReply(
         status="CONTINUE",
-        observation=seen(step, parameters, window_title),
-        thought=thought_of(step, parameters),
-        control_label=control.label if control else "",
-        control_text=control.text if control else "",
+        observation=describe_screen(view.window_title, controls, target),
+        thought=whole_thought(steps, index, parameters, target, controls),
+        control_label=target.label if target else "",
+        control_text=target.text if target else "",
         function=step.operation,
         args=ActorArguments(
             button=step.button,

@@ -4,58 +4,108 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from environments.screen_words import in_words
 from prompts.inputs import StepInHistory
-from resources.applications import WorkedStep
+from resources.applications import ControlQuery, WorkedStep
+from taskgraph.records.gestures import keys_in_words
+from taskgraph.records.grounding import find_control
+from taskgraph.records.interaction import Control, escape_keys
 from taskgraph.records.subtask import fill
 
 WAITING = "Waiting for"
 """How the thought of a step begins that waits for a control."""
-_KINDS = {
-    "Edit": "field",
-    "Hyperlink": "link",
-    "ComboBox": "list",
-    "ListItem": "entry",
-    "MenuItem": "menu entry",
-    "DataItem": "menu entry",
-    "RadioButton": "choice",
-    "TaskBarButton": "task bar button",
-}
 
 
-def named(step: WorkedStep, parameters: Mapping[str, str]) -> str:
-    """The control of a step as a person would name it; empty where it has none."""
+def named(step: WorkedStep, parameters: Mapping[str, str], control: Control | None = None) -> str:
+    """The control of a step as a person would name it, by what it is on the screen where it is there; empty without one."""
     if step.control is None:
         return ""
-    kind = _KINDS.get(step.control.control_type, step.control.control_type.lower() or "control")
-    text = fill(step.control.text, parameters)
-    return f"the {kind} '{text}'" if text else f"the {kind}"
+    kind = control.control_type if control is not None else step.control.control_type
+    return in_words(kind, fill(step.control.text, parameters))
 
 
 def thought_of(step: WorkedStep, parameters: Mapping[str, str]) -> str:
-    """Why a step is done: as the catalogue says, or what it is for."""
+    """Why a step is done: as the catalogue says, or what it is for. The thoughts of the step begin with it."""
     if step.thought:
         return step.thought
-    where = named(step, parameters)
+    where = fill(step.control.text, parameters) if step.control is not None else ""
     match step.operation:
         case "keyboard_input" if where:
-            return f"This text belongs into {where}."
+            return f"'{where}' takes what is typed next."
         case "keyboard_input":
-            return "The keys go to what has the focus."
+            return "The keyboard does what is next."
         case "wheel_mouse_input":
             return "What is needed is further along the page."
         case "drag_input":
-            return f"The shape is drawn by dragging over {where}."
+            return "The shape is drawn by dragging."
         case "wait":
             return "The page needs a moment."
         case _:
-            return f"The way on is {where}." if where else "This is where the work goes on."
+            return f"'{where}' is next." if where else "The place for the next step is known."
 
 
-def seen(step: WorkedStep, parameters: Mapping[str, str], window_title: str) -> str:
-    """What the screen shows that the step builds on."""
-    window = f"The window '{window_title}' is in front" if window_title else "The application is in front"
-    where = named(step, parameters)
-    return f"{window}; {where} is there." if where else f"{window}."
+def whole_thought(
+    steps: Sequence[WorkedStep],
+    index: int,
+    parameters: Mapping[str, str],
+    target: Control | None,
+    controls: Sequence[Control],
+) -> str:
+    """Why a step is done now, on this screen, and what is done: the reason, what comes after it, the deed."""
+    step = steps[index]
+    return " ".join(
+        part
+        for part in (
+            thought_of(step, parameters),
+            _ahead(steps[index + 1 :], parameters, controls),
+            _deed(step, parameters, target, controls),
+        )
+        if part
+    )
+
+
+def _ahead(later: Sequence[WorkedStep], parameters: Mapping[str, str], controls: Sequence[Control]) -> str:
+    """What the step leads to: the next control that is needed and not there yet."""
+    following = next((step for step in later if not step.optional), None)
+    if following is None:
+        return "With this the work is done."
+    query = filled(following.control, parameters) if following.control is not None else None
+    if query is None or not query.text or find_control(query, controls) is not None:
+        return ""
+    return f"It should bring up {named(following, parameters)}, which is not on the screen yet."
+
+
+def _deed(
+    step: WorkedStep, parameters: Mapping[str, str], target: Control | None, controls: Sequence[Control]
+) -> str:
+    """What is done, in the first person."""
+    where = named(step, parameters, target)
+    match step.operation:
+        case "click_input":
+            how = "double-click" if step.double else "right-click" if step.button == "right" else "click"
+            return f"I {how} {where}." if where else f"I {how} there."
+        case "keyboard_input":
+            keys = fill(step.keys, {name: escape_keys(value) for name, value in parameters.items()})
+            focused = next((item for item in controls if item.focused), None)
+            has_focus = in_words(focused.control_type, focused.text) if focused is not None else ""
+            into = where or has_focus
+            reason = (
+                f" {has_focus[:1].upper()}{has_focus[1:]} has the focus." if has_focus and not where else ""
+            )
+            return f"{reason} I {keys_in_words(keys)}{f' in {into}' if into else ''}.".strip()
+        case "wheel_mouse_input":
+            return f"I scroll {'up' if step.wheel_distance > 0 else 'down'}."
+        case "drag_input":
+            return f"I drag over {where}." if where else "I drag."
+        case _:
+            return "I wait."
+
+
+def filled(query: ControlQuery, parameters: Mapping[str, str]) -> ControlQuery:
+    """The control to look for with these values."""
+    return query.model_copy(
+        update={"text": fill(query.text, parameters), "parent_text": fill(query.parent_text, parameters)}
+    )
 
 
 def position_in(
@@ -63,7 +113,7 @@ def position_in(
 ) -> tuple[int, int]:
     """Number of worked steps behind us, and how often in a row the next one could not be done.
 
-    Steps are recognised by their thoughts, in order; what else stands in the history is passed over.
+    Steps are recognised by how their thoughts begin, in order; what else stands in the history is passed over.
     """
     thoughts = [thought_of(step, parameters) for step in steps]
     position, failures = 0, 0
@@ -71,7 +121,9 @@ def position_in(
         if item.thought.startswith(WAITING):
             failures += 1
             continue
-        index = next((at for at in range(position, len(steps)) if thoughts[at] == item.thought), None)
+        index = next(
+            (at for at in range(position, len(steps)) if item.thought.startswith(thoughts[at])), None
+        )
         if index is None:
             continue
         if item.outcome == "done":

@@ -1,5 +1,6 @@
 import ast
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -7,7 +8,7 @@ from offline.actor import act
 from offline.evaluation_writer import write_function
 from offline.expressions import generalise
 from offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
-from offline.telling_steps import thought_of
+from offline.telling_steps import position_in, thought_of, whole_thought
 from prompts.inputs import (
     ActorInput,
     ControlInView,
@@ -15,10 +16,13 @@ from prompts.inputs import (
     Performance,
     StepInHistory,
 )
+from prompts.replies import ActorReply
 from prompts.shown_effects import ChangedFile, Origin, ShownEffects, TouchedRecord
 from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
+from resources.path_parts import with_path_parts
+from resources.reading.catalog import load_applications
 from taskgraph.records.effect import Effect
-from taskgraph.records.interaction import Screenshot
+from taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 PARAMETERS = {"text": "Milk (2)", "text_path": "Documents/a.txt"}
 NO_MISTAKES = MistakeSource(0.0)
@@ -81,7 +85,7 @@ class TestActor:
     def test_passes_over_an_optional_step_and_grounds_the_next(self) -> None:
         reply, _ = act(screen(CLOSE, NEW), NOTES, 0, NO_MISTAKES)
         assert (reply.function, reply.control_label, reply.control_text) == ("click_input", "0", "New")
-        assert reply.thought == "The way on is the button 'New'."
+        assert reply.thought == "'New' is next. I click the button 'New'."
         assert reply.observation == "The application is in front; the button 'New' is there."
 
     def test_does_an_optional_step_when_its_control_is_there(self) -> None:
@@ -280,3 +284,51 @@ def test_marks_are_read_back() -> None:
     mistakes = (InjectedMistake("wrong_control", "step 2"), InjectedMistake("stops_early"))
     assert read_mark(mark(mistakes)) == mistakes
     assert read_mark("") == read_mark("req_abc") == read_mark("mistake:unheard_of") == ()
+
+
+class TestThoughts:
+    def test_a_thought_says_what_the_step_leads_to_and_what_is_done(self) -> None:
+        menu = WorkedStep(
+            operation="click_input", control=ControlQuery(text="File"), thought="The menu can export."
+        )
+        entry = WorkedStep(
+            operation="click_input", control=ControlQuery(text="Export", control_type="MenuItem")
+        )
+        controls = (control_in_view("File", "MenuItem"),)
+        thought = whole_thought((menu, entry), 0, {}, controls[0], controls)
+        assert thought == (
+            "The menu can export. It should bring up the menu entry 'Export', which is not on the screen yet."
+            " I click the menu entry 'File'."
+        )
+        shown = (*controls, control_in_view("Export", "MenuItem"))
+        assert "bring up" not in whole_thought((menu, entry), 0, {}, shown[0], shown)
+        assert whole_thought((menu, entry), 1, {}, shown[1], shown) == (
+            "'Export' is next. With this the work is done. I click the menu entry 'Export'."
+        )
+
+    def test_typing_names_the_text_and_the_field_that_has_the_focus(self) -> None:
+        typing = WorkedStep(operation="keyboard_input", keys="^a{text}{ENTER}")
+        name = control_in_view("File name", "Edit").model_copy(update={"focused": True})
+        assert whole_thought((typing,), 0, PARAMETERS, None, (name,)).endswith(
+            "The field 'File name' has the focus. I press Ctrl+A, type “Milk (2)”, press Enter in the field 'File name'."
+        )
+
+    @pytest.mark.parametrize("application", load_applications().values(), ids=lambda item: item.name)
+    def test_no_thought_of_a_curated_subtask_is_a_placeholder(self, application: Application) -> None:
+        for example in application.example_subtasks:
+            parameters = with_path_parts(example.parameter_sets[0])
+            for steps in (example.worked_example, example.second_example):
+                for index, step in enumerate(steps):
+                    said = whole_thought(steps, index, parameters, None, ())
+                    ActorReply(status="CONTINUE", thought=said, function=step.operation)
+                    assert len(said.split()) >= 5, said
+                    assert not any(f"{{{name}}}" in said for name in parameters), said
+                for index in range(min(1, len(steps))):
+                    thought = whole_thought(steps, index, parameters, None, ())
+                    told = [StepInHistory(step=1, thought=thought, function="wait")]
+                    assert position_in(told, steps, parameters)[0] == 1
+
+
+def control_in_view(text: str, control_type: str) -> Control:
+    place = Rectangle(left=0, top=0, right=9, bottom=9)
+    return Control(label=text, text=text, control_type=control_type, rectangle=place)
