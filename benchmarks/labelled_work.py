@@ -63,7 +63,7 @@ class Judgement:
     @property
     def mistakes(self) -> list[JudgedOutcome]:
         """Verdicts that differ from the label."""
-        return [item for item in self.outcomes if item.mistaken]
+        return [item for item in self.outcomes if item.right is not item.accepted]
 
 
 def figures(quick: bool = False) -> list[Figure]:

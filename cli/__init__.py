@@ -1,1 +1,10 @@
-"""The command `taskloom`: one module per command in `commands/`; nobody imports it."""
+"""The command `taskloom`: one module per command in `commands/`; nobody imports it.
+
+main                              finds the commands, runs one, turns errors into one clear line
+run_options, shared_options       options that several commands take
+answer_printing, activity         answers on standard output, signs of life on standard error
+graph_files                       task graphs that a user gives
+sql_shell                         `taskloom sql` without a query
+application_skeleton              the entry that `taskloom apps new` writes
+documentation, house_drawing      the generated pages, and the drawing in ARCHITECTURE.md
+"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -10,6 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from flows.errors import CommandError
+from resources.errors import JsonInvalidError
+from resources.reading.json_text import parse_json
 from taskgraph.errors import TaskGraphError
 from taskgraph.reading.task_graphs import CategoryOf, read_task_graph
 from taskgraph.records.graph import TaskGraph
@@ -83,24 +84,6 @@ def _json_in(file: Path) -> object:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise CommandError(f"{name} cannot be read: {reason}.") from None
     try:
-        return json.loads(
-            text, strict=False, object_pairs_hook=_without_doubles, parse_constant=_refuse_constant
-        )
-    except RecursionError:
-        raise CommandError(f"{name} is nested too deeply for a task graph.") from None
-    except ValueError as error:
-        raise CommandError(f"{name} is not JSON: {error}.") from None
-
-
-def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """The object, unless it has a duplicate key, whose first value would silently be lost."""
-    found: dict[str, object] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f"the key {key[:80]!r} occurs twice in one object")
-        found[key] = value
-    return found
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is not a JSON value")
+        return parse_json(text, strict=False)
+    except JsonInvalidError as error:
+        raise CommandError(error.of(name)) from None

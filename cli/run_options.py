@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 import typer
 
-from cli.shared_options import CatalogOption, JsonOption
+from cli.shared_options import (
+    AssignmentsOption,
+    CatalogOption,
+    DataOption,
+    JsonOption,
+    SeedOption,
+    SettingsOption,
+)
 from flows.errors import CommandError
 
 if TYPE_CHECKING:
@@ -24,21 +31,14 @@ if TYPE_CHECKING:
 class RunOptions:
     """What the user said about a run; each field is an option of the command line."""
 
-    settings: Annotated[
-        Path | None, typer.Option("--settings", help="Settings file; taskloom.yaml here, where there is one.")
-    ] = None
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="One setting, such as composition.count=500. Repeatable."
-        ),
-    ] = None
-    data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None
+    settings: SettingsOption = None
+    assignments: AssignmentsOption = None
+    data: DataOption = None
     catalog: CatalogOption = None
     applications: Annotated[
         str, typer.Option(help="Applications to use, separated by commas; all installed ones by default.")
     ] = ""
-    seed: Annotated[int | None, typer.Option(help="Seed of every random choice.")] = None
+    seed: SeedOption = None
     budget: Annotated[
         str, typer.Option(help="What the run may spend, such as 25usd or 2Mtok; it stops cleanly before.")
     ] = ""

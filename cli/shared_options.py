@@ -11,10 +11,25 @@ WarehouseOption = Annotated[str | None, typer.Option(help="Folder or address of 
 """Where the datasets are."""
 VersionOption = Annotated[str | None, typer.Option(help="Dataset version; the present state by default.")]
 """Which version of the dataset."""
+SettingsOption = Annotated[
+    Path | None, typer.Option("--settings", help="Settings file; taskloom.yaml here, where there is one.")
+]
+"""The settings file."""
+AssignmentsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="One setting, such as composition.count=500. Repeatable."
+    ),
+]
+"""Single settings."""
+DataOption = Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")]
+"""The data folder."""
 CatalogOption = Annotated[
     Path | None, typer.Option(help="Folder with further applications, beside the built-in ones.")
 ]
 """The user's catalogue folder."""
+SeedOption = Annotated[int | None, typer.Option(help="Seed of every random choice.")]
+"""The seed of a run."""
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 """JSON instead of a table."""
 GraphFile = Annotated[
@@ -29,3 +44,21 @@ SubtasksOption = Annotated[
     Path | None, typer.Option(help="Subtask metadata (a JSON list) for the paper's task metadata.")
 ]
 """What the paper keeps beside a task."""
+WhereOption = Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")]
+"""Which tasks leave the warehouse."""
+SizeOption = Annotated[int | None, typer.Option(min=1, help="Tasks at most.")]
+"""How many of them."""
+SplitOption = Annotated[
+    str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
+]
+"""The sets they are divided into."""
+LeakOption = Annotated[
+    str, typer.Option(help="What sets may share, of template, value, intent, instruction; with commas.")
+]
+"""What these sets may have in common."""
+DrawSeedOption = Annotated[int, typer.Option(help="Seed of the draw and of the sets.")]
+"""The seed of that choice, which is not the seed of a run."""
+LicenceOption = Annotated[str, typer.Option(help="Licence on the dataset card.")]
+"""The licence of what is written."""
+ManifestOption = Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")]
+"""JSON instead of a summary of what was written."""

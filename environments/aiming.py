@@ -78,7 +78,7 @@ def fraction_of(control: Control, point: Point) -> Fraction:
 
 
 def require_control(controls: Sequence[Control], label: str) -> Control:
-    """The control with `label`.
+    """The control that carries `label` now; labels are given anew at every look.
 
     Raises:
         ActionInvalidError: there is none; the message names the labels there are.

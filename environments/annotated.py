@@ -69,7 +69,7 @@ def annotate(observation: Observation, *, include_text: bool = True) -> bytes:
         colour = colour_of(control.control_type)
         pen.rectangle((tag.left, tag.top, tag.right - 1, tag.bottom - 1), fill=colour)
         middle = ((tag.left + tag.right) / 2, (tag.top + tag.bottom) / 2)
-        pen.text(middle, control.label, fill="#ffffff", font=_font(), anchor="mm")
+        pen.text(middle, control.label, fill="#ffffff", font=font(_FONT_SIZE), anchor="mm")
     return _as_png(picture)
 
 
@@ -95,7 +95,7 @@ def _place_of_number(
 
     `plain` is the picture in greyscale, before anything was drawn on it.
     """
-    width = round(_font().getlength(control.label)) + 5
+    width = round(font(_FONT_SIZE).getlength(control.label)) + 5
     place = control.rectangle
     middle = place.top + (place.bottom - place.top - _TAG_HEIGHT) // 2
     candidates = (
@@ -151,5 +151,6 @@ def _as_png(picture: Image.Image) -> bytes:
 
 
 @functools.cache
-def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(_FONT_SIZE)
+def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """The font in which pictures are labelled, `size` pixels high."""
+    return ImageFont.load_default(size)

@@ -1,6 +1,10 @@
 """What generated evaluation functions may call, and the sandbox they run in.
 
-`checks/` are the functions they call, `evidence/` what the checks read, `interpreter/` admits and runs the code.
-`state/` reads files as trees of addressed values, compares states (effects) and edits them.
-`reference` writes the page that models are given.
+checks/           the functions they call
+evidence/         what the checks read
+interpreter/      admits and runs the code
+state/            files as trees of addressed values, compared (effects) and edited
+result            what a function returned, read strictly
+reference         the page about the checks that models are given
+judging_folders   judges a task by its home folder, where an exported task is graded
 """

@@ -14,7 +14,7 @@ from environments.evidence.file_snapshot import FileSnapshots
 from evaluators_api.errors import SheetInvalidError
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from taskgraph.records.evidence import Evidence
-from taskgraph.records.judging_sheet import HomeJudgement, JudgedOutcome, JudgedSubtask, JudgingSheet
+from taskgraph.records.judging_sheet import HomeJudgement, JudgedSubtask, JudgingSheet, SubtaskJudgement
 
 INSTALLED: Final = frozenset({"applications"})
 """Folder of the home in which machine images have the applications; no evidence."""
@@ -60,10 +60,9 @@ def judge_home(sheet: JudgingSheet, start: Path, home: Path) -> HomeJudgement:
 
 def _outcome(
     sandbox: EvaluationSandbox, subtask: JudgedSubtask, before: Evidence, after: Evidence
-) -> JudgedOutcome:
+) -> SubtaskJudgement:
     answer = sandbox.evaluate(subtask.source, subtask.parameters, after, _start_of(subtask, before, after))
-    message = answer.result.message if answer.result is not None else f"{answer.outcome}: {answer.message}"
-    return JudgedOutcome(instance_id=subtask.instance_id, success=answer.passed, message=message)
+    return SubtaskJudgement(instance_id=subtask.instance_id, success=answer.passed, message=answer.said)
 
 
 def _start_of(subtask: JudgedSubtask, before: Evidence, after: Evidence) -> Evidence:

@@ -1,12 +1,13 @@
 """Prefect flows: what runs, when, with which objects.
 
-<flow>.py      one flow each: build_dataset, explore_applications, verify_subtasks, compose_tasks, evaluate_agent, export_test_set
-steps.py       the flows' steps, the only Prefect task wrappers
-settings.py    all settings of a run
-wiring.py      makes the objects of a run from its settings
-stages/        what the steps do: growing the pool, making tasks, agents at work
-running/       what hosts a run: contexts of steps, Prefect's server, environments to lease, recording, progress, signals
-summaries/     the end of a run: funnel, cost, what became of mistakes
-planning/      what a run, or a request for tasks, would take
-examining/     evaluation functions examined again from recorded evidence
+<flow>.py                     one flow each: build_dataset, explore_applications, verify_subtasks, compose_tasks, evaluate_agent, export_test_set, write_world
+steps                         the flows' steps, the only Prefect task wrappers
+settings, settings_file       all settings of a run, and the file they come from
+wiring                        makes the objects of a run from its settings
+shutting_in                   refuses to let a model act where nothing confines it
+stages/                       what the steps do: growing the pool, making tasks, agents at work
+running/                      what hosts a run: contexts of steps, Prefect's server, environments to lease, recording, progress, signals
+summaries/                    the end of a run: funnel, cost, what became of mistakes
+planning/                     what a run, or a request for tasks, would take
+examining/                    evaluation functions examined again from recorded evidence
 """

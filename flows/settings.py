@@ -164,7 +164,7 @@ def load_settings(
 ) -> Settings:
     """The settings of `file` (or of `TASKLOOM_SETTINGS`, or of `taskloom.yaml` where there is one).
 
-    `assignments` are texts such as `composition.tasks=500`; `options` are top-level fields, where None means not given.
+    `assignments` are texts such as `composition.count=500`; `options` are top-level fields, where None means not given.
     Both override environment variables, which override the file.
 
     Raises:
@@ -258,7 +258,7 @@ def _refuse_unknown_variables() -> None:
 def _assign(given: dict[str, Any], assignment: str) -> None:
     name, equals, value = assignment.partition("=")
     if not equals or not name.strip():
-        raise CommandError(f"--set takes name=value, such as composition.tasks=500; got {assignment!r}")
+        raise CommandError(f"--set takes name=value, such as composition.count=500; got {assignment!r}")
     *parents, last = name.strip().split(".")
     place = given
     for parent in parents:

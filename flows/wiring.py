@@ -36,6 +36,7 @@ from resources.reading.catalog import load_applications, load_resource_categorie
 from resources.translation import WorldlyApplications
 from synthesis.ports import Models
 from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.provenance import Provenance
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
 
@@ -79,6 +80,10 @@ class Run:
     def run_id(self) -> str:
         """Id of the run."""
         return self.record.run_id
+
+    def provenance(self, stage: str = "") -> Provenance:
+        """The provenance of what `stage` makes in this run; stages that call models add who was asked."""
+        return Provenance(run_id=self.run_id, stage=stage, seed=self.settings.seed)
 
 
 @asynccontextmanager

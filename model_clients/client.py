@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from model_clients.errors import ModelClientError
 from model_clients.messages import ModelReply, ModelRequest
@@ -126,24 +126,4 @@ class BatchClient(Protocol):
 
     def batch_answers(self, batch_id: str) -> AsyncIterator[tuple[str, BatchAnswer]]:
         """The answers of an ended batch with the ids of their requests; unanswered requests are left out."""
-        ...
-
-
-@runtime_checkable
-class WireFormat(Protocol):
-    """A client that can show its requests and read its replies as the provider's own JSON."""
-
-    batch_endpoint: str
-    """Path of the provider's endpoint, such as `/v1/responses`."""
-
-    def wire_request(self, request: ModelRequest) -> dict[str, JsonValue]:
-        """The body that `complete` would send."""
-        ...
-
-    def wire_reply(self, body: dict[str, JsonValue]) -> ModelReply:
-        """The reply in a response body.
-
-        Raises:
-            ModelClientError: the body is not a reply of this provider.
-        """
         ...

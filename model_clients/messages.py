@@ -38,7 +38,7 @@ Content = Annotated[TextContent | ImageContent, Field(discriminator="kind")]
 
 
 class Message(Record):
-    """One message of a conversation."""
+    """One turn of a conversation: who speaks, and texts and pictures in order."""
 
     role: Literal["system", "user", "assistant"]
     """Who speaks."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from offline.condition_finding import shared_conditions
-from offline.conditions import Condition
+from offline.conditions.conditions import Condition
+from offline.conditions.finding import shared_conditions
 from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
 from prompts.inputs import EvaluationWriterInput
 from prompts.replies import EvaluationWriterReply

@@ -1,5 +1,8 @@
 """How agents are scored on task graphs.
 
-`graph_evaluator` follows an attempt through a graph. `metrics/` holds one module per metric, which `lookup` finds; each is
-computed from an `attempt`. `scoring` scores an execution sequence, and `reports` sums up over tasks.
+graph_evaluator    follows an attempt through a graph
+metrics/           one module per metric, found by `lookup`; each is computed from an `attempt`
+coherency          coherency of an agent over many tasks
+scoring            scores an execution sequence
+reports            sums up over tasks
 """

@@ -1,6 +1,12 @@
 """The catalogue: what exists, as data, and the records it is read into.
 
-`catalog/` holds the data: applications, categories, resource categories, scenarios, capabilities. `reading/` reads and
-checks it. The modules beside them are its records, the root of all records (`record`), the root of all errors
-(`errors`) and the table of complexity dimensions (`dimensions`).
+catalog/                             the data: applications, categories, resource categories, scenarios, capabilities, worlds
+reading/                             reads and checks it
+applications, assets                 applications, and the files that belong to their entries
+categories, instances, matching      resource categories; resources; when an output is an input
+path_parts                           parts of paths that worked examples may name
+scenarios, capability_presets        scenarios; capabilities as constraints on levels
+worlds, translation                  consistent starting data, and catalogue entries put into them
+dimensions                           the one table of complexity dimensions
+record, errors                       the roots of all records and all errors
 """

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from resources.record import Record
 
-Placeholders = Literal["install", "venv", "node", "home", "state", "port"]
+PLACEHOLDERS = ("install", "venv", "node", "home", "state", "port")
 """Names in braces that commands, paths and file contents of an application may use.
 
 install  folder the application is installed in; venv  its Python environment (`{venv}/bin/python`);

@@ -74,7 +74,7 @@ class DimensionDefinition:
         return f"{self.name}_level"
 
     def level(self, value: int) -> Level:
-        """The level of a value.
+        """The level that a value of this dimension has (Table 2).
 
         >>> by_name("dependency").level(1), by_name("hierarchy").level(4), by_name("branch").level(5)
         ('easy', 'medium', 'hard')

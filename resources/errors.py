@@ -1,6 +1,7 @@
 """The root of all errors that taskloom raises on purpose, and the errors of the catalogue.
 
 TaskloomError                 what happened, the value, what is allowed; `hint` says what to do next
+JsonInvalidError              a text that is not JSON, or is ambiguous
 CatalogError
 ├── CatalogEntryInvalidError  a YAML file that breaks its schema (file, line, field, allowed values)
 └── UnknownCatalogEntryError  a name nobody defined (names the known ones)
@@ -46,6 +47,19 @@ class TaskloomError(Exception):
     exit_code: ExitCode = ExitCode.BAD_INPUT
     transient: bool = False
     hint: str = ""
+
+
+class JsonInvalidError(TaskloomError):
+    """A text is not JSON, or does not say only one thing. The message goes on where the text's name ends: "is not JSON: …"."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        """With the line (from 1) in which it shows; 0 where that is not known."""
+        super().__init__(message)
+        self.line = line
+
+    def of(self, name: str) -> str:
+        """The whole sentence about the text called `name`, with the line where it is known."""
+        return f"{name} {self}{f' (line {self.line})' if self.line else ''}."
 
 
 class CatalogError(TaskloomError):

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.shared_work import examples
+
 Run = Callable[..., tuple[int, str, str]]
 """Runs the command line; exit code, standard output, standard error."""
 
-settings.register_profile("tests", deadline=None, derandomize=True)
+settings.register_profile("tests", deadline=None, derandomize=True, max_examples=examples(30, 100))
 settings.load_profile("tests")
 
 # A script that starts the tests in the background has them, and every program they start, ignore interruptions; tests of

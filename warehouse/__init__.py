@@ -1,6 +1,15 @@
 """What is kept, and every way to ask for it.
 
-`schema` derives the tables from the records, `store` reads and writes them, `versions` publishes. `storage/` is DuckLake
-underneath. `queries/` and `views/` are SQL files. `exports/<name>` and `imports/<name>` are formats, `exporting/` and
-`importing/` what these share. `sets/` divides and draws. `viewer/` is the local web application.
+schema, records                            tables derived from records, and the warehouse's own records
+store, maintenance                         reads and writes; clears what is no longer needed
+publication, versions                      what is written down with a version, and what changed between two
+score_validity                             which scores a version makes invalid
+error_rates, task_quality                  how good functions, judge and instructions are
+data_model_page                            writes docs/data-model.md
+storage/                                   DuckLake underneath
+queries/, views/, querying/                SQL files, and questions in SQL
+exports/, imports/                         one module per format, found by `lookup`
+exporting/, importing/                     what formats share
+sets/                                      divides and draws
+viewer/                                    the local web application, and the report
 """

@@ -13,6 +13,7 @@ WarehouseError
 ├── ScreenshotMissingError     a picture is asked for that was never stored
 ├── SelectionInvalidError      a selection that names unknown things or asks for the impossible
 ├── ExportRefusedError         an export that cannot be made as asked
+├── InexpressibleError         a task that an export's format cannot say; becomes a refused task with this reason
 ├── UnknownFormatError         no export or import of that name (names the known ones)
 └── ImportRefusedError         data that break their format: every fault with file, field and reason
 """
@@ -80,6 +81,10 @@ class SelectionInvalidError(WarehouseError):
 
 class ExportRefusedError(WarehouseError):
     """An export that cannot be made as asked; nothing was written."""
+
+
+class InexpressibleError(WarehouseError):
+    """A format cannot say what a task says, or cannot judge it; the message is the reason, for the list of refused tasks."""
 
 
 class UnknownFormatError(WarehouseError):

@@ -39,7 +39,7 @@ def described(formats: ModuleType) -> list[dict[str, str]]:
 
 
 def export_module(name: str) -> ModuleType:
-    """The module of an export format.
+    """The module `warehouse.exports.<name>`, imported now; other formats cost nothing.
 
     Raises:
         UnknownFormatError: there is none; the known ones are named.
@@ -48,7 +48,7 @@ def export_module(name: str) -> ModuleType:
 
 
 def import_module_of(name: str) -> ModuleType:
-    """The module of an import format.
+    """The module `warehouse.imports.<name>`, imported now; other formats cost nothing.
 
     Raises:
         UnknownFormatError: there is none; the known ones are named.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.shared_options import CatalogOption, JsonOption
+from cli.shared_options import CatalogOption, DataOption, JsonOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
 
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from flows.settings import Settings
     from resources.applications import Application
     from taskgraph.records.interaction import Observation
-
-DataOption = Annotated[Path | None, typer.Option(help="Folder the applications are installed in.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.shared_options import JsonOption
+from cli.shared_options import DataOption, JsonOption
 from flows.errors import CommandError
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from model_clients.ledger.call_summaries import CallSummary
     from model_clients.ledger.ledger import Ledger
-
-DataOption = Annotated[Path | None, typer.Option(help="Folder that holds the ledger.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.shared_options import VersionOption, WarehouseOption
+from cli.shared_options import (
+    DrawSeedOption,
+    LeakOption,
+    LicenceOption,
+    ManifestOption,
+    SizeOption,
+    SplitOption,
+    VersionOption,
+    WarehouseOption,
+    WhereOption,
+)
 from flows.errors import CommandError
 from resources.dimensions import EXAMPLE_CHOICE
 from resources.errors import ExitCode
@@ -33,7 +43,7 @@ def export(
     ] = "",
     out: Annotated[Path | None, typer.Option(help="Folder to make; it must not exist.")] = None,
     show_list: Annotated[bool, typer.Option("--list", help="List the formats.")] = False,
-    where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
+    where: WhereOption = "",
     level: Annotated[str, typer.Option(help=f"Levels, such as {EXAMPLE_CHOICE}.")] = "",
     cell: Annotated[
         list[str] | None, typer.Option(help=f"Quota, such as {EXAMPLE_CHOICE}:50; may be repeated.")
@@ -44,14 +54,10 @@ def export(
     application: Annotated[
         list[str] | None, typer.Option(help="Application that every task uses; of several, at least one.")
     ] = None,
-    size: Annotated[int | None, typer.Option(min=1, help="Tasks at most.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draw and of the sets.")] = 0,
-    split: Annotated[
-        str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
-    ] = "",
-    leak: Annotated[
-        str, typer.Option(help="What sets may share, of template, value, intent, instruction; with commas.")
-    ] = "",
+    size: SizeOption = None,
+    seed: DrawSeedOption = 0,
+    split: SplitOption = "",
+    leak: LeakOption = "",
     hold_out: Annotated[
         list[str] | None,
         typer.Option(help="Test set: application=NAME or scenario=NAME; --split then divides the rest."),
@@ -70,7 +76,7 @@ def export(
         str,
         typer.Option(help="Pictures of openai_chat: data, or the address under which you serve the folder."),
     ] = "data",
-    licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
+    licence: LicenceOption = "apache-2.0",
     replay_all: Annotated[
         bool,
         typer.Option(
@@ -80,7 +86,7 @@ def export(
     ] = False,
     version: VersionOption = None,
     warehouse: WarehouseOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+    as_json: ManifestOption = False,
 ) -> None:
     """Export tasks with everything that belongs to them. The folder is complete or absent.
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.shared_options import CatalogOption
+from cli.shared_options import CatalogOption, DataOption, JsonOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from environments.installing.applications import InstallationResult
+    from resources.applications import Application
 
 
 def register(app: typer.Typer) -> None:
@@ -26,9 +29,9 @@ def install(
         str, typer.Option(help="Names of the applications to install, separated by commas; all by default.")
     ] = "",
     browser_only: Annotated[bool, typer.Option("--browser-only", help="Install only the browser.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Folder everything is installed into.")] = None,
+    data: DataOption = None,
     catalog: CatalogOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Install what environments need: a browser, and each application in a place of its own.
 
@@ -40,59 +43,26 @@ def install(
 
       taskloom install --only drawio,tiddlywiki
     """
-    from environments.errors import BrowserMissingError
     from environments.installing.applications import install_applications
-    from environments.installing.browser_finding import install_browser
-    from environments.installing.machine_commands import CommandRunner
-    from environments.installing.system_packages import OPTIONAL_TOOLS, install_optional_tools
-    from flows.running.log_setup import prepare_prefect
-    from flows.running.prefect_server import prepare_database
     from flows.settings import load_settings
     from resources.reading.catalog import load_applications
 
-    def say(message: str) -> None:
-        typer.echo(message, err=True)
-
     settings = load_settings(data=data, catalog=catalog)
-    known = load_applications(settings.catalog)
-    wanted = [name.strip() for name in only.split(",") if name.strip()]
-    unknown = sorted(set(wanted) - set(known))
-    if unknown:
-        raise CommandError(
-            f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}.",
-            ExitCode.BAD_INPUT,
-        )
-    if browser_only and wanted:
+    chosen = _chosen(only, load_applications(settings.catalog))
+    if browser_only and only:
         raise CommandError("--browser-only and --only exclude each other.", ExitCode.BAD_INPUT)
 
-    missing_tools = install_optional_tools(CommandRunner())
-    for reason in dict.fromkeys(missing_tools.values()):
-        uses = dict.fromkeys(OPTIONAL_TOOLS[name] for name, why in missing_tools.items() if why == reason)
-        say(f"going on without what {', '.join(uses)}: {reason}")
-    browser_error = ""
-    executable = ""
-    try:
-        executable = str(install_browser(settings.data, on_progress=say).executable)
-        say(f"browser: {executable}")
-    except BrowserMissingError as error:
-        browser_error = str(error)
-        say(f"error: {browser_error}")
-
-    say("preparing the database of runs")
-    prepare_prefect(settings.data)
-    try:
-        prepare_database()
-    except (OSError, subprocess.CalledProcessError) as error:
-        say(f"going on without it, the first run will prepare it: {error}")
-
+    missing_tools = _install_tools()
+    executable, browser_error = _install_browser(settings.data)
+    _prepare_database(settings.data)
     results: list[InstallationResult] = []
     if not browser_only:
         results = install_applications(
-            [known[name] for name in wanted] or list(known.values()),
+            chosen,
             settings.data,
-            on_start=lambda name: say(f"{name}: installing"),
-            on_result=lambda result: say(_in_words(result)),
-            on_wait=lambda: say(f"waiting for another installation into {settings.data}"),
+            on_start=lambda name: _say(f"{name}: installing"),
+            on_result=lambda result: _say(_in_words(result)),
+            on_wait=lambda: _say(f"waiting for another installation into {settings.data}"),
         )
     if as_json:
         import json
@@ -110,6 +80,61 @@ def install(
         raise typer.Exit(ExitCode.MISSING_REQUIREMENT)
     if any(result.outcome == "failed" for result in results):
         raise typer.Exit(ExitCode.NEGATIVE_ANSWER)
+
+
+def _say(message: str) -> None:
+    typer.echo(message, err=True)
+
+
+def _chosen(only: str, known: Mapping[str, Application]) -> list[Application]:
+    """The applications named in `only`; all known ones if it names none."""
+    wanted = [name.strip() for name in only.split(",") if name.strip()]
+    unknown = sorted(set(wanted) - set(known))
+    if unknown:
+        raise CommandError(
+            f"there is no application named {unknown[0]!r}; known: {', '.join(sorted(known))}.",
+            ExitCode.BAD_INPUT,
+        )
+    return [known[name] for name in wanted] or list(known.values())
+
+
+def _install_tools() -> dict[str, str]:
+    """Install what is good to have from the system's packages; what is missing, with the reason."""
+    from environments.installing.machine_commands import CommandRunner
+    from environments.installing.system_packages import OPTIONAL_TOOLS, install_optional_tools
+
+    missing = install_optional_tools(CommandRunner())
+    for reason in dict.fromkeys(missing.values()):
+        uses = dict.fromkeys(OPTIONAL_TOOLS[name] for name, why in missing.items() if why == reason)
+        _say(f"going on without what {', '.join(uses)}: {reason}")
+    return missing
+
+
+def _install_browser(data: Path) -> tuple[str, str]:
+    """The browser's executable, and why there is none; one of the two is empty."""
+    from environments.errors import BrowserMissingError
+    from environments.installing.browser_finding import install_browser
+
+    try:
+        executable = str(install_browser(data, on_progress=_say).executable)
+    except BrowserMissingError as error:
+        _say(f"error: {error}")
+        return "", str(error)
+    _say(f"browser: {executable}")
+    return executable, ""
+
+
+def _prepare_database(data: Path) -> None:
+    """Make the database of runs now, so that the first run need not."""
+    from flows.running.log_setup import prepare_prefect
+    from flows.running.prefect_server import prepare_database
+
+    _say("preparing the database of runs")
+    prepare_prefect(data)
+    try:
+        prepare_database()
+    except (OSError, subprocess.CalledProcessError) as error:
+        _say(f"going on without it, the first run will prepare it: {error}")
 
 
 def _in_words(result: InstallationResult) -> str:

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.shared_options import CatalogOption, JsonOption, WarehouseOption
+from cli.shared_options import (
+    AssignmentsOption,
+    CatalogOption,
+    DataOption,
+    JsonOption,
+    SeedOption,
+    SettingsOption,
+    WarehouseOption,
+)
 from flows.errors import CommandError
 from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE
 from resources.errors import ExitCode
@@ -47,13 +55,20 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    count: Annotated[int, typer.Option(help="Tasks wanted (per capability).", min=1)] = 1000,
-    maximum_size: Annotated[int, typer.Option(help="Most subtasks of a task.", min=1, max=30)] = 9,
-    maximum_components: Annotated[int, typer.Option(help="Most components of a task.", min=1, max=30)] = 1,
+    count: Annotated[
+        int | None, typer.Option(help="Tasks wanted (per capability); composition.count by default.", min=1)
+    ] = None,
+    maximum_size: Annotated[
+        int | None,
+        typer.Option(help="Most subtasks of a task; as in the settings by default.", min=1, max=30),
+    ] = None,
+    maximum_components: Annotated[
+        int | None,
+        typer.Option(help="Most components of a task; as in the settings by default.", min=1, max=30),
+    ] = None,
     near_duplicates: Annotated[
         bool, typer.Option(help="Count tasks that share three quarters of their subtasks with another, too.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed of all choices.")] = 0,
     unify: Annotated[
         bool,
         typer.Option(
@@ -68,53 +83,65 @@ def plan(
         ),
     ] = None,
     warehouse: WarehouseOption = None,
+    settings_file: SettingsOption = None,
+    assignments: AssignmentsOption = None,
+    data: DataOption = None,
     catalog: CatalogOption = None,
+    seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print how many tasks of wanted levels the pool can supply, the bottleneck, and what to explore next.
 
-    Without --want, --capability and --cells the plan is for an even spread over all cells. The exit code is 1 when the
-    pool cannot supply what is wanted.
+    The plan is for what a run with the same settings would compose; --want, --capability and --cells replace the quotas
+    of the settings. The exit code is 1 when the pool cannot supply what is wanted.
 
     Examples:
       taskloom plan --capability long_range_planning --count 100
+
+      taskloom plan --set composition.maximum_size=12 --set applications=[drawio,tiddlywiki]
     """
     from flows.planning.composition_planning import (
         plan_composition,
         quotas_from_table,
         quotas_of_capabilities,
+        request_of,
         wish_of,
     )
     from flows.settings import load_settings
 
     if sum([want is not None, bool(capability), cells is not None]) > 1:
         raise CommandError("give one of --want, --capability and --cells.")
+    settings = load_settings(
+        settings_file,
+        assignments=assignments or (),
+        data=data,
+        warehouse=warehouse,
+        catalog=catalog,
+        seed=seed,
+    )
+    wanted = count or settings.composition.count
     quotas: tuple[Quota, ...] = ()
     ranges: MeasureRanges | None = None
     if want is not None:
-        quota, ranges = wish_of(want, count)
+        quota, ranges = wish_of(want, wanted)
         quotas = (quota,)
     elif capability:
-        quotas = quotas_of_capabilities(capability, preset, count)
+        quotas = quotas_of_capabilities(capability, preset, wanted)
     elif cells is not None:
         quotas = quotas_from_table(cells)
-    settings = load_settings(warehouse=warehouse, catalog=catalog)
-    subtasks, intents, name = _pool(pool, settings)
-    if not subtasks:
-        raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
-    account = plan_composition(
-        subtasks,
-        intents,
+    request = request_of(
+        settings,
         quotas,
+        ranges=ranges,
         count=count,
         maximum_size=maximum_size,
         maximum_components=maximum_components,
         near_duplicates=near_duplicates,
-        seed=seed,
-        ranges=ranges,
-        catalog=settings.catalog,
-        unify=unify,
     )
+    subtasks, intents, name = _pool(pool, settings)
+    if not subtasks:
+        raise CommandError("the pool has no subtasks; run `taskloom build` or `taskloom explore` first.")
+    account = plan_composition(subtasks, intents, request, catalog=settings.catalog, unify=unify)
     typer.echo(
         account.model_dump_json(indent=2)
         if as_json
@@ -125,21 +152,26 @@ def plan(
 
 
 def _pool(file: Path | None, settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
-    """Subtasks and intents that a run would compose from, and what to call the subtasks."""
+    """Subtasks and intents that a run with these settings would compose from, and what to call the subtasks."""
     if file is not None:
         from flows.planning.composition_planning import subtasks_in
 
-        return subtasks_in(file), [], "subtasks"
+        return _of_applications(subtasks_in(file), settings), [], "subtasks"
     from taskgraph.records.subtask import Subtask
     from taskgraph.records.task import Intent
     from warehouse.store import Warehouse
 
     with Warehouse(settings.warehouse_location, read_only=True) as opened:
         verified = list(opened.read(Subtask, _VERIFIED))
-        subtasks = verified or list(opened.read(Subtask))
+        subtasks = _of_applications(verified or list(opened.read(Subtask)), settings)
         present = {subtask.subtask_id for subtask in subtasks}
         intents = [intent for intent in opened.read(Intent) if present.issuperset(intent.subtask_ids)]
         return subtasks, intents, "verified subtasks" if verified else "subtasks, none verified"
+
+
+def _of_applications(subtasks: list[Subtask], settings: Settings) -> list[Subtask]:
+    wanted = settings.applications
+    return [subtask for subtask in subtasks if not wanted or subtask.application in wanted]
 
 
 def _described(account: CompositionAccount, pool: str) -> str:

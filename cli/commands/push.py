@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import VersionOption, WarehouseOption
+from cli.shared_options import (
+    DrawSeedOption,
+    LeakOption,
+    LicenceOption,
+    ManifestOption,
+    SizeOption,
+    SplitOption,
+    VersionOption,
+    WarehouseOption,
+    WhereOption,
+)
 from resources.errors import ExitCode
 
 
@@ -21,19 +31,15 @@ def push(
     hub: Annotated[
         Path, typer.Option(help="Folder of the hub; the dataset goes to datasets/owner/name below it.")
     ],
-    where: Annotated[str, typer.Option(help="SQL condition over the columns of tasks.")] = "",
-    split: Annotated[
-        str, typer.Option(help="Shares of the sets, such as train=0.8,validation=0.1,test=0.1.")
-    ] = "",
-    leak: Annotated[
-        str, typer.Option(help="What sets may share, of template, value, intent, instruction; with commas.")
-    ] = "",
-    size: Annotated[int | None, typer.Option(min=1, help="Tasks at most.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draw and of the sets.")] = 0,
-    licence: Annotated[str, typer.Option(help="Licence on the dataset card.")] = "apache-2.0",
+    where: WhereOption = "",
+    split: SplitOption = "",
+    leak: LeakOption = "",
+    size: SizeOption = None,
+    seed: DrawSeedOption = 0,
+    licence: LicenceOption = "apache-2.0",
     version: VersionOption = None,
     warehouse: WarehouseOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+    as_json: ManifestOption = False,
 ) -> None:
     """Write a Hugging Face dataset into a local hub folder, with card and Croissant metadata; a second push replaces the first.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import VersionOption, WarehouseOption
+from cli.shared_options import DataOption, VersionOption, WarehouseOption
 from flows.errors import CommandError
 
 
@@ -22,7 +22,7 @@ def report(
     sample: Annotated[int, typer.Option(help="Tasks shown in full.", min=0, max=200)] = 8,
     seed: Annotated[int, typer.Option(help="Seed of their choice.")] = 0,
     warehouse: WarehouseOption = None,
-    data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
+    data: DataOption = None,
 ) -> None:
     """Write a report: funnel, complexity, scenarios, and sampled tasks with graph, subtasks and screenshots.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cli.shared_options import VersionOption, WarehouseOption
+from cli.shared_options import DataOption, VersionOption, WarehouseOption
 from flows.errors import CommandError
 
 
@@ -23,7 +22,7 @@ def view(
     version: VersionOption = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = False,
     warehouse: WarehouseOption = None,
-    data: Annotated[Path | None, typer.Option(help="Folder of everything a run keeps.")] = None,
+    data: DataOption = None,
 ) -> None:
     """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and SQL.
 

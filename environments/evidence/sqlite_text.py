@@ -23,7 +23,7 @@ def is_database(content: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RenderedDatabase:
-    """A database as text."""
+    """A database as text that people, models and the reader of states understand."""
 
     text: str
     """Per table, a CREATE TABLE line with its columns and row count, then INSERT statements."""

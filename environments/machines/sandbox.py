@@ -56,6 +56,9 @@ class Sandbox(WatchedFolder):
         """Write the file fixtures of `applications`, except those whose paths are in `without`.
 
         Fixtures without content are records, which are part of the prepared states.
+
+        Raises:
+            ValueError: a fixture's path leads out of the home.
         """
         left_out = {PurePosixPath(path) for path in without}
         for application in applications:

@@ -61,10 +61,10 @@ class Scene:
 
     @property
     def start(self) -> EvidenceView:
-        """The evidence at the start.
+        """The evidence from before the first step, for checks that compare.
 
         Raises:
-            CheckUnavailableError: it was not given.
+            CheckUnavailableError: it was not given, as where a folder without one is judged.
         """
         if self.start_view is None:
             raise CheckUnavailableError(

@@ -73,8 +73,8 @@ class EvidenceView:
 
     @cached_property
     def files(self) -> dict[str, FileState]:
-        """Files by path."""
-        return {file.path: file for file in self.evidence.files}
+        """Files by their paths relative to the home folder, as spelled in the evidence."""
+        return self.evidence.files_by_path()
 
     @cached_property
     def directories(self) -> frozenset[str]:

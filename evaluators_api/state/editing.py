@@ -116,7 +116,7 @@ def without_files(evidence: Evidence, paths: set[str]) -> Evidence:
 
 
 def _undone_in_file(start: Evidence, end: Evidence, effect: Effect) -> Evidence | None:
-    old = next((file for file in start.files if file.path == effect.container), None)
+    old = start.file(effect.container)
     if not effect.address:
         rest = without_files(end, {effect.container})
         if old is None:
@@ -207,7 +207,7 @@ def _with_slot(end: Evidence, effect: Effect, value: str | None) -> Evidence:
 
 
 def _moved_file(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    file = next((file for file in end.files if file.path == effect.container), None)
+    file = end.file(effect.container)
     if file is None or effect.kind != "added":
         return
     folder, _, name = file.path.rpartition("/")
@@ -297,8 +297,8 @@ def _unchanged(old: Node, new: Node) -> Iterator[Node]:
 
 
 def _change(start: Evidence, end: Evidence, effect: Effect) -> Change | None:
-    old = next((file for file in start.files if file.path == effect.container), None)
-    new = next((file for file in end.files if file.path == effect.container), None)
+    old = start.file(effect.container)
+    new = end.file(effect.container)
     _, changes = file_changes(old, new)
     return next(
         (item for item in changes if item.address == effect.address and item.kind == effect.kind), None
@@ -306,7 +306,8 @@ def _change(start: Evidence, end: Evidence, effect: Effect) -> Change | None:
 
 
 def _text(evidence: Evidence, path: str) -> str | None:
-    return next((file.text for file in evidence.files if file.path == path), None)
+    file = evidence.file(path)
+    return file.text if file is not None else None
 
 
 def _both(text: str, *edits: tuple[Span, str]) -> str:

@@ -44,7 +44,7 @@ def effects(
     """
     builder = _Builder(start, parameters)
     found: list[Effect] = []
-    old, new = _files(start), _files(end)
+    old, new = start.files_by_path(), end.files_by_path()
     for path in changed_paths(start, end):
         if files is None or path in files:
             found += builder.file(old.get(path), new.get(path))
@@ -57,7 +57,7 @@ def effects(
 
 def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
     """Paths of files that were made, removed or changed, sorted; those that applications write for themselves left out."""
-    old, new = _files(start), _files(end)
+    old, new = start.files_by_path(), end.files_by_path()
     differing = (path for path in {*old, *new} if not _same_file(old.get(path), new.get(path)))
     return tuple(sorted(path for path in differing if not is_volatile(path)))
 
@@ -223,10 +223,6 @@ def shown_controls(controls: tuple[Control, ...]) -> dict[tuple[str, ...], str]:
 
 
 _NO_FILE = FileState(path="", size=0, sha256="")
-
-
-def _files(evidence: Evidence) -> dict[str, FileState]:
-    return {file.path: file for file in evidence.files}
 
 
 def _same_file(old: FileState | None, new: FileState | None) -> bool:

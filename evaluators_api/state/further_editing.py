@@ -18,7 +18,7 @@ _MOST = 2
 
 def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
     """`end` with a line that was added to a text at the beginning of the text."""
-    old, new = _file(start, effect.container), _file(end, effect.container)
+    old, new = start.file(effect.container), end.file(effect.container)
     if effect.area != "file" or not effect.address or old is None or new is None or new.text is None:
         return
     name, changes = file_changes(old, new)
@@ -41,7 +41,7 @@ def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited
 
 def done_twice(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
     """`end` with a record that was added to a file there twice."""
-    old, new = _file(start, effect.container), _file(end, effect.container)
+    old, new = start.file(effect.container), end.file(effect.container)
     if effect.area != "file" or effect.kind != "added" or old is None or new is None or new.text is None:
         return
     name, changes = file_changes(old, new)
@@ -135,7 +135,3 @@ def _rows(evidence: Evidence) -> dict[str, frozenset[str]]:
         if control.row and control.text and not is_passing(control.text):
             found.setdefault(control.row, set()).add(control.text)
     return {name: frozenset(texts) for name, texts in found.items()}
-
-
-def _file(evidence: Evidence, path: str) -> FileState | None:
-    return next((file for file in evidence.files if file.path == path), None)

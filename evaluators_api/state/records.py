@@ -21,7 +21,7 @@ def records_of(tree: Node, within: str = "") -> Iterator[Node]:
     top = tree.at(parts_of(within))
     for _, node in top.walk() if top is not None else ():
         if node.naming != "schema" and any(
-            child.naming == "field" and (child.value is not None or _is_text(child))
+            child.naming == "field" and (child.value is not None or is_lines(child))
             for child in node.children
         ):
             yield node
@@ -99,7 +99,7 @@ def field_of(record: Node, name: str) -> Node | None:
 
 def text_of(node: Node) -> str:
     """What a field holds: the value of a leaf, the lines of a text, JSON for everything else."""
-    if node.value is None and _is_text(node):
+    if node.value is None and is_lines(node):
         return "\n".join(child.value or "" for child in node.children)
     return node.content()
 
@@ -175,7 +175,8 @@ def _is_noise(change: Change) -> bool:
     return bool(values) and all(value is not None and is_generated(value) for value in values)
 
 
-def _is_text(node: Node) -> bool:
+def is_lines(node: Node) -> bool:
+    """Whether a group is a text in lines: nothing but values that are known by their positions."""
     return bool(node.children) and all(
         child.naming == "position" and child.value is not None for child in node.children
     )

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,8 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from flows.errors import CommandError
+from resources.errors import JsonInvalidError
+from resources.reading.json_text import parse_json
 from resources.record import Record
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.interaction import Screenshot
@@ -108,7 +109,7 @@ def _read(path: Path, record: type[_R], what: str) -> _R:
     """The record in a file; a duplicate key is refused, because one of its values would be lost."""
     text = _text(path)
     try:
-        json.loads(text, object_pairs_hook=_unique_keys)
+        parse_json(text)
         return record.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
@@ -116,16 +117,8 @@ def _read(path: Path, record: type[_R], what: str) -> _R:
         raise CommandError(
             f"{path} is not a {what}: {where + ': ' if where else ''}{first['msg']}."
         ) from None
-    except (ValueError, RecursionError) as error:
-        raise CommandError(f"{path} is not a {what}: {str(error)[:300]}.") from None
-
-
-def _unique_keys(pairs: list[tuple[str, object]]) -> None:
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            raise ValueError(f"the key {key[:80]!r} occurs twice in one object")
-        seen.add(key)
+    except JsonInvalidError as error:
+        raise CommandError(f"{path} is not a {what}: {error.of('it')}") from None
 
 
 def _with_picture(evidence: Evidence, pictures: Path) -> Evidence:

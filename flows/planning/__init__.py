@@ -1,1 +1,5 @@
-"""What a run would do and cost, and which tasks the pool can supply."""
+"""What a run, or a request for tasks, would take.
+
+planning               `--dry-run`: calls, tokens and cost of a run
+composition_planning   `taskloom plan`: whether the pool can supply what is wanted
+"""

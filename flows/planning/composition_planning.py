@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from flows.errors import CommandError
+from flows.settings import Settings, describe_problems
 from resources.capability_presets import CapabilityPreset
 from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE, LEVELS, Dimension
 from synthesis.composition.binding import bind_pool, fixtures_at_reset
@@ -166,17 +167,45 @@ def subtasks_in(file: Path) -> list[Subtask]:
     return subtasks
 
 
+def request_of(
+    settings: Settings,
+    quotas: Sequence[Quota] = (),
+    *,
+    ranges: MeasureRanges | None = None,
+    count: int | None = None,
+    maximum_size: int | None = None,
+    maximum_components: int | None = None,
+    near_duplicates: bool = False,
+) -> CompositionRequest:
+    """What a run with these settings would compose, changed where something else is given.
+
+    `quotas` replace those of the settings; with `near_duplicates`, tasks that are much like another one count, too.
+
+    Raises:
+        CommandError: the changes do not fit together or the settings.
+    """
+    limits = {"count": count, "maximum_size": maximum_size, "maximum_components": maximum_components}
+    changes: dict[str, object] = {name: value for name, value in limits.items() if value is not None}
+    if quotas:
+        changes |= {"quotas": tuple(quotas), "level_quotas": {}}
+    if ranges is not None:
+        changes["ranges"] = ranges
+    if near_duplicates:
+        changes |= {"near_duplicate_share": 1, "pattern_share": 1}
+    given = {name: getattr(settings.composition, name) for name in CompositionRequest.model_fields}
+    try:
+        return CompositionRequest.model_validate(
+            {**given, **changes, "seed": settings.seed, "orders_listed": 1}
+        )
+    except ValidationError as error:
+        raise CommandError(describe_problems(error).strip()) from None
+
+
 def plan_composition(
     subtasks: Sequence[Subtask],
     intents: Sequence[Intent],
-    quotas: Sequence[Quota],
+    request: CompositionRequest,
     *,
-    count: int,
-    maximum_size: int,
-    maximum_components: int,
-    near_duplicates: bool = False,
-    seed: int,
-    ranges: MeasureRanges | None = None,
     catalog: Path | None = None,
     unify: bool = False,
 ) -> CompositionAccount:
@@ -196,17 +225,6 @@ def plan_composition(
     pool, problems = bind_pool(subtasks, categories, unify=unify, fixtures=fixtures)
     if problems:
         raise CommandError(problems[0])
-    request = CompositionRequest(
-        count=count,
-        quotas=tuple(quotas),
-        maximum_size=maximum_size,
-        maximum_components=maximum_components,
-        near_duplicate_share=1 if near_duplicates else CompositionRequest().near_duplicate_share,
-        pattern_share=1 if near_duplicates else CompositionRequest().pattern_share,
-        seed=seed,
-        orders_listed=1,
-        ranges=ranges or MeasureRanges(),
-    )
     result = compose(pool, intents, request, fixtures=fixtures)
     for _ in result:
         pass

@@ -39,6 +39,9 @@ def prefect_server() -> Iterator[None]:
 
     Starts nothing if that variable already names a server. Must be entered before the first `import prefect`, after
     `prepare_prefect` has set the path of the database.
+
+    Raises:
+        CommandError: the server ended while the block ran; the message names the file with its last words.
     """
     if os.environ.get("PREFECT_API_URL"):
         yield

@@ -29,10 +29,9 @@ from taskgraph.records.assignment import Assignment
 from taskgraph.records.evaluation_function import Evaluation
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.interaction import Observation
-from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
-from taskgraph.records.trajectory import TrajectoryStep
+from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 EVALUATION = "evaluation"
 
@@ -100,34 +99,10 @@ class _AgentEvaluation:
 
     async def attempt(self, task: Task) -> None:
         """Let a new agent attempt `task`, and record how it did."""
-        run, applications = self.run, applications_in(self.run.applications, task.world)
-        agent_run_id = f"{run.run_id}:{task.task_id}"
-        provenance = Provenance(run_id=run.run_id, stage=EVALUATION, seed=run.settings.seed)
-        instruction = (
-            task.instruction if self.order.level == "high" else "\n".join(task.low_level_instructions)
-        )
-        names = list(dict.fromkeys(node.application for node in task.graph.nodes))
+        run = self.run
         watch = _Watch.of(task, self.verified, run.sandbox, self.order.patience, self.order.step_limit)
-        agent = _Stopped(self.make(task), watch)
-        opened = [applications[name] for name in names]
-        made = made_files(task.graph.nodes)
         started = perf_counter()
-        async with run.environments.lease(applications[names[0]].platform, len(names)) as environment:
-            trajectory = await run_episode(
-                environment,
-                agent,
-                assignment=Assignment.of_task(task, agent_run_id, instruction),
-                applications=opened,
-                step_limit=self.order.step_limit,
-                without=made,
-                trajectory_id=agent_run_id,
-                provenance=provenance,
-                check_start=lambda evidence: missing_at_start(
-                    first_needs(task.graph.nodes), evidence, fixtures_laid(opened, made)
-                ),
-                on_start=watch.begin,
-                on_step=watch.see,
-            )
+        trajectory = await self._perform(task, watch)
         outcome = await asyncio.to_thread(watch.evaluator.finish)
         invalid = trajectory.termination in ("invalid_start", "environment_error")
         if not invalid:
@@ -136,10 +111,10 @@ class _AgentEvaluation:
             )
             outcome = outcome.model_copy(update={"side_effects": beyond})
         attempt = AgentRun(
-            agent_run_id=agent_run_id,
+            agent_run_id=trajectory.trajectory_id,
             agent=self.agent,
             task_id=task.task_id,
-            instruction=instruction,
+            instruction=trajectory.instruction,
             completed=tuple(watch.completed),
             ungradable=tuple(sorted(watch.ungradable)),
             coverage_rate=outcome.coverage_rate,
@@ -153,7 +128,7 @@ class _AgentEvaluation:
             message=trajectory.message,
             seconds=round(perf_counter() - started, 3),
             trajectory_id=trajectory.trajectory_id,
-            provenance=provenance,
+            provenance=trajectory.provenance,
         )
         await run.recorder.record(trajectory, attempt, replace=True)
         if invalid:
@@ -162,6 +137,34 @@ class _AgentEvaluation:
             self.outcomes.append((task, outcome))
         self.ungradable += bool(watch.ungradable)
         run.progress.done(EVALUATION)
+
+    async def _perform(self, task: Task, watch: _Watch) -> Trajectory:
+        """A new agent at work on `task` in a fresh environment, while `watch` looks on."""
+        run, applications = self.run, applications_in(self.run.applications, task.world)
+        agent_run_id = f"{run.run_id}:{task.task_id}"
+        instruction = (
+            task.instruction if self.order.level == "high" else "\n".join(task.low_level_instructions)
+        )
+        names = list(dict.fromkeys(node.application for node in task.graph.nodes))
+        agent = _Stopped(self.make(task), watch)
+        opened = [applications[name] for name in names]
+        made = made_files(task.graph.nodes)
+        async with run.environments.lease(applications[names[0]].platform, len(names)) as environment:
+            return await run_episode(
+                environment,
+                agent,
+                assignment=Assignment.of_task(task, agent_run_id, instruction),
+                applications=opened,
+                step_limit=self.order.step_limit,
+                without=made,
+                trajectory_id=agent_run_id,
+                provenance=run.provenance(EVALUATION),
+                check_start=lambda evidence: missing_at_start(
+                    first_needs(task.graph.nodes), evidence, fixtures_laid(opened, made)
+                ),
+                on_start=watch.begin,
+                on_step=watch.see,
+            )
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from flows.errors import CommandError
 from flows.wiring import Run
 from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.trajectories.briefing import Briefing
 from synthesis.trajectories.reperformance import RecordedAgent
 from synthesis.trajectories.trajectories import actor, annotated_picture
 from taskgraph.records.interaction import Observation
@@ -96,7 +97,8 @@ def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
             "manual": "\n\n".join(f"# {item.title}\n{item.manual}" for item in applications),
         }
     )
-    return actor(run.models, task.task_id, whole, step_limit, run.settings.performing, annotated_picture)
+    briefing = Briefing(task.task_id, whole, step_limit)
+    return actor(run.models, briefing, run.settings.performing, annotated_picture)
 
 
 @dataclass(slots=True)

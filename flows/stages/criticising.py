@@ -12,7 +12,6 @@ from flows.wiring import Run
 from model_clients.errors import BatchPendingError, CallFailedError
 from synthesis.criticism.criticism import STAGE, criticise_task, doubt_about_tasks, rejection_by
 from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.provenance import Provenance
 from taskgraph.records.task import Task
 from warehouse.task_quality import critic_scores
 
@@ -63,7 +62,7 @@ async def _scored(run: Run, task: Task) -> str:
             {name: application.title for name, application in run.applications.items()},
             models=run.models,
             critic=f"{model.provider}/{model.model}",
-            provenance=Provenance(run_id=run.run_id, stage=STAGE, seed=run.settings.seed),
+            provenance=run.provenance(STAGE),
         )
     except BatchPendingError:
         return "waiting"

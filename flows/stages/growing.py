@@ -22,7 +22,6 @@ from synthesis.exploration.exploration import ExplorationSettings, explore_appli
 from synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.trajectory import Trajectory
 
@@ -66,7 +65,7 @@ class PoolGrowth:
             pool=pool,
             settings=run.settings.performing,
             picture=_picture(run),
-            provenance=Provenance(run_id=run.run_id, seed=run.settings.seed),
+            provenance=run.provenance(),
         )
         verifier = CrossVerifier(
             stage=stage,
@@ -99,7 +98,7 @@ class PoolGrowth:
                 categories=run.categories,
                 settings=_exploration_settings(run),
                 memory=memory,
-                provenance=Provenance(run_id=run.run_id, stage=EXPLORATION, seed=run.settings.seed),
+                provenance=run.provenance(EXPLORATION),
             )
         except BatchPendingError:
             await self.pool.postpone(application.name)

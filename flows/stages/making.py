@@ -36,7 +36,6 @@ from synthesis.replay.components import component_keys
 from synthesis.validation.calibration import doubt_about, try_judge
 from synthesis.validation.validation import validate_task
 from taskgraph.records.judge_trial import JudgeTrial
-from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent, Rejection, Task
 from warehouse.task_quality import judge_rates
@@ -59,12 +58,8 @@ class TaskMaking:
 
     @property
     def replays(self) -> TaskReplays:
-        """The replays of the run."""
+        """Replays of this run's tasks, which share its environments and its pool."""
         return TaskReplays(self.run, self.subtasks)
-
-    def provenance(self, stage: str) -> Provenance:
-        """Provenance of what `stage` makes in this run."""
-        return Provenance(run_id=self.run.run_id, stage=stage, seed=self.run.settings.seed)
 
     async def extract(self, subtask_ids: Sequence[str]) -> Goals:
         """Find goals in the pool of these verified subtasks."""
@@ -83,7 +78,7 @@ class TaskMaking:
                 scenarios=load_scenarios(),
                 settings=run.settings.intents,
                 known=earlier,
-                provenance=self.provenance(INTENTS),
+                provenance=self.run.provenance(INTENTS),
             )
         except BatchPendingError:
             return Goals(waiting=1)
@@ -162,7 +157,7 @@ class TaskMaking:
             capabilities=load_capabilities(),
             scenario_of=lambda categories, ends: scenario_of(categories, scenarios, ends).name,
             sense=Sense.of([item.subtask for item in pool.values()], run.applications),
-            provenance=self.provenance(COMPOSITION),
+            provenance=self.run.provenance(COMPOSITION),
         )
 
     async def validate(self, tasks: Sequence[Task]) -> Validated:
@@ -211,7 +206,7 @@ class TaskMaking:
             stage=VALIDATION,
             reason=reason,
             message=doubt,
-            provenance=self.provenance(VALIDATION),
+            provenance=self.run.provenance(VALIDATION),
         )
 
     async def _try_judge(self, tasks: Sequence[Task]) -> None:
@@ -230,7 +225,7 @@ class TaskMaking:
                     [other for other in tasks if other.task_id != task.task_id],
                     models=run.models,
                     attempt=run.settings.validation.rounds,
-                    provenance=self.provenance(VALIDATION),
+                    provenance=self.run.provenance(VALIDATION),
                 )
             except BatchPendingError:
                 return None
@@ -254,7 +249,7 @@ class TaskMaking:
                 titles,
                 models=run.models,
                 settings=run.settings.validation,
-                provenance=self.provenance(VALIDATION),
+                provenance=self.run.provenance(VALIDATION),
             )
         except BatchPendingError:
             return "waiting"
@@ -301,7 +296,7 @@ class TaskMaking:
                 reason=shortfall.kind,
                 message=shortfall.reason,
                 details={"missing": str(shortfall.missing), "bottleneck": shortfall.bottleneck},
-                provenance=self.provenance(COMPOSITION),
+                provenance=self.run.provenance(COMPOSITION),
             )
             for shortfall in account.shortfalls
         ]

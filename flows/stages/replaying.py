@@ -16,7 +16,6 @@ from synthesis.replay.order_facts import Pair, clashes, facts_of, pairs_to_measu
 from synthesis.replay.order_facts import without_clashes as orders_without
 from synthesis.replay.replay import ReplayedTask, Replayer
 from taskgraph.records.order_fact import OrderFact
-from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Rejection, Task
 
@@ -32,9 +31,6 @@ class TaskReplays:
     """The run."""
     subtasks: Callable[[Iterable[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
     """Verified subtasks by id."""
-
-    def _provenance(self, stage: str) -> Provenance:
-        return Provenance(run_id=self.run.run_id, stage=stage, seed=self.run.settings.seed)
 
     async def known_clashes(self) -> set[Pair]:
         """Pairs of subtasks that replays have shown not to work in this order."""
@@ -55,7 +51,7 @@ class TaskReplays:
                 stage=COMPOSITION,
                 reason="known_clash",
                 message=f"{fit[1]} does not work after {fit[0]}, and every order of the task has it there",
-                provenance=self._provenance(COMPOSITION),
+                provenance=self.run.provenance(COMPOSITION),
             )
             await self.run.recorder.record(rejection)
         return kept
@@ -110,7 +106,7 @@ class TaskReplays:
                 reason="not_covered",
                 message=f"{len(found)} tasks such as {' + '.join(node.subtask_id for node in found[0].graph.nodes)} wait for "
                 "the replay of this component: replay.minutes were over. Build again to go on, or allow more minutes",
-                provenance=self._provenance(REPLAY),
+                provenance=self.run.provenance(REPLAY),
             )
             for key, found in sorted(having.items())
         ]
@@ -134,7 +130,7 @@ class TaskReplays:
             applications=run.applications,
             verified=await self.subtasks(names),
             settings=run.settings.replay,
-            provenance=self._provenance(REPLAY),
+            provenance=self.run.provenance(REPLAY),
         )
 
     async def replayed_before(self, tasks: Sequence[Task]) -> set[str]:

@@ -1,1 +1,7 @@
-"""The end of a run: funnel, times, cost, and what became of mistakes made on purpose."""
+"""The end of a run.
+
+summary            funnel, times, cost, what to try next
+mistakes_account   what became of mistakes made on purpose
+model_call_rows    the run's calls as rows of the warehouse
+artifacts          the same in Prefect's UI
+"""

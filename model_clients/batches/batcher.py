@@ -121,7 +121,7 @@ class Batcher:
             await self.journal.submitted(batch_id, [key for key, _ in requests])
         except ModelClientError as error:
             for key in keys:
-                self._again(key, error) if error.transient else self._fail(key, error)
+                self._take_error(key, error)
             return
         logger.info("handed in batch %s of %d calls", batch_id, len(requests))
         self._watch(batch_id, set(keys))
@@ -141,7 +141,7 @@ class Batcher:
             for key in keys:
                 self._fail(key, RequestRejectedError(f"batch {batch_id} was not taken: {state.message}"))
             return
-        missing = {key for key in keys if key not in answers or getattr(answers[key], "transient", False)}
+        missing = {key for key in keys if not _is_final(answers.get(key))}
         await self.journal.forget(batch_id, missing)
         logger.info(
             "batch %s ended: %d answers, %d calls go into a further batch",
@@ -175,14 +175,16 @@ class Batcher:
             if isinstance(answer, ModelReply):
                 if key in self._waiting and not self._waiting[key].answer.done():
                     self._waiting[key].answer.set_result(answer)
-            elif answer is None:
-                self._again(
-                    key, ConnectionLostError(f"batch {batch_id} ended without an answer to this call")
-                )
-            elif answer.transient:
-                self._again(key, answer)
             else:
-                self._fail(key, answer)
+                lost = ConnectionLostError(f"batch {batch_id} ended without an answer to this call")
+                self._take_error(key, answer or lost)
+
+    def _take_error(self, key: str, error: ModelClientError) -> None:
+        """Put the call into a further batch if that can help, else give it up."""
+        if error.transient:
+            self._again(key, error)
+        else:
+            self._fail(key, error)
 
     def _again(self, key: str, error: ModelClientError) -> None:
         waiting = self._waiting.get(key)
@@ -198,3 +200,8 @@ class Batcher:
         waiting = self._waiting.get(key)
         if waiting is not None and not waiting.answer.done():
             waiting.answer.set_exception(error)
+
+
+def _is_final(answer: BatchAnswer | None) -> bool:
+    """Whether the call needs no further batch: it has a reply, or an error that another try would meet again."""
+    return answer is not None and (isinstance(answer, ModelReply) or not answer.transient)

@@ -12,7 +12,14 @@ from model_clients.errors import ModelClientError, RequestRejectedError
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import text_at, value_at
-from model_clients.wire.openai_json import chat_body, chat_reply, responses_body, responses_reply
+from model_clients.wire.openai_json import (
+    CHAT_PATH,
+    RESPONSES_PATH,
+    batch_line,
+    chat_body,
+    either_reply,
+    responses_body,
+)
 
 
 @dataclass(slots=True)
@@ -39,9 +46,8 @@ class RequestFile:
             return
         responses = settings.provider == "openai" and settings.protocol != "chat_completions"
         body = (responses_body if responses else chat_body)(settings, request, "schema")
-        url = "/v1/responses" if responses else "/v1/chat/completions"
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"custom_id": key, "method": "POST", "url": url, "body": body}) + "\n")
+            file.write(batch_line(key, RESPONSES_PATH if responses else CHAT_PATH, body) + "\n")
         self._keys.add(key)
         self.written += 1
 
@@ -87,7 +93,7 @@ class ReplyFile:
         """The reply to the call `key`; None if the file has none.
 
         Raises:
-            ModelClientError: the line reports a failed call or contains no reply.
+            RequestRejectedError: the line reports a failed call or contains no reply.
         """
         line = self._lines.get(key)
         if line is None:
@@ -111,9 +117,8 @@ class ReplyFile:
 
     @staticmethod
     def _from_body(body: dict[str, JsonValue], settings: ModelSettings) -> ModelReply:
-        read = chat_reply if isinstance(body.get("choices"), list) else responses_reply
         try:
-            reply = read(settings, body)
+            reply = either_reply(settings, body)
         except ModelClientError as error:
             raise RequestRejectedError(str(error)) from error
         return reply.model_copy(update={"batched": True})

@@ -157,7 +157,11 @@ class Ledger:
             yield ModelCall.model_validate(dict(zip(_COLUMNS, row, strict=True)))
 
     def select(self, sql: str, parameters: tuple[str | float | int, ...] = ()) -> list[tuple[object, ...]]:
-        """The rows of a query on the ledger's tables; for trusted SQL only."""
+        """The rows of a query on the ledger's tables; for trusted SQL only.
+
+        Raises:
+            LedgerBrokenError: the ledger cannot be read.
+        """
         try:
             with self._reading:
                 return self._reader.execute(sql, parameters).fetchall()

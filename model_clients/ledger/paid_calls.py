@@ -38,7 +38,7 @@ _LONGEST_LOOK_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call to be made."""
+    """One request to one model, with what the queue and the ledger need to know of it."""
 
     settings: ModelSettings
     """The model."""

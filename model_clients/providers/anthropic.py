@@ -59,8 +59,6 @@ def create(settings: ModelSettings) -> AnthropicClient:
 class AnthropicClient:
     """Sends requests by the Messages protocol; typed replies by structured output, or as a tool call."""
 
-    batch_endpoint = "/v1/messages"
-
     def __init__(self, settings: ModelSettings, key: SecretStr) -> None:
         """Prepare; the SDK is imported here and nothing is sent."""
         import anthropic
@@ -105,17 +103,10 @@ class AnthropicClient:
         """Release connections."""
         await self._sdk.close()
 
-    def wire_request(self, request: ModelRequest) -> dict[str, JsonValue]:
-        """The body that is sent."""
-        return self._body(request, self._mode.current)
-
-    def wire_reply(self, body: dict[str, JsonValue]) -> ModelReply:
-        """The reply in a message."""
-        return messages_reply(self._settings, body)
-
     async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
         """Start a batch of the requests."""
-        entries = [{"custom_id": key, "params": self.wire_request(request)} for key, request in requests]
+        mode = self._mode.current
+        entries = [{"custom_id": key, "params": self._body(request, mode)} for key, request in requests]
         with self._mapped():
             batch = await self._sdk.messages.batches.create(requests=cast("list[Request]", entries))
         return batch.id

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -22,7 +21,17 @@ from model_clients.messages import ModelReply, ModelRequest
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import text_at, value_at
 from model_clients.wire.openai_computer import computer_body, computer_reply
-from model_clients.wire.openai_json import chat_body, chat_reply, responses_body, responses_reply
+from model_clients.wire.openai_json import (
+    CHAT_PATH,
+    RESPONSES_PATH,
+    Endpoint,
+    batch_line,
+    chat_body,
+    chat_reply,
+    either_reply,
+    responses_body,
+    responses_reply,
+)
 from model_clients.wire.provider_errors import FailedResponse
 from model_clients.wire.provider_keys import read_key, without_key
 from model_clients.wire.sdk_calls import (
@@ -77,11 +86,6 @@ class OpenAIClient:
             timeout=openai.Timeout(settings.first_byte_seconds, connect=CONNECT_SECONDS),
         )
 
-    @property
-    def batch_endpoint(self) -> str:
-        """Path of the endpoint that answers."""
-        return "/v1/chat/completions" if self._chat else "/v1/responses"
-
     async def complete(self, request: ModelRequest) -> ModelReply:
         """The reply to one request, sent once; see `ModelClient`."""
         while True:
@@ -118,29 +122,16 @@ class OpenAIClient:
         """Release connections."""
         await self._sdk.close()
 
-    def wire_request(self, request: ModelRequest) -> dict[str, JsonValue]:
-        """The body that is sent."""
-        return self._body(request, self._mode.current)
-
-    def wire_reply(self, body: dict[str, JsonValue]) -> ModelReply:
-        """The reply in a body of either protocol."""
-        read = chat_reply if isinstance(body.get("choices"), list) else responses_reply
-        return read(self._settings, body)
-
     async def submit_batch(self, requests: Sequence[tuple[str, ModelRequest]]) -> str:
         """Upload the requests as a file and start a batch of it."""
-        url = self.batch_endpoint
-        lines = [
-            json.dumps({"custom_id": key, "method": "POST", "url": url, "body": self.wire_request(request)})
-            for key, request in requests
-        ]
+        mode = self._mode.current
+        url: Endpoint = CHAT_PATH if self._chat else RESPONSES_PATH
+        lines = [batch_line(key, url, self._body(request, mode)) for key, request in requests]
         content = ("\n".join(lines) + "\n").encode()
         with self._mapped():
             file = await self._sdk.files.create(file=("requests.jsonl", content), purpose="batch")
             batch = await self._sdk.batches.create(
-                input_file_id=file.id,
-                endpoint="/v1/chat/completions" if self._chat else "/v1/responses",
-                completion_window="24h",
+                input_file_id=file.id, endpoint=url, completion_window="24h"
             )
         return batch.id
 
@@ -177,7 +168,7 @@ class OpenAIClient:
         status, body = value_at(line, "response", "status_code"), value_at(line, "response", "body")
         if status == 200 and isinstance(body, dict):
             try:
-                return key, self.wire_reply(body).model_copy(update={"batched": True})
+                return key, either_reply(self._settings, body).model_copy(update={"batched": True})
             except ModelClientError as error:
                 return key, error
         failed = FailedResponse(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -16,6 +17,12 @@ from model_clients.wire.reply_schemas import strict_schema
 from model_clients.wire.structured_modes import Mode
 from taskgraph.records.model_calls import FinishReason
 
+Endpoint = Literal["/v1/responses", "/v1/chat/completions"]
+"""Path of a protocol on OpenAI's servers."""
+RESPONSES_PATH: Endpoint = "/v1/responses"
+"""Where OpenAI's servers speak the Responses protocol; `url` of a line in a batch."""
+CHAT_PATH: Endpoint = "/v1/chat/completions"
+"""Where they speak Chat Completions."""
 _INCOMPLETE: dict[str, FinishReason] = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _FINISH: dict[str, FinishReason] = {
     "stop": "stop",
@@ -136,6 +143,17 @@ def chat_reply(settings: ModelSettings, body: JsonValue) -> ModelReply:
         answering_model=text_at(body, "model") or settings.model,
         provider_request_id=text_at(body, "id"),
     )
+
+
+def either_reply(settings: ModelSettings, body: dict[str, JsonValue]) -> ModelReply:
+    """The reply in a body of whichever of the two protocols it is in."""
+    read = chat_reply if isinstance(body.get("choices"), list) else responses_reply
+    return read(settings, body)
+
+
+def batch_line(key: str, url: str, body: dict[str, JsonValue]) -> str:
+    """A request as a line of the file that makes a batch; `key` comes back with the reply."""
+    return json.dumps({"custom_id": key, "method": "POST", "url": url, "body": body})
 
 
 def json_instruction(request: ModelRequest) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from model_clients.errors import ModelClientError
+
 _DROPPED = frozenset({"title", "default", "discriminator", "examples"})
 _WORDS = frozenset({"title", "description"})
 _NAMED_PARTS = frozenset({"properties", "$defs", "definitions"})
@@ -52,11 +54,11 @@ def strict_schema(schema: dict[str, JsonValue]) -> dict[str, JsonValue] | None:
     """
     try:
         return _object(schema)
-    except _InexpressibleError:
+    except _TooOpenError:
         return None
 
 
-class _InexpressibleError(Exception):
+class _TooOpenError(ModelClientError):
     """The schema cannot be expressed in the strict form."""
 
 
@@ -66,13 +68,13 @@ def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
         or "patternProperties" in schema
         or isinstance(schema.get("additionalProperties"), dict)
     ):
-        raise _InexpressibleError
+        raise _TooOpenError
     if schema.get("type") == "object" and (
         schema.get("additionalProperties") is True or "properties" not in schema
     ):
-        raise _InexpressibleError
+        raise _TooOpenError
     if not schema:
-        raise _InexpressibleError
+        raise _TooOpenError
     narrow: dict[str, JsonValue] = {}
     told: list[str] = []
     for name, value in schema.items():
@@ -98,12 +100,12 @@ def _object(schema: dict[str, JsonValue]) -> dict[str, JsonValue]:
         narrow["description"] = (f"{description} " if description else "") + f"({', '.join(told)})"
     if "$ref" in narrow:
         if "$defs" in narrow:
-            raise _InexpressibleError
+            raise _TooOpenError
         return {"$ref": narrow["$ref"]}
     return narrow
 
 
 def _part(value: JsonValue) -> JsonValue:
     if not isinstance(value, dict):
-        raise _InexpressibleError
+        raise _TooOpenError
     return _object(value)

@@ -46,6 +46,7 @@ def mapped_errors(sdk: SdkErrors, settings: ModelSettings, key: SecretStr) -> It
 
     Raises:
         RequestFilteredError: a content filter stopped the request.
+        ConnectionLostError: no answer, or one that broke off.
         ModelClientError: anything else that went wrong.
     """
     who = f"{settings.provider} {settings.model}"

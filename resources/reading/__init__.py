@@ -1,8 +1,11 @@
-"""From YAML to records.
+"""From texts to values and records.
 
 catalog             loads everything
 yaml_reading        reads a file, and explains faults by line and field
 catalog_shorthand   expands short notations
 catalog_checks      what must hold within an entry
 catalog_links       what must hold between entries
+worlds              reads the kinds of worlds
+world_checks        what a kind of world must pass
+json_text           reads JSON strictly
 """

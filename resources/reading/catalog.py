@@ -37,7 +37,7 @@ def load_applications(extra: Path | None = None) -> dict[str, Application]:
 
 
 def load_application(name: str, extra: Path | None = None) -> Application:
-    """One application.
+    """The application `name` of the built-in catalogue, or of the user's in the folder `extra`.
 
     Raises:
         UnknownCatalogEntryError: nobody defined it (names the known ones).

@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from resources.applications import Application, ExampleSubtask, Fixture, ResourceDeclaration, WorkedStep
+from resources.applications import (
+    PLACEHOLDERS,
+    Application,
+    ExampleSubtask,
+    Fixture,
+    ResourceDeclaration,
+    WorkedStep,
+)
 from resources.assets import content_of
 from resources.categories import ResourceCategory, ResourceKind
 from resources.errors import UnknownCatalogEntryError
@@ -64,6 +71,23 @@ def _check_head(application: Application, application_categories: Collection[str
     texts |= {("preparation", "files", key): text for key, text in application.preparation.files.items()}
     for field, text in texts.items():
         yield from _check_content(text, application, field)
+    yield from _check_placeholders(application)
+
+
+def _check_placeholders(application: Application) -> Iterator[Problem]:
+    """Only what has no braces of its own: in a file's content, braces may be part of the content."""
+    launch, commands = application.launch, application.preparation.commands
+    texts: dict[Field, str] = {
+        ("launch", "command", index): text for index, text in enumerate(launch.command)
+    }
+    texts |= {("launch", "environment", name): text for name, text in launch.environment.items()}
+    texts[("launch", "serve")] = launch.serve
+    for number, command in enumerate(commands):
+        texts |= {("preparation", "commands", number, index): text for index, text in enumerate(command)}
+    for field, text in texts.items():
+        for name in _PLACEHOLDER.findall(text):
+            if name not in PLACEHOLDERS:
+                yield Problem(field, f"{{{name}}} is not filled in; {suggest(name, PLACEHOLDERS)}")
 
 
 def _check_content(text: str, application: Application, field: Field) -> Iterator[Problem]:

@@ -1,1 +1,1 @@
-"""A critic that had no part in making a task scores it."""
+"""A critic that had no part in making a task scores it (`criticism`)."""

@@ -18,6 +18,7 @@ from synthesis.cross_verification.agreement import routes
 from synthesis.cross_verification.performances import Performances, Stage
 from synthesis.cross_verification.second_opinion import disagreements
 from synthesis.cross_verification.verification_settings import VerificationSettings
+from synthesis.errors import SynthesisError
 from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
 from synthesis.evaluation_functions.words_of_the_task import without_ends
 from synthesis.examination.case_building import build_cases
@@ -36,7 +37,7 @@ from taskgraph.records.trajectory import Trajectory
 STAGE = "cross_verification"
 
 
-class SubtaskFailedError(Exception):
+class SubtaskFailedError(SynthesisError):
     """A subtask that cannot be verified; becomes a rejection."""
 
     def __init__(self, reason: str, message: str) -> None:
@@ -172,7 +173,7 @@ class FunctionWriting:
                 for item in trajectories
             )
         )
-        failed = [_message(evaluation) for evaluation in evaluations if not evaluation.passed]
+        failed = [evaluation.said for evaluation in evaluations if not evaluation.passed]
         if failed:
             reason = f"does not accept a right performance: {'; '.join(dict.fromkeys(failed))}"
             writer.criticism = Criticism(function.source, messages=self._shown([reason], trajectories))
@@ -259,7 +260,3 @@ class FunctionWriting:
                     provenance=self.stage.provenance.model_copy(update={"stage": STAGE}),
                 )
             )
-
-
-def _message(evaluation: Evaluation) -> str:
-    return evaluation.result.message if evaluation.result else f"{evaluation.outcome}: {evaluation.message}"

@@ -1,1 +1,7 @@
-"""A model writes evaluation functions (`evaluation_functions`) from `shown_effects`, with the `origins` of new content."""
+"""A model writes evaluation functions.
+
+evaluation_functions    asks for one
+shown_effects           what it is shown: the effects of performances
+origins                 where new content comes from: pasted, imported, exported, copied
+task_shapes, words_of_the_task    what a writer is shown and told that must not learn how performances ended
+"""

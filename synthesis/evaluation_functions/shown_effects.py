@@ -10,12 +10,12 @@ from evaluators_api.state.effects import effects, file_changes
 from evaluators_api.state.essential import Division, divide
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import count_records, reference, text_of
+from evaluators_api.state.records import count_records, is_lines, reference, text_of
 from evaluators_api.state.volatility import is_passing
 from prompts.shown_effects import ChangedFile, ExtendedText, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
 from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_EFFECTS = 80
@@ -134,7 +134,7 @@ def _rows(evidence: Evidence) -> dict[str, list[str]]:
 
 
 def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ExtendedText]:
-    old, new = _files(start), _files(end)
+    old, new = start.files_by_path(), end.files_by_path()
     for path in containers:
         before, after = old.get(path), new.get(path)
         if before is None or after is None or not before.text or after.text is None:
@@ -147,9 +147,9 @@ def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iter
             continue
         former = read(path, before.text)[1]
         for address, node in tree.walk():
-            if address and (node.value is not None or _is_text(node)):
+            if address and (node.value is not None or is_lines(node)):
                 was = former.at(address)
-                if was is not None and (was.value is not None or _is_text(was)):
+                if was is not None and (was.value is not None or is_lines(was)):
                     yield from _grown(path, "/".join(address), text_of(was), text_of(node))
 
 
@@ -160,7 +160,7 @@ def _grown(path: str, field: str, before: str, after: str) -> Iterator[ExtendedT
 
 
 def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ChangedFile]:
-    old, new = _files(start), _files(end)
+    old, new = start.files_by_path(), end.files_by_path()
     for path in containers:
         if path not in old or path not in new:
             continue
@@ -173,7 +173,7 @@ def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterat
 
 def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:
     """The record that an effect concerns, if it concerns one."""
-    file = _files(start if effect.kind == "removed" else end).get(effect.container)
+    file = (start if effect.kind == "removed" else end).file(effect.container)
     if file is None or file.text is None or effect.format in _TEXTS:
         return
     form, tree = read(file.path, file.text)
@@ -189,7 +189,7 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
         if record is not None and record.value is not None:
             place = effect.address[:-1]
             record = tree.at(place) if effect.kind == "added" and len(effect.address) == 1 else None
-            if record is not None and effect.container in _files(start):
+            if record is not None and effect.container in start.files_by_path():
                 changed = (effect.address[-1],)
     fields = _fields(record) if record is not None else {}
     if fields and effect.kind == "added" and not changed:
@@ -208,7 +208,7 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
 def _references(
     start: Evidence, path: str, fields: dict[str, str], known: Sequence[str]
 ) -> dict[str, tuple[str, str, str]]:
-    file = _files(start).get(path)
+    file = start.file(path)
     if file is None or file.text is None:
         return {}
     tree = read(path, file.text)[1]
@@ -242,16 +242,6 @@ def _fields(record: Node) -> dict[str, str]:
     found = {
         child.name: text_of(child)
         for child in record.children
-        if child.naming == "field" and (child.value is not None or _is_text(child))
+        if child.naming == "field" and (child.value is not None or is_lines(child))
     }
     return dict(list(found.items())[:_MOST_FIELDS])
-
-
-def _is_text(node: Node) -> bool:
-    return bool(node.children) and all(
-        child.naming == "position" and child.value is not None for child in node.children
-    )
-
-
-def _files(evidence: Evidence) -> dict[str, FileState]:
-    return {file.path: file for file in evidence.files}

@@ -95,11 +95,7 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
 
 def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool:
     """Whether a file differs only in what its format does not count, such as the time at which a drawing was saved."""
-    files = [
-        next((file for file in state.files if file.path == effect.container), None)
-        for state in (subject.end, evidence)
-    ]
-    name, changes = file_changes(*files)
+    name, changes = file_changes(subject.end.file(effect.container), evidence.file(effect.container))
     return name == "drawing" and not changes
 
 

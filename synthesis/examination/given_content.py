@@ -66,11 +66,11 @@ def _with_other(start: Evidence, end: Evidence, place: str, target: str) -> tupl
         if end.clipboard == held and target != CLIPBOARD:
             end = end.model_copy(update={"clipboard": start.clipboard})
         return start, end
-    before = _file(start, place)
+    before = start.file(place)
     text = None if before is None else _altered_file(before)
     if before is None or text is None:
         return start, end
-    after = _file(end, place)
+    after = end.file(place)
     if after is not None and after.text == before.text:
         end = with_text(end, place, text)
     return with_text(start, place, text), end
@@ -101,7 +101,3 @@ def _altered_file(file: FileState) -> str | None:
     for (begin, finish), written in sorted(edits, reverse=True):
         text = text[:begin] + written + text[finish:]
     return text if edits else None
-
-
-def _file(evidence: Evidence, path: str) -> FileState | None:
-    return next((file for file in evidence.files if file.path == path), None)

@@ -36,7 +36,7 @@ class Condition:
 
     @property
     def key(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """What is asked."""
+        """The check with its arguments: equal for conditions that ask the same at two places."""
         return self.check, self.arguments
 
     def describe(self) -> str:

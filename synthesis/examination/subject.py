@@ -46,12 +46,12 @@ class Subject:
 
     @property
     def start(self) -> Evidence:
-        """The state at the start."""
+        """The state before the first step of the performance that is altered into cases."""
         return self.positive.initial_evidence
 
     @property
     def end(self) -> Evidence:
-        """The state at the end."""
+        """The state after its last step."""
         return self.positive.final_evidence
 
     @property

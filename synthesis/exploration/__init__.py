@@ -1,1 +1,9 @@
-"""A model proposes subtasks (`exploration`); `proposal_checks` says whether one is well formed."""
+"""A model proposes subtasks of an application.
+
+exploration         asks, and keeps what the records allow
+walking             looks beyond the first screen
+controls_in_view    controls as models are shown them
+memory              what earlier explorations saw and proposed
+proposal_checks     whether a proposed subtask is well formed
+category_checks     whether a proposed resource category may be used
+"""

@@ -9,6 +9,7 @@ from prompts.replies import ProposedSubtask
 from resources.applications import Application, ExampleSubtask, SubtaskTemplate
 from resources.categories import ResourceCategory, ResourceKind
 from resources.errors import UnknownCatalogEntryError
+from synthesis.errors import SynthesisError
 from taskgraph.errors import ParameterInvalidError
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask, placeholders
@@ -22,7 +23,9 @@ DECLARATION_REASONS = frozenset(
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-class _ProposalRefusedError(Exception):
+class _ProposalRefusedError(SynthesisError):
+    """A proposal breaks a rule; becomes a rejection with the short code `reason`."""
+
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason

@@ -1,1 +1,1 @@
-"""A model finds goals in the pool."""
+"""A model finds goals in the pool (`intents`)."""

@@ -1,1 +1,7 @@
-"""Replay: composed tasks are performed from their subtasks' trajectories."""
+"""Composed tasks are performed from their subtasks' trajectories.
+
+replay          performs one task in one environment
+components      what must have been performed before a task counts as covered
+order_facts     what replays show about the order of two subtasks
+side_effects    what an attempt changed that the verified performances do not
+"""

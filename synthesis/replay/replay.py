@@ -26,7 +26,6 @@ from synthesis.replay.side_effects import SideEffectAccount
 from synthesis.trajectories.reperformance import perform_again
 from synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
 from synthesis.trajectories.task_starts import first_needs
-from taskgraph.records.evaluation_function import Evaluation
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
@@ -62,7 +61,7 @@ class ReplaySettings(Record):
 
 @dataclass(frozen=True, slots=True)
 class ReplayedTask:
-    """How the replay of one task went."""
+    """One task performed in several orders; rejected only if none of them worked."""
 
     task: Task
     """The task."""
@@ -284,7 +283,7 @@ class Replayer:
                 seen,
                 before,
             )
-            success, message = evaluation.passed, _message(evaluation)
+            success, message = evaluation.passed, evaluation.said
         else:
             success, message = False, f"{recording.termination}: {recording.message}"
             performance.termination, performance.failure = recording.termination, recording.failure
@@ -323,7 +322,3 @@ def spread_orders(task: Task, count: int) -> list[tuple[str, ...]]:
         return orders[:1]
     step = (len(orders) - 1) / (min(count, len(orders)) - 1)
     return [orders[round(index * step)] for index in range(min(count, len(orders)))]
-
-
-def _message(evaluation: Evaluation) -> str:
-    return evaluation.result.message if evaluation.result else f"{evaluation.outcome}: {evaluation.message}"

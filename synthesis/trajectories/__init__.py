@@ -1,8 +1,14 @@
 """Subtasks performed.
 
 trajectories          a model performs
+briefing              what it is told before
 actor_actions         what its reply means
+computer_agent        a model performs through its provider's computer tool
+computer_actions      what that tool's calls mean
 setup_trajectories    brings an environment to a subtask's start
+task_starts           what must be there before a whole task
+generalisation        recordings of others, with the values of a new instance put in
 reperformance         performs a recording again
+slips                 performs it with one harmless mistake that is taken back
 settled_ends          whether nothing is left open at the end
 """

@@ -8,6 +8,7 @@ from functools import lru_cache
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
+from environments.errors import ActionInvalidError
 from taskgraph.records.computer_use import ComputerAction
 from taskgraph.records.gestures import Action, Modifier, Point
 from taskgraph.records.interaction import Screenshot, escape_keys
@@ -48,10 +49,6 @@ _KEYS = {
 _WRITTEN = {"pageup": "PGUP", "pagedown": "PGDN", "contextmenu": "APPS", "escape": "ESC"}
 
 
-class NotPossibleError(ValueError):
-    """An action that no gesture does; the message is for the model."""
-
-
 def gesture_of(action: ComputerAction, scale: float, pointer: Point | None) -> Action | None:
     """The gesture that does `action`; None for looking only.
 
@@ -61,7 +58,7 @@ def gesture_of(action: ComputerAction, scale: float, pointer: Point | None) -> A
         pointer: where the pointer is, for actions that name no place.
 
     Raises:
-        NotPossibleError: nothing does it.
+        ActionInvalidError: nothing does it.
     """
     points = tuple((round(x * scale), round(y * scale)) for x, y in action.path)
     point = points[0] if points else pointer
@@ -103,13 +100,13 @@ def gesture_of(action: ComputerAction, scale: float, pointer: Point | None) -> A
         case "wait":
             values = {"operation": "wait", "seconds": min(_LONGEST_SECONDS, action.seconds)}
         case _:
-            raise NotPossibleError(f"The action {action.text!r} is not available here; nothing was done.")
+            raise ActionInvalidError(f"The action {action.text!r} is not available here; nothing was done.")
     if action.keys and action.kind in ("drag", "scroll", "move"):
-        raise NotPossibleError(f"Keys cannot be held during {action.kind!r} here; nothing was done.")
+        raise ActionInvalidError(f"Keys cannot be held during {action.kind!r} here; nothing was done.")
     try:
         return _ACTION.validate_python(values)
     except ValidationError:
-        raise NotPossibleError(f"The action {action.kind!r} lacks something; nothing was done.") from None
+        raise ActionInvalidError(f"The action {action.kind!r} lacks something; nothing was done.") from None
 
 
 def chord(keys: tuple[str, ...]) -> str:
@@ -119,7 +116,7 @@ def chord(keys: tuple[str, ...]) -> str:
     ('^+s', '{PGDN}', '{+}')
 
     Raises:
-        NotPossibleError: a key is not known, or there is none beside modifiers.
+        ActionInvalidError: a key is not known, or there is none beside modifiers.
     """
     *others, last = [key.strip() or key for key in keys] or [""]
     held = [_modifier(key) for key in others]
@@ -130,7 +127,7 @@ def chord(keys: tuple[str, ...]) -> str:
     elif name in KEY_NAMES:
         pressed = "{" + _WRITTEN.get(name, name.upper()) + "}"
     else:
-        raise NotPossibleError(f"There is no key {last!r} here; nothing was done.")
+        raise ActionInvalidError(f"There is no key {last!r} here; nothing was done.")
     return "".join(_SIGNS[key] for key in held) + pressed
 
 
@@ -156,11 +153,13 @@ def _held(action: ComputerAction) -> tuple[Modifier, ...]:
 def _modifier(key: str) -> Modifier:
     found = _MODIFIERS.get(key.lower())
     if found is None:
-        raise NotPossibleError(f"The key {key!r} cannot be held here; nothing was done.")
+        raise ActionInvalidError(f"The key {key!r} cannot be held here; nothing was done.")
     return found
 
 
 def _there(point: Point | None) -> Point:
     if point is None:
-        raise NotPossibleError("The action names no place, and the pointer is nowhere yet; nothing was done.")
+        raise ActionInvalidError(
+            "The action names no place, and the pointer is nowhere yet; nothing was done."
+        )
     return point

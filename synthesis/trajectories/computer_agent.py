@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from environments.agent import Decision
-from environments.errors import AgentError
+from environments.errors import ActionInvalidError, AgentError
 from model_clients.errors import CallFailedError
 from prompts.inputs import ComputerActorInput
-from resources.applications import Application
 from synthesis.ports import Models
-from synthesis.trajectories.computer_actions import NotPossibleError, gesture_of, picture_and_scale
-from synthesis.trajectories.settled_ends import ask_to_settle, last_click, left_open
+from synthesis.trajectories.briefing import Briefing
+from synthesis.trajectories.computer_actions import gesture_of, picture_and_scale
+from synthesis.trajectories.settled_ends import EndCheck
 from taskgraph.records.computer_use import (
     ComputerAction,
     ComputerCall,
@@ -22,7 +22,7 @@ from taskgraph.records.computer_use import (
     ComputerTurn,
 )
 from taskgraph.records.gestures import Point, PointedGesture
-from taskgraph.records.interaction import Control, Observation, Screenshot
+from taskgraph.records.interaction import Observation, Screenshot
 from taskgraph.records.trajectory import TrajectoryStep
 
 SafetyPolicy = Literal["refuse", "acknowledge"]
@@ -44,19 +44,10 @@ class ComputerAgent:
 
     models: Models
     """Models by role."""
-    item_id: str
-    """Id of what is performed, for the accounts of model calls."""
-    application: Application
-    """Where."""
-    step_limit: int
-    """Most steps."""
-    attempt: int = 0
-    """Which performance of it this is."""
-    feedback: tuple[str, ...] = ()
-    """What was wrong with earlier ones."""
+    briefing: Briefing
+    """What it is told of the performance."""
     safety: SafetyPolicy = "refuse"
     """What becomes of calls with pending safety checks."""
-    _start: tuple[Control, ...] = ()
     _first: Screenshot | None = None
     _scale: float = 1.0
     _turns: list[ComputerTurn] = field(default_factory=list)
@@ -65,7 +56,7 @@ class ComputerAgent:
     _problems: dict[str, str] = field(default_factory=dict)
     _doing: str = ""
     _pointer: Point | None = None
-    _told: bool = False
+    _end: EndCheck = field(default_factory=EndCheck)
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -77,7 +68,7 @@ class ComputerAgent:
             ModelClientError: calls cannot go on at all.
         """
         if self._first is None:
-            self._start = observation.controls
+            self._end.begin(observation.controls)
             self._first, self._scale = picture_and_scale(observation.screenshot, observation.screen_size)
         if self._doing and history and history[-1].problem:
             self._refuse(self._doing, history[-1].problem)
@@ -104,7 +95,7 @@ class ComputerAgent:
             call_id, action = self._queue.pop(0)
             try:
                 gesture = gesture_of(action, self._scale, self._pointer)
-            except NotPossibleError as error:
+            except ActionInvalidError as error:
                 self._refuse(call_id, str(error))
                 continue
             if gesture is None:
@@ -134,19 +125,20 @@ class ComputerAgent:
                     results=tuple(self._result(call, picture) for call in self._reply.calls),
                 )
             )
+        told = self.briefing
         question = ComputerActorInput(
-            application=self.application.name,
-            title=self.application.title,
-            manual=self.application.manual,
+            application=told.application.name,
+            title=told.application.title,
+            manual=told.application.manual,
             instruction=instruction,
-            feedback=self.feedback,
-            step_limit=self.step_limit,
+            feedback=(*told.feedback, *self._end.objections),
+            step_limit=told.step_limit,
             screenshot=self._first,
             turns=tuple(self._turns),
         )
         try:
             self._reply = await self.models.ask(
-                question, stage=_STAGE, item_id=self.item_id, attempt=self.attempt
+                question, stage=_STAGE, item_id=told.item_id, attempt=told.attempt
             )
         except CallFailedError as error:
             raise AgentError(str(error)) from error
@@ -174,11 +166,8 @@ class ComputerAgent:
         words = self._reply.text.strip()
         if words.startswith(_GIVES_UP):
             return Decision(status="give_up", message=words.removeprefix(_GIVES_UP).strip(" :\n"))
-        open_now = left_open(self._start, observation.controls, instruction, last_click(history))
-        if open_now and not self._told:
-            self._told = True
+        if self._end.objects(instruction, observation.controls, history):
             self._turns, self._reply, self._pointer = [], None, None
             self._first, self._scale = picture_and_scale(observation.screenshot, observation.screen_size)
-            self.feedback = (*self.feedback, ask_to_settle(open_now))
             return None
         return Decision(status="finish", thought=words)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from taskgraph.records.interaction import ClickInput, Control, DragInput
@@ -59,6 +60,29 @@ def unsettled(trajectory: Trajectory) -> tuple[str, ...]:
         last_click(trajectory.steps),
         trajectory.steps,
     )
+
+
+@dataclass(slots=True)
+class EndCheck:
+    """Objects, once, when an actor wants to finish while something is open that was not at the start."""
+
+    objections: tuple[str, ...] = ()
+    """What the actor is told about it: one text, or none yet."""
+    _start: tuple[Control, ...] = ()
+
+    def begin(self, controls: tuple[Control, ...]) -> None:
+        """Remember what the screen shows at the start."""
+        self._start = controls
+
+    def objects(
+        self, instruction: str, controls: Iterable[Control], history: Sequence[TrajectoryStep]
+    ) -> bool:
+        """Whether the actor is to go on, because the screen now shows `controls` after the steps of `history`."""
+        if self.objections:
+            return False
+        open_now = left_open(self._start, controls, instruction, last_click(history), history)
+        self.objections = (ask_to_settle(open_now),) if open_now else ()
+        return bool(open_now)
 
 
 def last_click(steps: Sequence[TrajectoryStep]) -> str:

@@ -35,11 +35,6 @@ class SetupTrajectory:
         """Applications it needs, each once."""
         return tuple(dict.fromkeys(instance.application for instance, _ in self.performed))
 
-    @property
-    def made_files(self) -> frozenset[str]:
-        """Paths of the files it makes, which must not be there before."""
-        return made_files([instance for instance, _ in self.performed])
-
 
 def made_files(instances: Sequence[BoundSubtask]) -> frozenset[str]:
     """Paths that `instances` write without reading them before: a run starts without these fixtures."""

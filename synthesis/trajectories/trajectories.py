@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import Field
@@ -24,8 +24,9 @@ from resources.record import Record
 from synthesis.exploration.controls_in_view import controls_in_view
 from synthesis.ports import Environments, Models
 from synthesis.trajectories.actor_actions import action_of_reply
+from synthesis.trajectories.briefing import Briefing
 from synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
-from synthesis.trajectories.settled_ends import ask_to_settle, last_click, left_open
+from synthesis.trajectories.settled_ends import EndCheck
 from synthesis.trajectories.setup_trajectories import (
     PreparedEnvironment,
     SetupTrajectory,
@@ -34,11 +35,7 @@ from synthesis.trajectories.setup_trajectories import (
 )
 from taskgraph.records.assignment import Assignment
 from taskgraph.records.gestures import Coordinates
-from taskgraph.records.interaction import (
-    Control,
-    Observation,
-    Screenshot,
-)
+from taskgraph.records.interaction import Observation, Screenshot
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -86,24 +83,15 @@ class ModelAgent:
 
     models: Models
     """Models by role."""
-    item_id: str
-    """Id of what is performed, for the accounts of model calls."""
-    application: Application
-    """Where."""
-    step_limit: int
-    """Most steps."""
-    attempt: int = 0
-    """Which performance of it this is."""
-    feedback: tuple[str, ...] = ()
-    """What was wrong with earlier ones."""
+    briefing: Briefing
+    """What it is told of the performance."""
     picture: Picture = plain_picture
     """Makes the picture that the model sees."""
     coordinates: Coordinates = "labels"
     """How the model says where."""
     another_way: bool = False
     """Whether it is asked to go another way than the most obvious one."""
-    _start: tuple[Control, ...] = ()
-    _told: bool = False
+    _end: EndCheck = field(default_factory=EndCheck)
 
     async def decide(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
@@ -115,28 +103,25 @@ class ModelAgent:
             ModelClientError: calls cannot go on at all.
         """
         if not history:
-            self._start = observation.controls
+            self._end.begin(observation.controls)
         reply = await self._ask(instruction, observation, history)
-        if reply.status == "FINISH" and not self._told:
-            open_now = left_open(self._start, observation.controls, instruction, last_click(history), history)
-            if open_now:
-                self._told = True
-                self.feedback = (*self.feedback, ask_to_settle(open_now))
-                reply = await self._ask(instruction, observation, history)
+        if reply.status == "FINISH" and self._end.objects(instruction, observation.controls, history):
+            reply = await self._ask(instruction, observation, history)
         return _decision(reply, self.coordinates, observation.screen_size)
 
     async def _ask(
         self, instruction: str, observation: Observation, history: Sequence[TrajectoryStep]
     ) -> ActorReply:
+        told = self.briefing
         question = ActorInput(
-            application=self.application.name,
-            title=self.application.title,
-            manual=self.application.manual,
+            application=told.application.name,
+            title=told.application.title,
+            manual=told.application.manual,
             instruction=instruction,
-            feedback=self.feedback,
+            feedback=(*told.feedback, *self._end.objections),
             another_way=self.another_way,
             history=tuple(_in_history(step) for step in history),
-            steps_left=max(0, self.step_limit - len(history)),
+            steps_left=max(0, told.step_limit - len(history)),
             window_title=observation.window_title,
             controls=controls_in_view(observation.controls),
             coordinates=self.coordinates,
@@ -144,43 +129,23 @@ class ModelAgent:
             screenshot=self.picture(observation),
         )
         try:
-            return await self.models.ask(
-                question,
-                stage=STAGE,
-                item_id=self.item_id,
-                attempt=self.attempt,
-            )
+            return await self.models.ask(question, stage=STAGE, item_id=told.item_id, attempt=told.attempt)
         except CallFailedError as error:
             raise AgentError(str(error)) from error
 
 
 def actor(
     models: Models,
-    item_id: str,
-    application: Application,
-    step_limit: int,
+    briefing: Briefing,
     settings: TrajectorySettings,
     picture: Picture,
     *,
-    attempt: int = 0,
-    feedback: tuple[str, ...] = (),
     another_way: bool = False,
 ) -> Agent:
     """The agent that asks the actor model, in the way that `settings` want; only `reply` can be asked to go another way."""
     if settings.actor == "computer_tool":
-        safety = settings.safety_checks
-        return ComputerAgent(models, item_id, application, step_limit, attempt, feedback, safety)
-    return ModelAgent(
-        models,
-        item_id,
-        application,
-        step_limit,
-        attempt,
-        feedback,
-        picture,
-        settings.coordinates,
-        another_way,
-    )
+        return ComputerAgent(models, briefing, settings.safety_checks)
+    return ModelAgent(models, briefing, picture, settings.coordinates, another_way)
 
 
 async def perform_subtask(
@@ -213,20 +178,11 @@ async def perform_subtask(
     }
     opened = [application, *(applications[name] for name in before.applications)]
     laid = fixtures_laid(opened, without | touched)
+    briefing = Briefing(instance.instance_id, application, settings.step_limit, attempt, tuple(feedback))
     trajectory = None
     for _ in range(settings.environment_attempts):
         failures: list[EnvironmentFailureError] = []
-        agent = actor(
-            models,
-            instance.instance_id,
-            application,
-            settings.step_limit,
-            settings,
-            picture,
-            attempt=attempt,
-            feedback=tuple(feedback),
-            another_way=another_way,
-        )
+        agent = actor(models, briefing, settings, picture, another_way=another_way)
         async with environments.lease(application.platform) as environment:
             trajectory = await run_episode(
                 _prepared(environment, before, instance, applications),

@@ -63,7 +63,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class ValidatedTask:
-    """How one task fared."""
+    """What validation made of one task: accepted with an instruction, or rejected with the reason."""
 
     task: Task
     """The task, with its instruction where one was accepted."""
@@ -255,7 +255,7 @@ def compare_orders(inferred: Iterable[Pair], actual: Iterable[Pair]) -> Comparis
 
 
 def closure(pairs: Iterable[Pair]) -> set[Pair]:
-    """The transitive closure.
+    """Every pair that follows from `pairs`: with (a, b) and (b, c) also (a, c).
 
     >>> sorted(closure([("a", "b"), ("b", "c")]))
     [('a', 'b'), ('a', 'c'), ('b', 'c')]

@@ -1,1 +1,1 @@
-"""A model writes further kinds of worlds, which must pass what the shipped ones pass."""
+"""A model writes further kinds of worlds, which must pass what the shipped ones pass (`world_writing`)."""

@@ -9,4 +9,7 @@ canonical, symmetry        equal tasks, interchangeable nodes
 inconsistencies            where edges and resources disagree
 bitmasks                   the graph operations underneath
 acceptance_rates           how often accepted functions judge rightly
+judge_rates                how often the judge of instructions does
+critic_scores              what a critic thinks of tasks on the whole
+variety_figures            how varied instructions are
 """

@@ -110,7 +110,10 @@ def wilson_interval(count: int, of: int) -> tuple[float, float]:
 
 
 def rate(count: int, of: int) -> Rate:
-    """The rate with its interval.
+    """The share `count` of `of`, with its 95 % Wilson interval.
+
+    Raises:
+        ValueError: `count` is not between 0 and `of`.
 
     >>> rate(1, 4).count, rate(1, 4).low < 0.25 < rate(1, 4).high
     (1, True)

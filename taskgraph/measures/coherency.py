@@ -97,7 +97,11 @@ class _FewestRuns:
         self._ahead = [self._blocks_ahead(mine) for mine in self._members]
 
     def fewest(self) -> int | None:
-        """Fewest runs of any order, or None without one."""
+        """Fewest runs of any order, or None without one.
+
+        Raises:
+            GraphTooLargeError: the search needs too many states.
+        """
         if any(self._spoilers):
             return FewestSlotRuns(self._before, self._members, self._spoilers, self._ahead).fewest()
         waiting: list[tuple[int, int, int, int]] = []

@@ -11,7 +11,7 @@ from taskgraph.records.trajectory import Termination
 
 
 class CompletedSubtask(Record):
-    """A subtask that an agent completed."""
+    """A node of the task whose evaluation function accepted the state that the agent had reached."""
 
     instance_id: str
     """The node."""

@@ -79,6 +79,11 @@ class Evaluation(Record):
         """Whether the function ran and said success."""
         return self.result is not None and self.result.success
 
+    @property
+    def said(self) -> str:
+        """The function's own message; without an answer, the kind of refusal and why."""
+        return self.result.message if self.result is not None else f"{self.outcome}: {self.message}"
+
 
 class FamilyKills(Record):
     """How a function fared against one family of cases."""

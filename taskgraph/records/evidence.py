@@ -81,3 +81,11 @@ class Evidence(Record):
     """Address of the page in front, without the port."""
     blocked_requests: tuple[str, ...] = ()
     """Addresses outside the loopback interface that were refused since the reset."""
+
+    def file(self, path: str) -> FileState | None:
+        """The file at exactly this path; None where there is none."""
+        return next((file for file in self.files if file.path == path), None)
+
+    def files_by_path(self) -> dict[str, FileState]:
+        """All files by their paths."""
+        return {file.path: file for file in self.files}

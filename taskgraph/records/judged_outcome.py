@@ -30,11 +30,6 @@ class JudgedOutcome(Record):
     provenance: Provenance = Provenance()
     """Where it comes from."""
 
-    @property
-    def mistaken(self) -> bool:
-        """Whether the function was wrong."""
-        return self.right is not self.accepted
-
 
 def outcome_id(case_id: str, function_id: str) -> str:
     """The id of a function's verdict on a case.

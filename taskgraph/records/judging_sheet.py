@@ -39,7 +39,7 @@ class JudgingSheet(Record):
     """Producer and consumer of every dependency."""
 
 
-class JudgedOutcome(Record):
+class SubtaskJudgement(Record):
     """What the judge says of one subtask."""
 
     instance_id: str
@@ -59,5 +59,5 @@ class HomeJudgement(Record):
     """1 when every judged subtask succeeded, 0 otherwise."""
     coverage: float
     """Share of the judged subtasks that succeeded."""
-    subtasks: tuple[JudgedOutcome, ...]
+    subtasks: tuple[SubtaskJudgement, ...]
     """Every subtask, in the order of the sheet."""

@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = PROJECT["tool"]["importlinter"]["root_packages"]
 LOADED_BY_NAME = {
-    "brotli",  # packed by the web browser platform's proxy, where present
     "duckdb-extension-ducklake",
     "duckdb-extension-sqlite-scanner",
     "sqlalchemy",  # a bound on what Prefect takes

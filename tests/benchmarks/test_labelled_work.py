@@ -181,7 +181,9 @@ def test_verdicts_are_counted_and_cases_that_failed_are_not(entry: Write, tmp_pa
     performances = kept(tmp_path, cases, {"c": "the control was not there"})
     judgement = judge(cases, performances, {function.subtask_id: [function]})
     assert {item.message for item in judgement.outcomes} == {"looked"}
-    assert [(item.case_id.split(": ")[1], item.mistaken) for item in judgement.outcomes] == [
+    assert [
+        (item.case_id.split(": ")[1], item.right is not item.accepted) for item in judgement.outcomes
+    ] == [
         ("a", True),
         ("b", False),
         ("d", False),

@@ -198,6 +198,39 @@ def test_a_small_pool_is_counted_exactly(run: Run, pool: Path) -> None:
     assert account["shortfalls"][0]["bottleneck"] == "text_path"
 
 
+def test_the_plan_is_for_what_the_settings_ask_for(run: Run, pool: Path, tmp_path: Path) -> None:
+    file = tmp_path / "wish.yaml"
+    file.write_text(
+        "composition: {count: 3, maximum_size: 2}\napplications: [application 0, application 1]\n"
+    )
+    account = json.loads(run("plan", "--pool", pool, "--settings", file, "--near-duplicates", "--json")[1])
+    assert (account["wanted"], account["composed"]) == (3, 2)
+    code, out, _ = run("plan", "--pool", pool, "--settings", file, "--set", "applications=[]", "--count", 1)
+    assert code == 0
+    assert "4 subtasks" in out and "can be supplied   1 or more" in out
+
+
+def test_quotas_of_the_settings_are_planned_for_unless_others_are_given(run: Run, pool: Path) -> None:
+    quotas = 'composition.level_quotas={"hierarchy": {"easy": 1, "medium": 1}}'
+    wish = ("plan", "--pool", pool, "--near-duplicates", "--set", quotas, "--json")
+    account = json.loads(run(*wish)[1])
+    assert (account["wanted"], account["composed"]) == (2, 2)
+    account = json.loads(run(*wish, "--want", "hierarchy=medium", "--count", 1)[1])
+    assert {cell.split("/")[3] for cell in account["per_cell"]} == {"medium"}
+
+
+def test_a_plan_reads_the_warehouse_of_its_data_folder(run: Run, pool: Path, tmp_path: Path) -> None:
+    with Warehouse(tmp_path / "other" / "warehouse") as warehouse:
+        warehouse.write([Subtask.model_validate_json(line) for line in pool.read_text().splitlines()])
+    assert "4 subtasks, none verified" in run("plan", "--data", tmp_path / "other", "--count", 1)[1]
+
+
+def test_limits_that_exclude_each_other_are_refused(run: Run, pool: Path) -> None:
+    code, _, err = run("plan", "--pool", pool, "--maximum-size", 1)
+    assert code == 2
+    assert "minimum_size 2 is above maximum_size 1" in err
+
+
 def test_columns_may_be_written_with_spaces_and_capitals(run: Run, pool: Path, tmp_path: Path) -> None:
     table = tmp_path / "cells.csv"
     table.write_text(" Hierarchy , Count \n easy , 1 \n\n")

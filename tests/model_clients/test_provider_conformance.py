@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 
 import pytest
 from pydantic import ValidationError
 
-from model_clients.client import BatchClient, ModelClient, WireFormat
+from model_clients.client import BatchClient, ModelClient
 from model_clients.conversation import parse_reply
 from model_clients.errors import (
     AddressUnknownError,
@@ -292,16 +291,6 @@ async def test_answers_a_batch_in_any_order_with_its_failures_apart(bench: Bench
     assert isinstance(first, ModelReply)
     assert first.batched
     assert parse_reply(first.text, Verdict).answer == "about item 0"
-
-
-async def test_shows_its_requests_and_reads_its_replies_as_the_providers_json(bench: Bench) -> None:
-    client = await bench.client()
-    assert isinstance(client, WireFormat)
-    request = request_for("one")
-    body = client.wire_request(request)
-    await client.complete(request)
-    assert json.loads(json.dumps(body)) == bench.server.calls[0].body
-    assert client.batch_endpoint.startswith("/v1/")
 
 
 async def test_a_server_without_the_responses_protocol_is_found_out_once() -> None:

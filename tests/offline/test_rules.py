@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offline.actor import act
+from offline.conditions.expressions import generalise
 from offline.evaluation_writer import write_function
-from offline.expressions import generalise
 from offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
 from offline.telling_steps import position_in, thought_of, whole_thought
 from prompts.inputs import (

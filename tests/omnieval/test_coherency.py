@@ -14,6 +14,7 @@ from omnieval.coherency import executed_coherency, require_possible
 from omnieval.errors import SequenceImpossibleError
 from taskgraph.measures.interference import orders_of
 from taskgraph.records.graph import TaskGraph
+from tests.shared_work import examples
 from tests.taskgraph.small_graphs import graphs, shaped
 from tests.taskgraph.test_interference import destructive_graphs, succeeds
 
@@ -26,7 +27,7 @@ def is_possible(graph: TaskGraph, sequence: Sequence[str]) -> bool:
     return True
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(33, 100))
 @given(destructive_graphs())
 def test_the_whole_sequences_that_are_possible_are_the_successful_orders(graph: TaskGraph) -> None:
     names = [item.instance_id for item in graph.nodes]
@@ -38,7 +39,7 @@ def test_the_whole_sequences_that_are_possible_are_the_successful_orders(graph: 
     assert possible == list(orders_of(graph, cap=1000).successful)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(33, 100))
 @given(destructive_graphs(), st.data())
 def test_every_beginning_of_a_successful_order_is_possible(graph: TaskGraph, data: st.DataObject) -> None:
     names = [item.instance_id for item in graph.nodes]
@@ -47,7 +48,7 @@ def test_every_beginning_of_a_successful_order_is_possible(graph: TaskGraph, dat
         require_possible(graph, [names[number] for number in order[:stop]])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(50, 150))
 @given(destructive_graphs(), st.randoms(use_true_random=False))
 def test_a_sequence_is_possible_exactly_when_everybody_found_what_it_reads(
     graph: TaskGraph, generator: random.Random

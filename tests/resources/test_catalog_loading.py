@@ -184,6 +184,11 @@ def test_a_missing_catalogue_folder_is_named(tmp_path: Path) -> None:
             "- {text_path: b.txt}\n    inputs",
             r":28: .*not a fixture of",
         ),
+        (
+            "licence: MIT",
+            'licence: MIT\nlaunch: {command: ["{venv}/bin/notepad", "--port={prot}"]}',
+            r":6: .*\{prot\} is not filled in; did you mean 'port'",
+        ),
         ("fixtures:", "fixtures: [", r":\d+: not valid YAML"),
         ("title: Notepad", "title: Notepad\ntitle: Again", r":3: not valid YAML: .*duplicate key"),
         ("name: notepad", "name: notes", r":1: name: 'notes' must be the file's name, 'notepad'"),

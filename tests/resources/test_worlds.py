@@ -17,6 +17,7 @@ from resources.reading.catalog_links import fixtures_of
 from resources.reading.world_checks import world_problems
 from resources.reading.worlds import load_rules, load_world, store_rules, world_kinds
 from resources.translation import WorldlyApplications, applications_in, parameters_in, worlds_of
+from tests.shared_work import examples
 
 APPLICATIONS = load_applications()
 CATEGORIES = load_resource_categories()
@@ -42,7 +43,7 @@ def test_the_same_name_gives_the_same_world_and_another_seed_another() -> None:
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 10_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8, 25), deadline=None)
 def test_no_world_calls_two_things_by_one_name(kind: str, seed: int) -> None:
     world = load_world(f"{kind}-{seed}")
     first = load_world("")

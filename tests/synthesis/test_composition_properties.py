@@ -19,6 +19,7 @@ from taskgraph.errors import GraphInvalidError
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
+from tests.shared_work import examples
 from tests.synthesis.compositions import composed
 from tests.taskgraph.small_graphs import clipboard, file, is_order, linked, node
 
@@ -88,7 +89,7 @@ def can_be_a_task(chosen: Sequence[BoundSubtask], present: Set[Resource]) -> boo
         return False
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(26, 80), deadline=None)
 @given(small_pools(), st.booleans(), st.integers(1, 4))
 def test_small_pools_give_exactly_the_closed_sets_that_can_be_performed(
     pool: tuple[list[BoundSubtask], Fixtures], with_intent: bool, largest: int

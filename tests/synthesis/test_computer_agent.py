@@ -12,12 +12,14 @@ from pydantic import JsonValue
 
 from environments.environment import Environment
 from environments.episode import run_episode
+from environments.errors import ActionInvalidError
 from environments.lookup import platform
 from model_clients.ledger.ledger import Ledger
 from model_clients.role_models import RoleModels
 from model_clients.settings import CallSettings, ModelSettings
 from model_clients.wire.json_paths import list_at, value_at
-from synthesis.trajectories.computer_actions import NotPossibleError, chord, gesture_of, picture_and_scale
+from synthesis.trajectories.briefing import Briefing
+from synthesis.trajectories.computer_actions import chord, gesture_of, picture_and_scale
 from synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
 from taskgraph.records.assignment import Assignment
 from taskgraph.records.computer_use import ComputerAction
@@ -89,7 +91,7 @@ async def performed(
 ) -> Trajectory:
     return await run_episode(
         environment,
-        ComputerAgent(models, "notes.write", NOTES, 12, safety=safety),
+        ComputerAgent(models, Briefing("notes.write", NOTES, 12), safety),
         assignment=Assignment(
             subtask_id="notes.write", instance_id="notes.write#1", instruction="Write a note."
         ),
@@ -235,7 +237,7 @@ def test_keys_are_understood_as_either_provider_names_them(keys: tuple[str, ...]
 
 @pytest.mark.parametrize("keys", [("Hyper", "x"), ("ThumbUp",), ()])
 def test_an_unknown_key_is_refused_by_its_name(keys: tuple[str, ...]) -> None:
-    with pytest.raises(NotPossibleError, match=keys[0] if keys else "no key"):
+    with pytest.raises(ActionInvalidError, match=keys[0] if keys else "no key"):
         chord(keys)
 
 
@@ -258,5 +260,5 @@ def test_an_action_without_a_place_is_done_where_the_pointer_is() -> None:
     assert gesture_of(ComputerAction(kind="click"), 1, (7, 8)) == ClickInput(point=(7, 8))
     scrolled = gesture_of(ComputerAction(kind="scroll", wheel=(0, -3)), 1, None)
     assert scrolled == WheelMouseInput(wheel_distance=-3)
-    with pytest.raises(NotPossibleError, match="pointer is nowhere"):
+    with pytest.raises(ActionInvalidError, match="pointer is nowhere"):
         gesture_of(ComputerAction(kind="click"), 1, None)

@@ -7,7 +7,7 @@ from model_clients.errors import BatchPendingError
 from resources.categories import ResourceKind
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.setup_trajectories import SetupTrajectory
+from synthesis.trajectories.setup_trajectories import SetupTrajectory, made_files
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from tests.synthesis.recordings import recording
@@ -136,7 +136,7 @@ async def test_a_file_that_nobody_has_is_made_first() -> None:
     await ready.complete()
     setup = await ready.setup_trajectory(needed)
     assert setup is not None
-    assert setup.made_files == {"Documents/todo.txt"}
+    assert made_files([performed for performed, _ in setup.performed]) == {"Documents/todo.txt"}
 
 
 async def test_other_performances_come_from_the_same_application_first() -> None:

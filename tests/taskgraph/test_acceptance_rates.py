@@ -80,12 +80,6 @@ def test_both_rates_are_given_over_all_by_application_and_by_kind() -> None:
     ]
 
 
-def test_an_outcome_is_mistaken_where_verdict_and_label_differ() -> None:
-    assert outcome(right=True, accepted=False).mistaken
-    assert outcome(right=False, accepted=True).mistaken
-    assert not outcome(right=False, accepted=False).mistaken
-
-
 def test_nothing_judged_gives_rates_of_nothing() -> None:
     report = acceptance_report([])
     assert report.overall.true_positive.share is None

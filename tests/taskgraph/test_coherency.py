@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.coherency import coherency_score, maximum_coherency, maximum_coherency_of
+from tests.shared_work import examples
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, shaped
 
 
@@ -27,7 +28,7 @@ def test_is_exact_for_every_small_graph(size: int) -> None:
             assert maximum_coherency(predecessors, applications[:size]) == expected
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(50, 150))
 @given(graphs(7), st.lists(st.sampled_from("abc"), min_size=7, max_size=7))
 def test_is_exact_for_random_graphs(predecessors: tuple[int, ...], applications: Sequence[str]) -> None:
     chosen = applications[: len(predecessors)]

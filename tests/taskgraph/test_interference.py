@@ -15,6 +15,7 @@ from taskgraph.measures.interference import clash_of, interference, orders_of, s
 from taskgraph.measures.orders import OrderTable
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
+from tests.shared_work import examples
 from tests.taskgraph.small_graphs import brute_orders, clipboard, file, is_order, linked, node, shaped
 
 
@@ -93,7 +94,7 @@ def destructive_graphs(draw: st.DrawFn) -> TaskGraph:
     return linked(*nodes)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(100, 300))
 @given(destructive_graphs())
 def test_counts_and_lists_exactly_the_orders_that_work(graph: TaskGraph) -> None:
     expected = simulated(graph)
@@ -105,7 +106,7 @@ def test_counts_and_lists_exactly_the_orders_that_work(graph: TaskGraph) -> None
     assert (table.count(), table.listed(1000)) == (len(expected), expected)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(100, 300))
 @given(destructive_graphs())
 def test_maximum_coherency_is_taken_over_successful_orders(graph: TaskGraph) -> None:
     scores = [
@@ -114,7 +115,7 @@ def test_maximum_coherency_is_taken_over_successful_orders(graph: TaskGraph) -> 
     assert maximum_coherency_of(graph) == max(scores, default=None)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(66, 200))
 @given(destructive_graphs())
 def test_a_clash_is_named_exactly_when_no_order_works_and_none_of_it_can_be_left_out(
     graph: TaskGraph,

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.orders import OrderTable
+from tests.shared_work import examples
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs
 from tests.taskgraph.test_bitmasks import as_networkx
 
@@ -24,7 +25,7 @@ def test_counts_and_lists_the_orders_of_every_small_graph(size: int) -> None:
         assert OrderTable(predecessors).count() == len(expected)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(13, 40))
 @given(graphs(7))
 def test_counts_as_many_orders_as_networkx_lists(predecessors: tuple[int, ...]) -> None:
     assert OrderTable(predecessors).count() == sum(

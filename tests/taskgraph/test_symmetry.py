@@ -17,6 +17,7 @@ from taskgraph.measures.orders import OrderTable
 from taskgraph.measures.symmetry import Symmetry
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
+from tests.shared_work import examples
 from tests.taskgraph.small_graphs import clipboard, file, linked, node
 
 Spoilers = Sequence[Sequence[tuple[int, int]]]
@@ -83,7 +84,7 @@ def repetitive_graphs(draw: st.DrawFn) -> TaskGraph:
     return linked(*order)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 @given(repetitive_graphs())
 def test_orders_and_coherency_are_those_of_plain_dynamic_programming(graph: TaskGraph) -> None:
     before, spoilers = successful_table(graph.predecessors, threats_of(graph)).constraints
@@ -94,7 +95,7 @@ def test_orders_and_coherency_are_those_of_plain_dynamic_programming(graph: Task
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(20, 60), deadline=None)
 @given(repetitive_graphs(), st.integers(0, (1 << 12) - 1))
 def test_a_canonical_set_leaves_as_many_orders_for_the_rest(graph: TaskGraph, chosen: int) -> None:
     before, spoilers = successful_table(graph.predecessors, threats_of(graph)).constraints

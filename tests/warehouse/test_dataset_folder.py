@@ -17,9 +17,9 @@ import pytest
 from taskgraph.records.task import Task
 from tests.warehouse.samples import records
 from warehouse.errors import ExportRefusedError
-from warehouse.exporting.dataset_counts import DatasetCounts
+from warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from warehouse.exporting.dataset_folder.parquet_files import ParquetFiles
 from warehouse.exporting.exporting import ExportSource, export
-from warehouse.exporting.parquet_files import ParquetFiles
 from warehouse.exporting.pushing import push
 from warehouse.schema import TABLE_OF_RECORD
 from warehouse.sets.requests import parse_request
@@ -110,7 +110,7 @@ def test_the_card_counts_what_the_tasks_are(filled: Warehouse) -> None:
 def test_a_large_configuration_goes_into_several_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.exporting.parquet_files._MOST_ROWS", 10)
+    monkeypatch.setattr("warehouse.exporting.dataset_folder.parquet_files._MOST_ROWS", 10)
     schema = pa.schema([("number", pa.int64())])
     with ParquetFiles(tmp_path) as files:
         for start in range(0, 28, 4):

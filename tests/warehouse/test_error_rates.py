@@ -15,7 +15,7 @@ from tests.warehouse.foreign import run_import
 from tests.warehouse.samples import records
 from warehouse.error_rates import UNKNOWN, error_rates
 from warehouse.errors import ImportRefusedError
-from warehouse.exporting.dataset_card import trust_lines
+from warehouse.exporting.dataset_folder.dataset_card import trust_lines
 from warehouse.queries import named_query
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application

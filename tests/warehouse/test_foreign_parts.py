@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WheelMouseInput
+from tests.shared_work import examples as number_of_examples
 from tests.warehouse import foreign
 from warehouse.errors import ImportRefusedError
 from warehouse.importing.episodes import Picture
@@ -71,7 +72,7 @@ def test_links_of_a_tool_graph_follow_from_its_types(tmp_path: Path) -> None:
         )
 
 
-@settings(max_examples=150)
+@settings(max_examples=number_of_examples(50, 150))
 @given(st.binary(max_size=200))
 def test_a_file_that_is_no_tfrecord_is_refused_or_read(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

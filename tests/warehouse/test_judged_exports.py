@@ -23,10 +23,10 @@ from taskgraph.records.judging_sheet import JudgingSheet
 from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import SOURCE, file_resource
 from tests.warehouse.samples import records
-from warehouse.errors import ExportRefusedError
+from warehouse.errors import ExportRefusedError, InexpressibleError
 from warehouse.exporting.exporting import ExportSource, export
-from warehouse.exporting.judging_sheets import OF_FILES, OF_THE_MOMENT, UnjudgeableError, sheet_of
-from warehouse.exporting.start_scripts import START_COPY, start_script
+from warehouse.exporting.judging.judging_sheets import OF_FILES, OF_THE_MOMENT, sheet_of
+from warehouse.exporting.judging.start_scripts import START_COPY, start_script
 from warehouse.store import Warehouse
 
 GUARDED = SOURCE.replace(
@@ -158,7 +158,7 @@ def test_what_cannot_be_judged_by_files_at_the_end_is_refused(
         f"def evaluate_agent_task_completion(csv_path):\n    return EvalResult({condition}, '', 1.0)\n",
     )
 
-    with pytest.raises(UnjudgeableError, match=reason):
+    with pytest.raises(InexpressibleError, match=reason):
         sheet(filled)
 
 
@@ -211,7 +211,7 @@ def test_a_task_whose_subtasks_undo_each_other_cannot_be_judged_at_the_end(fille
     moving = second.model_copy(update={"consumed": (file_resource("a.csv"),)})
     undoing = task.model_copy(update={"graph": task.graph.model_copy(update={"nodes": (first, moving)})})
 
-    with pytest.raises(UnjudgeableError, match=r"volatile: sheets\.chart changes"):
+    with pytest.raises(InexpressibleError, match=r"volatile: sheets\.chart changes"):
         sheet_of(undoing, ExportSource(filled, ("task-1",)))
 
 

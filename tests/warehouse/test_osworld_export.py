@@ -15,9 +15,10 @@ from resources.applications import Application, Fixture, Launch, Preparation
 from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
+from warehouse.errors import InexpressibleError
 from warehouse.exporting.exporting import export
-from warehouse.exporting.osworld_conditions import Condition, InexpressibleError, conditions_of
-from warehouse.exporting.osworld_setup import setup
+from warehouse.exporting.osworld.conditions import Condition, conditions_of
+from warehouse.exporting.osworld.setup import setup
 from warehouse.store import Warehouse
 
 LISTED = """def evaluate_agent_task_completion(old: str, new: str) -> EvalResult:

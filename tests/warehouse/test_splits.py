@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskgraph.records.task import Task
+from tests.shared_work import examples
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
 from warehouse.errors import SelectionInvalidError
@@ -25,7 +26,7 @@ KEYS = st.dictionaries(
 SHARES: dict[SplitName, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(50, 150))
 @given(KEYS, st.integers(0, 3))
 def test_no_key_stands_in_two_sets_and_no_task_is_lost(keys: dict[str, frozenset[str]], seed: int) -> None:
     division = divide(keys, SHARES, seed)
@@ -182,7 +183,7 @@ GROUPED = st.lists(st.integers(1, 6), min_size=40, max_size=120)
 """Sizes of groups of tasks that share something."""
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(20, 60))
 @given(
     GROUPED,
     st.sampled_from([(0.8, 0.1, 0.1), (0.5, 0.25, 0.25), (0.9, 0.0, 0.1), (0.34, 0.33, 0.33)]),
@@ -256,7 +257,7 @@ def test_a_request_that_cannot_be_meant_is_refused() -> None:
     assert parse_request("", "", []) is None
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(26, 80))
 @given(st.lists(st.text("ab ", max_size=60), max_size=8), st.text("ab ", max_size=60))
 def test_the_nearest_instruction_is_the_one_with_most_wording_in_common(texts: list[str], text: str) -> None:
     wordings = [wording_of(item) for item in texts]

@@ -61,7 +61,7 @@ def without_marks(text: str) -> str:
 
 
 def system_text(options: ExportOptions) -> str:
-    """The system message."""
+    """The system message, which says in which coordinates points are given."""
     return SYSTEM.format(coordinates=COORDINATES[options.coordinates])
 
 

@@ -118,7 +118,7 @@ class ExportSource:
     """What was checked for leaks, and the shares asked for and given, where sets were asked for."""
 
     def tasks(self) -> Iterator[Task]:
-        """The tasks, by id."""
+        """The selected tasks in the order of their ids, read a thousand at a time."""
         for start in range(0, len(self.task_ids), 1000):
             yield from self.of(Task, "task_id", self.task_ids[start : start + 1000])
 
@@ -184,7 +184,7 @@ class ExportSource:
 
     @cached_property
     def applications(self) -> dict[str, Application]:
-        """Applications by name."""
+        """The applications that the warehouse has, by name."""
         return {item.name: item for item in self.warehouse.read(Application)}
 
     def with_originals(self) -> Iterator[tuple[Task, ImportedItem | None]]:
@@ -221,7 +221,7 @@ class ExportSource:
                 yield task, found[task.task_id]
 
     def trajectory(self, trajectory_id: str, pictures: bool = True) -> Trajectory | None:
-        """One trajectory, or None."""
+        """The trajectory with this id, with its pictures unless they are not wanted; None where it is not stored."""
         found = self.warehouse.read(
             Trajectory, "trajectory_id = $id", {"id": trajectory_id}, pictures=pictures
         )

@@ -29,7 +29,7 @@ def evaluation_source(source: str) -> str:
 
 
 def subtask_fields(subtask: Subtask) -> dict[str, object]:
-    """C.1."""
+    """A subtask's metadata as the paper prints it (C.1); resources are given by category alone."""
     return {
         "id": subtask.subtask_id,
         "instruction_template": subtask.instruction_template,
@@ -53,7 +53,7 @@ def trajectory_fields(trajectory: Trajectory, folder: Path) -> dict[str, object]
 
 
 def task_fields(task: Task) -> dict[str, object]:
-    """C.4."""
+    """A task's metadata as the paper prints it (C.4): its edges as an adjacency dict, its successful orders listed."""
     names = node_names(task)
     edges: dict[str, list[str]] = {name: [] for name in names.values()}
     for producer, consumer in task.graph.pairs:
@@ -69,7 +69,7 @@ def task_fields(task: Task) -> dict[str, object]:
 def task_trajectory_fields(
     task: Task, replay: Replay, recording: Trajectory, folder: Path
 ) -> dict[str, object]:
-    """C.5."""
+    """A whole task's trajectory as the paper prints it (C.5); the pictures go to `images/` below `folder`."""
     names = node_names(task)
     return {
         "trajectory_id": replay.replay_id,

@@ -10,7 +10,11 @@ from warehouse.importing.originals import originals
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write one file per task, under the path it came from."""
+    """Write one file per task, under the path it came from.
+
+    Raises:
+        ExportRefusedError: no task was imported from CRAB.
+    """
     found, refused = originals(source, "crab")
     if not found:
         raise ExportRefusedError(

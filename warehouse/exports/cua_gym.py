@@ -21,9 +21,10 @@ import pyarrow.parquet
 from resources.dimensions import DIMENSIONS, LEVELS
 from taskgraph.records.judging_sheet import JudgingSheet
 from taskgraph.records.task import Task
+from warehouse.errors import InexpressibleError
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
-from warehouse.exporting.judging_sheets import UnjudgeableError, sheet_of
-from warehouse.exporting.start_scripts import START_COPY, start_script
+from warehouse.exporting.judging.judging_sheets import sheet_of
+from warehouse.exporting.judging.start_scripts import START_COPY, start_script
 
 ARCHIVE: Final = "artifacts/cua_gym_tasks_v1.tar.zst"
 """The archive with all bundles, where the dataset has it."""
@@ -81,7 +82,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         for task in source.tasks():
             try:
                 files = _files(task, sheet_of(task, source), source)
-            except UnjudgeableError as error:
+            except InexpressibleError as error:
                 refused.append(Refused(item_id=task.task_id, reason=str(error)))
                 continue
             row = _row(task)
@@ -110,7 +111,7 @@ def _files(task: Task, sheet: JudgingSheet, source: ExportSource) -> dict[str, s
     names = _applications(task)
     for name in names:
         if name not in source.applications:
-            raise UnjudgeableError(f"the application {name} is not stored")
+            raise InexpressibleError(f"the application {name} is not stored")
     task_id = _id(task)
     own = {
         "id": task_id,

@@ -16,9 +16,10 @@ from typing import Final
 
 from taskgraph.records.judging_sheet import JudgingSheet
 from taskgraph.records.task import Task
+from warehouse.errors import InexpressibleError
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from warehouse.exporting.judging_sheets import UnjudgeableError, sheet_of
-from warehouse.exporting.start_scripts import START_COPY, start_script
+from warehouse.exporting.judging.judging_sheets import sheet_of
+from warehouse.exporting.judging.start_scripts import START_COPY, start_script
 
 _SCHEMA: Final = "1.3"
 _AGENT_SECONDS, _VERIFIER_SECONDS, _BUILD_SECONDS = 1800.0, 300.0, 3600.0
@@ -54,8 +55,8 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             names = sorted({node.application for node in task.graph.nodes})
             missing = next((name for name in names if name not in source.applications), None)
             if missing is not None:
-                raise UnjudgeableError(f"the application {missing} is not stored")
-        except UnjudgeableError as error:
+                raise InexpressibleError(f"the application {missing} is not stored")
+        except InexpressibleError as error:
             refused.append(Refused(item_id=task.task_id, reason=str(error)))
             continue
         place = folder / source.split_of(task.task_id) if source.splits else folder

@@ -16,12 +16,12 @@ from resources.record import Record
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Task
-from warehouse.exporting.dataset_card import STEPS, CardContents, write_card
-from warehouse.exporting.dataset_counts import DatasetCounts
+from warehouse.exporting.dataset_folder.dataset_card import STEPS, CardContents, write_card
+from warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from warehouse.exporting.dataset_folder.parquet_files import IMAGE, ParquetFiles
 from warehouse.exporting.dialogues import recordings
 from warehouse.exporting.exported_actions import paper_action, points_of
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from warehouse.exporting.parquet_files import IMAGE, ParquetFiles
 from warehouse.schema import TABLE_OF_RECORD
 from warehouse.sets.names import SPLITS
 from warehouse.storage.field_codecs import Shared

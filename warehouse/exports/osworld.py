@@ -19,16 +19,20 @@ import networkx
 from resources.translation import WorldlyApplications
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
-from warehouse.errors import ExportRefusedError
+from warehouse.errors import ExportRefusedError, InexpressibleError
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
-from warehouse.exporting.osworld_conditions import Condition, InexpressibleError, conditions_of
-from warehouse.exporting.osworld_setup import HOME, setup
+from warehouse.exporting.osworld.conditions import Condition, conditions_of
+from warehouse.exporting.osworld.setup import HOME, setup
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write every task that can be expressed."""
+    """Write every task that OSWorld's format can say, and one list of them by domain; the others are refused, each with the reason.
+
+    Raises:
+        ExportRefusedError: it can say none of them.
+    """
     listed: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     refused: list[Refused] = []
     for task, original in source.with_originals():

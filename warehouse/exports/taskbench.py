@@ -12,7 +12,11 @@ from warehouse.importing.originals import file_items, originals
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:
-    """Write `data.json` (one task per line) and `graph_desc.json` of every domain."""
+    """Write `data.json` (one task per line) and `graph_desc.json` of every domain.
+
+    Raises:
+        ExportRefusedError: no task was imported from TaskBench.
+    """
     found, refused = originals(source, "taskbench")
     if not found:
         raise ExportRefusedError(

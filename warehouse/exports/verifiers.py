@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from taskgraph.records.task import Task
+from warehouse.errors import InexpressibleError
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from warehouse.exporting.judging_sheets import UnjudgeableError, sheet_of
+from warehouse.exporting.judging.judging_sheets import sheet_of
 from warehouse.exporting.record_files import RecordFiles
 
 _SYSTEM: Final = "You operate a computer. Do what the user asks in the applications that are open; files are in your home folder."
@@ -25,7 +26,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         for task in source.tasks():
             try:
                 sheet = sheet_of(task, source)
-            except UnjudgeableError as error:
+            except InexpressibleError as error:
                 refused.append(Refused(item_id=task.task_id, reason=str(error)))
                 continue
             records.add(source.split_of(task.task_id), _row(task, {"sheet": sheet.model_dump(mode="json")}))

@@ -12,7 +12,7 @@ from taskgraph.measures.canonical import key_of
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Rejection, Task
 from taskgraph.text_folding import fold_text
-from warehouse.exporting.osworld_metrics import METRICS
+from warehouse.exporting.osworld.metrics import METRICS
 from warehouse.importing.importing import ImportReading
 from warehouse.importing.value_mentions import mention_of
 from warehouse.records import ImportedItem

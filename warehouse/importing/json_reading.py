@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from resources.errors import JsonInvalidError
+from resources.reading.json_text import parse_json as strict_json
 from warehouse.errors import ImportRefusedError
 
 
@@ -25,29 +27,16 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
     Raises:
         ImportRefusedError: no JSON, a key that occurs twice in one object, or a number such as NaN.
     """
-
-    def unique(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-        found: dict[str, JsonValue] = {}
-        for key, value in pairs:
-            if key in found:
-                raise ImportRefusedError(
-                    shown, ".".join(filter(None, (place, key))), "occurs twice in one object"
-                )
-            found[key] = value
-        return found
-
-    def refuse(name: str) -> JsonValue:
-        raise ImportRefusedError(shown, place, f"{name} is not a JSON value")
-
     try:
-        value: JsonValue = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
-    except json.JSONDecodeError as error:
-        raise ImportRefusedError(
-            shown, place or f"line {error.lineno}", f"is not JSON: {error.msg}"
-        ) from None
-    except RecursionError:
-        raise ImportRefusedError(shown, place, "is nested too deeply") from None
-    return value
+        return strict_json(text)
+    except JsonInvalidError as error:
+        at = place or (f"line {error.line}" if error.line else "")
+        raise ImportRefusedError(shown, at, str(error)) from None
+
+
+def as_text(value: JsonValue) -> str:
+    """A value as text: a string as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def json_files(path: Path) -> list[Path]:

@@ -6,7 +6,6 @@ hexadecimal. Subtasks are programs of CRAB, so their instructions here name the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from taskgraph.records.subtask import BoundSubtask
 from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
 from warehouse.importing.imported_tasks import build_task
 from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
-from warehouse.importing.json_reading import json_files
+from warehouse.importing.json_reading import as_text, json_files
 from warehouse.records import ImportedItem
 
 
@@ -101,9 +100,9 @@ def _records(item: Item, task_id: str, environment: str) -> Iterator[Record]:
 
 
 def _node(subtask: _Subtask, instance: str, environment: str) -> BoundSubtask:
-    attributes = {name: _as_text(value) for name, value in subtask.attribute.items()}
+    attributes = {name: as_text(value) for name, value in subtask.attribute.items()}
     made = (
-        (Resource(category="crab_output", kind=ResourceKind.RECORD, value=_as_text(subtask.output)),)
+        (Resource(category="crab_output", kind=ResourceKind.RECORD, value=as_text(subtask.output)),)
         if subtask.output is not None
         else ()
     )
@@ -141,7 +140,3 @@ def _adjacency(item: Item, text: str, count: int) -> Iterator[tuple[int, int]]:
         seen.add(node)
         for successor in dict.fromkeys(successors):
             yield node, successor
-
-
-def _as_text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

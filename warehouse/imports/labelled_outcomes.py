@@ -63,13 +63,7 @@ def _records(item: Item) -> Iterator[Record]:
     found = item.parsed(_Outcome)
     yield JudgedOutcome(
         outcome_id=outcome_id(found.case_id, found.function_id),
-        case_id=found.case_id,
-        subtask_id=found.subtask_id,
         application=found.application or found.subtask_id.partition(".")[0],
-        kind=found.kind,
-        right=found.right,
-        accepted=found.accepted,
-        function_id=found.function_id,
-        message=found.message,
         provenance=IMPORTED,
+        **found.model_dump(exclude={"application"}),
     )

@@ -7,7 +7,6 @@ A task is one subtask, which fills in a template: tasks of one template are know
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from pydantic import Field, JsonValue
 from resources.record import Record
 from warehouse.importing.episodes import Source, task_records
 from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
-from warehouse.importing.json_reading import json_files
+from warehouse.importing.json_reading import as_text, json_files
 
 
 class _Evaluation(ForeignModel):
@@ -76,14 +75,10 @@ def _records(item: Item) -> Iterator[Record]:
         applications=task.sites,
         infeasible=_is_impossible(task.eval.reference_answers),
         template=f"web_arena:template-{digest}" if task.intent_template else "",
-        parameters={name: _as_text(value) for name, value in task.instantiation_dict.items()},
+        parameters={name: as_text(value) for name, value in task.instantiation_dict.items()},
     )
     yield from task_records(item, source)
 
 
 def _is_impossible(answers: JsonValue) -> bool:
     return isinstance(answers, dict) and answers.get("fuzzy_match") == "N/A"
-
-
-def _as_text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -97,7 +97,7 @@ class QueryResult:
 
 
 def json_value(value: object) -> JsonValue:
-    """A database value as a JSON value."""
+    """A database value as a JSON value: NaN and infinities as null, moments in ISO 8601, whole decimals as integers, bytes in hex."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if value is None or isinstance(value, (str, int, float, bool)):

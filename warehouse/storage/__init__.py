@@ -4,5 +4,5 @@ database, locations, locking           connections, places, writers in turn
 rows, field_codecs, inserting, bulk    records to rows and back
 evolution                              new columns in tables that exist
 blobs, object_storage, storage_access  screenshots, S3, secrets
-extensions                             DuckDB's extensions
+extensions, sql_text                   DuckDB's extensions, texts in its SQL
 """

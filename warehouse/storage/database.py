@@ -17,6 +17,7 @@ from warehouse.storage.extensions import load, needed_by
 from warehouse.storage.locations import Location
 from warehouse.storage.locking import WriterLock
 from warehouse.storage.object_storage import give_access
+from warehouse.storage.sql_text import quoted
 from warehouse.storage.storage_access import reason_of
 
 LAKE: Final = "taskloom"
@@ -49,7 +50,7 @@ def connect_writer(location: Location) -> duckdb.DuckDBPyConnection:
     """
     connection = _connect(location)
     options = [
-        f"DATA_PATH '{_quoted(location.tables)}'",
+        f"DATA_PATH '{quoted(location.tables)}'",
         "OVERRIDE_DATA_PATH true",
         "DATA_INLINING_ROW_LIMIT 0",
     ]
@@ -73,7 +74,7 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     if snapshot_id is not None:
         options.append(f"SNAPSHOT_VERSION {snapshot_id}")
     _attach(connection, location, options)
-    connection.execute(f"SET allowed_directories = ['{_quoted(location.tables)}']")
+    connection.execute(f"SET allowed_directories = ['{quoted(location.tables)}']")
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -128,7 +129,7 @@ def first_row(
 
 
 def _options(location: Location) -> list[str]:
-    options = [f"DATA_PATH '{_quoted(location.tables)}'", "OVERRIDE_DATA_PATH true"]
+    options = [f"DATA_PATH '{quoted(location.tables)}'", "OVERRIDE_DATA_PATH true"]
     if location.folder is not None:
         options.append(f"META_BUSY_TIMEOUT {_BUSY_MILLISECONDS}")
     return options
@@ -146,7 +147,7 @@ def _connect(location: Location) -> duckdb.DuckDBPyConnection:
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: list[str]) -> None:
-    address = _quoted(f"ducklake:{location.catalogue}")
+    address = quoted(f"ducklake:{location.catalogue}")
     statement = f"ATTACH '{address}' AS {LAKE} ({', '.join(options)})"
     try:
         retried(lambda: connection.execute(statement), location, roll_back="READ_ONLY" in options)
@@ -201,7 +202,3 @@ def _is_full(location: Location) -> bool:
 def _says(error: Exception, phrases: tuple[str, ...]) -> bool:
     text = str(error).lower()
     return any(phrase in text for phrase in phrases)
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")

@@ -17,6 +17,7 @@ import pyarrow as pa
 from warehouse.errors import WarehouseTooNewError
 from warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table, sql_type
 from warehouse.storage.database import LAKE, first_row
+from warehouse.storage.sql_text import quoted
 from warehouse.views import View, views
 
 STATE_TABLE: Final = "warehouse_schema"
@@ -81,7 +82,7 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
                 MIGRATIONS[version](connection)
         for view in views():
             connection.execute(f"CREATE OR REPLACE VIEW {view.name} AS {view.sql}")
-            connection.execute(f"COMMENT ON VIEW {view.name} IS '{_quoted(view.comment)}'")
+            connection.execute(f"COMMENT ON VIEW {view.name} IS '{quoted(view.comment)}'")
         _describe(connection, views())
         connection.execute(
             f"INSERT INTO {STATE_TABLE} VALUES (?, ?, now()::TIMESTAMP)", [SCHEMA_VERSION, fingerprint()]
@@ -162,9 +163,9 @@ def _create_or_extend(connection: duckdb.DuckDBPyConnection, table: Table) -> No
         for path, arrow in missing(present, table.arrow):
             dotted = ".".join(f'"{part}"' for part in path)
             connection.execute(f"ALTER TABLE {table.name} ADD COLUMN {dotted} {sql_type(arrow)}")
-    connection.execute(f"COMMENT ON TABLE {table.name} IS '{_quoted(table.comment)}'")
+    connection.execute(f"COMMENT ON TABLE {table.name} IS '{quoted(table.comment)}'")
     for column in table.columns:
-        connection.execute(f"COMMENT ON COLUMN {table.name}.\"{column.name}\" IS '{_quoted(column.comment)}'")
+        connection.execute(f"COMMENT ON COLUMN {table.name}.\"{column.name}\" IS '{quoted(column.comment)}'")
 
 
 def missing(present: pa.Schema, wanted: pa.Schema) -> list[tuple[tuple[str, ...], pa.DataType]]:
@@ -214,7 +215,3 @@ def _describe(connection: duckdb.DuckDBPyConnection, known: tuple[View, ...]) ->
     connection.register("incoming_descriptions", incoming)
     connection.execute("INSERT INTO data_model BY NAME SELECT * FROM incoming_descriptions")
     connection.unregister("incoming_descriptions")
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")

@@ -14,6 +14,7 @@ import duckdb
 
 from warehouse.errors import WarehouseUnavailableError
 from warehouse.storage.locations import Location
+from warehouse.storage.sql_text import quoted
 from warehouse.storage.storage_access import reason_of
 
 LOCAL: Final = ("ducklake", "sqlite_scanner")
@@ -29,7 +30,7 @@ def needed_by(location: Location) -> tuple[str, ...]:
 
 
 def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Load one extension.
+    """Load an extension of DuckDB: from its own Python package, so that nothing is fetched, or from where DuckDB keeps them.
 
     Raises:
         WarehouseUnavailableError: it is not installed, or built for another version of DuckDB; the message says what to install.
@@ -39,7 +40,7 @@ def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
         if wheel is not None and wheel.origin:
             found = sorted(Path(wheel.origin).parent.rglob("*.duckdb_extension"))
             if found:
-                connection.execute("LOAD '{}'".format(str(found[0]).replace("'", "''")))
+                connection.execute(f"LOAD '{quoted(str(found[0]))}'")
                 return
         if name in LOCAL:
             connection.execute(f"INSTALL {name}")

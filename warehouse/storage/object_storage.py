@@ -15,6 +15,7 @@ from pyarrow.fs import FileType, S3FileSystem
 from warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
 from warehouse.storage.blobs import ScreenshotFolder, Screenshots, check_hash, file_name
 from warehouse.storage.locations import Location
+from warehouse.storage.sql_text import quoted
 from warehouse.storage.storage_access import reason_of, storage_access
 
 _AT_ONCE: Final = 8
@@ -49,7 +50,7 @@ def give_access(connection: duckdb.DuckDBPyConnection, prefix: str) -> None:
         **({"ENDPOINT": access.endpoint, "URL_STYLE": "path"} if access.endpoint else {}),
         "SCOPE": prefix,
     }
-    given = ", ".join(f"{name} '{_quoted(value)}'" for name, value in fields.items())
+    given = ", ".join(f"{name} '{quoted(value)}'" for name, value in fields.items())
     try:
         connection.execute(
             f"CREATE SECRET object_storage (TYPE s3, {given}, USE_SSL {str(access.encrypted).lower()})"
@@ -144,7 +145,3 @@ class ScreenshotBucket:
             raise WarehouseUnavailableError(
                 f"The screenshots in s3://{self.prefix} cannot be read: {reason_of(error)}"
             ) from None
-
-
-def _quoted(text: str) -> str:
-    return text.replace("'", "''")

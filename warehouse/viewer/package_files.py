@@ -39,7 +39,7 @@ def page_templates() -> Environment:
 
 
 def asset(name: str) -> str:
-    """The text of an asset."""
+    """The text of a file in `viewer/assets/`, read from wherever the package is installed."""
     return files(warehouse.viewer).joinpath("assets", name).read_text(encoding="utf-8")
 
 

@@ -12,6 +12,7 @@ from evaluators_api.state.essential import divide, essential
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.state.evidence import clipboard, evidence
+from tests.shared_work import examples
 
 SALES = "region,amount\nNorth,10\nSouth,20\nWest,30\n"
 
@@ -112,7 +113,7 @@ def test_an_undone_effect_is_gone_and_the_others_stay() -> None:
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(16, 50), deadline=None)
 def test_a_replaced_value_is_the_effect_of_the_edit(value: str) -> None:
     start = evidence({"sales.csv": SALES})
     end = evidence({"sales.csv": SALES.replace("20", "21")})

@@ -10,6 +10,7 @@ from evaluators_api.state.editing import undo_change
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import all_formats, read
 from tests.evaluators_api.state.examples import EXAMPLES
+from tests.shared_work import examples
 
 FORMATS = sorted(all_formats())
 
@@ -36,7 +37,7 @@ def test_names_are_unique_among_siblings_and_places_lie_inside_their_group(name:
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(value=st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1, max_size=30))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(8, 25), deadline=None)
 def test_replacing_a_leaf_changes_that_leaf_alone(name: str, value: str) -> None:
     form = all_formats()[name]
     _path, text = EXAMPLES[name]
@@ -84,7 +85,7 @@ def test_removing_a_part_removes_it_alone_and_undoing_brings_the_text_back(name:
 
 @pytest.mark.parametrize("name", FORMATS)
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(16, 50), deadline=None)
 def test_broken_texts_are_refused_in_one_way_and_then_read_as_lines(name: str, data: st.DataObject) -> None:
     path, text = EXAMPLES[name]
     start = data.draw(st.integers(0, len(text)))

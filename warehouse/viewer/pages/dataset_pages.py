@@ -48,7 +48,7 @@ _TOTALS = (
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
-    """Add the pages."""
+    """Add `/` (overview), `/complexity` and `/costs`; what they count is remembered."""
 
     @application.get("/")
     def overview(request: Request) -> HTMLResponse:

@@ -31,7 +31,7 @@ _FIRST = "SELECT scenario, count(*) AS tasks\nFROM tasks\nGROUP BY scenario\nORD
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a query answered."""
+    """The first rows of an answer, and whether it can be drawn as bars."""
 
     columns: tuple[str, ...]
     """Names of the columns."""
@@ -90,7 +90,7 @@ def _is_number(value: JsonValue) -> bool:
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
-    """Add the page."""
+    """Add `/sql?q=…`; a query that is refused or fails is answered with status 400 and the reason."""
 
     @application.get("/sql")
     def sql(request: Request) -> HTMLResponse:

@@ -89,7 +89,7 @@ def _numbered(names: Iterable[str | None]) -> dict[str | None, int]:
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
-    """Add the pages."""
+    """Add `/subtasks`, the page of one subtask with its kill matrix, and the page of one trajectory."""
 
     @application.get("/subtasks")
     def subtasks(request: Request) -> HTMLResponse:

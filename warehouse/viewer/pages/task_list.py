@@ -92,7 +92,7 @@ def anywhere(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TaskPage:
-    """One page of the list."""
+    """Some tasks of the list, and the ids from which the neighbouring pages are reached."""
 
     rows: tuple[dict[str, JsonValue], ...]
     """The tasks, by id."""

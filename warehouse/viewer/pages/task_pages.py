@@ -39,7 +39,7 @@ class NodeRow:
 
 
 def add_pages(application: FastAPI, site: Site) -> None:
-    """Add the pages."""
+    """Add `/tasks` (filters, pages by key), and the page of one task with its graph."""
 
     @application.get("/tasks")
     def tasks(request: Request) -> HTMLResponse:

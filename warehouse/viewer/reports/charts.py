@@ -11,7 +11,7 @@ from warehouse.store import Warehouse
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar of a chart."""
+    """One bar: a label, its count, and how long it is drawn."""
 
     label: str
     """What it stands for."""
@@ -25,7 +25,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A bar chart."""
+    """A horizontal bar chart, ready to draw; the templates compute nothing."""
 
     title: str
     """What it shows."""

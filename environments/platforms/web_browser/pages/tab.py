@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Frame, Page, Request, WebSocket
 from playwright.async_api import Error as BrowserError
 
-from environments.errors import EnvironmentBrokenError
+from environments.errors import EnvironmentBrokenError, EnvironmentFailureError
 from environments.platforms.web_browser.settings import WebBrowserSettings
 
 _Result = TypeVar("_Result")
@@ -24,7 +24,7 @@ _SLOW_REQUEST_SECONDS = 1.5
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", ""})
 
 
-class TabAsksError(Exception):
+class TabAsksError(EnvironmentFailureError):
     """The page asks a question, which stops everything in it until it is answered."""
 
 
@@ -91,7 +91,9 @@ class Tab:
                 return task.result()
             if self.dialog is not None:
                 self._left_over.add(task)
-                raise TabAsksError
+                raise TabAsksError(
+                    f"{self.title} asks a question, and nothing goes on there until it is answered."
+                )
             raise EnvironmentBrokenError(f"The page of {self.title} did not answer within {limit:g} s.")
         except BrowserError as error:
             raise self._explain(error) from error

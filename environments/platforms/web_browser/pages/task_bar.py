@@ -7,8 +7,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
+from environments.annotated import font
 from environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
 from taskgraph.records.interaction import Control, Rectangle
 
@@ -101,7 +102,7 @@ def _picture(buttons: tuple[TaskBarButton, ...], width: int) -> Image.Image:
         draw.rounded_rectangle(box, 5, fill=_ACTIVE if button.active else _BUTTON)
         text = _fit(button.text, place.right - place.left - 16)
         left = place.left + (place.right - place.left - _text_width(text)) / 2
-        draw.text((left, HEIGHT / 2), text, fill=_TEXT, font=_font(), anchor="lm")
+        draw.text((left, HEIGHT / 2), text, fill=_TEXT, font=font(_FONT_SIZE), anchor="lm")
     return bar
 
 
@@ -114,9 +115,4 @@ def _fit(text: str, width: int) -> str:
 
 
 def _text_width(text: str) -> int:
-    return round(_font().getlength(text))
-
-
-@functools.cache
-def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(_FONT_SIZE)
+    return round(font(_FONT_SIZE).getlength(text))

@@ -63,6 +63,9 @@ def lay_state(prepared: Path, state: Path) -> None:
     """Copy a prepared state to `state`, with its old path replaced by the new one.
 
     Links stay links; times of change are kept, which is what version control and servers compare.
+
+    Raises:
+        ValueError: the two paths are not of the same length, so that one cannot stand in binary files for the other.
     """
     shutil.copytree(prepared / _STATE, state, symlinks=True)
     old = (prepared / _ORIGIN).read_bytes()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from offline.condition_terms import Terms
-from offline.conditions import Call, Condition, Value
-from offline.expressions import Expression
+from offline.conditions.conditions import Call, Condition, Value
+from offline.conditions.expressions import Expression
+from offline.conditions.terms import Terms
 from prompts.shown_effects import Origin
 from taskgraph.records.effect import Effect
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from offline.condition_records import changed_numbers, record_conditions
-from offline.condition_screen import screen_conditions
-from offline.condition_state import lasting_conditions, remainder_conditions
-from offline.condition_terms import Terms
-from offline.conditions import Condition
-from offline.expressions import Expression
+from offline.conditions.conditions import Condition
+from offline.conditions.expressions import Expression
+from offline.conditions.records import changed_numbers, record_conditions
+from offline.conditions.screen import screen_conditions
+from offline.conditions.state import lasting_conditions, remainder_conditions
+from offline.conditions.terms import Terms
 from prompts.inputs import Performance
 
 _MOST_LINES = 12

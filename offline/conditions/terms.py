@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evaluators_api.evidence.text_matching import has_phrase
-from offline.conditions import Call, Condition, Kind
-from offline.expressions import Expression, generalise
+from offline.conditions.conditions import Call, Condition, Kind
+from offline.conditions.expressions import Expression, generalise
 from prompts.inputs import Performance
 from taskgraph.text_folding import fold_text
 

@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 from taskgraph.records.evaluation_function import ENTRY_POINT
 from taskgraph.text_folding import fold_text
+from warehouse.errors import InexpressibleError
 
 _ROUTE = frozenset({"check_mouse_clicks", "check_keyboard_types"})
 _HOME = "/home/user"
@@ -45,10 +46,6 @@ class Condition:
     """File or folder it is about, relative to the home folder where the function names it so."""
     wants: Literal["present", "absent", "content"]
     """What it wants of the path."""
-
-
-class InexpressibleError(Exception):
-    """The function says something that OSWorld cannot; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from resources.dimensions import LEVELS, TABLE
-from warehouse.exporting.dataset_counts import DatasetCounts
+from warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
 from warehouse.score_validity import REASONS, score_validity
 from warehouse.sets.splits import LeakageReport
 from warehouse.store import Warehouse

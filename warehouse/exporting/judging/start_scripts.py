@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from resources.applications import Application
-from warehouse.exporting.osworld_setup import setup
+from warehouse.exporting.osworld.setup import setup
 
 START_COPY: Final = "/var/lib/taskloom/start"
 """Where the copy of the home folder at the start lies."""

@@ -12,11 +12,11 @@ from typing import Final
 from resources.dimensions import LEVELS, TABLE
 from taskgraph.measures.acceptance_rates import as_markdown
 from warehouse.error_rates import UNKNOWN, error_rates
-from warehouse.exporting.croissant import NAME as CROISSANT
-from warehouse.exporting.croissant import croissant
-from warehouse.exporting.dataset_counts import DatasetCounts
+from warehouse.exporting.dataset_folder.croissant import NAME as CROISSANT
+from warehouse.exporting.dataset_folder.croissant import croissant
+from warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from warehouse.exporting.dataset_folder.set_section import score_lines, set_lines, variety_lines
 from warehouse.exporting.exporting import ExportOptions, ExportSource, write_json
-from warehouse.exporting.set_section import score_lines, set_lines, variety_lines
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.names import SPLITS
 from warehouse.store import Warehouse

@@ -37,11 +37,6 @@ class Expression:
         """Whether it says something else for another performance: a parameter, or what a call gets."""
         return any(form for form, _ in self.parts)
 
-    @property
-    def literal_length(self) -> int:
-        """Characters that are not from a parameter."""
-        return sum(len(text) for form, text in self.parts if not form)
-
     def source(self) -> str:
         """The Python expression.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote_plus
 
-from offline.condition_terms import Terms
-from offline.conditions import Call, Condition
-from offline.expressions import Expression
+from offline.conditions.conditions import Call, Condition
+from offline.conditions.expressions import Expression
+from offline.conditions.terms import Terms
 from taskgraph.records.effect import Effect
 
 _ADDRESS = re.compile(r"^\w+://[^/?#]*/?$|^\w+://[^/?#]*")

@@ -17,8 +17,9 @@ from resources.categories import ResourceKind
 from taskgraph.records.judging_sheet import JudgedSubtask, JudgingSheet
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
+from warehouse.errors import InexpressibleError
 from warehouse.exporting.exporting import ExportSource
-from warehouse.exporting.taking_apart import WithoutChecks
+from warehouse.exporting.judging.taking_apart import WithoutChecks
 
 GUARDS: Final = frozenset({"check_other_records_unchanged", "check_other_files_unchanged"})
 """Checks that everything beside a subtask's own work is as before."""
@@ -77,21 +78,17 @@ OF_THE_MOMENT: Final = frozenset(
 _APPLICATION_STATE: Final = ".applications/"
 
 
-class UnjudgeableError(Exception):
-    """The task cannot be judged by files at the end; the message is the reason."""
-
-
 def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
     """How a task is judged.
 
     Raises:
-        UnjudgeableError: with the reason, for the list of refused tasks.
+        InexpressibleError: with the reason, for the list of refused tasks.
     """
     if task.simulated:
-        raise UnjudgeableError("it runs on simulated applications")
+        raise InexpressibleError("it runs on simulated applications")
     for name in sorted({node.application for node in task.graph.nodes}):
         if name in source.applications and source.applications[name].launch.address:
-            raise UnjudgeableError(f"{name} is not started by taskloom, so no other machine can start it")
+            raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
     graph = task.graph.to_networkx()
     several = len(task.graph.nodes) > 1
     nodes = {node.instance_id: node for node in task.graph.nodes}
@@ -101,13 +98,13 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
         node = nodes[name]
         function = source.functions.get(node.subtask_id)
         if function is None:
-            raise UnjudgeableError(f"{node.subtask_id} has no evaluation function")
+            raise InexpressibleError(f"{node.subtask_id} has no evaluation function")
         earlier = [nodes[other] for other in networkx.ancestors(graph, name)]
         _refuse_what_is_undone(node, [item for item in task.graph.nodes if item not in earlier])
         text, left_out = rewritten(function.source, node, earlier, several)
         if not text:
             if not graph.out_degree(name):
-                raise UnjudgeableError(f"no file shows whether {node.subtask_id} is done")
+                raise InexpressibleError(f"no file shows whether {node.subtask_id} is done")
             through.append(name)
             continue
         made = {item.value for other in earlier for item in other.outputs if item.kind is ResourceKind.FILE}
@@ -140,7 +137,7 @@ def _refuse_what_is_undone(node: BoundSubtask, others: list[BoundSubtask]) -> No
             *node.consumed,
         }
         if changed:
-            raise UnjudgeableError(
+            raise InexpressibleError(
                 f"{node.subtask_id} is volatile: {other.subtask_id} changes what it leaves behind, and the task is"
                 " judged only at the end"
             )
@@ -152,17 +149,17 @@ def rewritten(
     """The function as it can be asked at the end of the task, and the checks taken out; no text where nothing is left.
 
     Raises:
-        UnjudgeableError: it judges the route, or compares with a state that is not kept, or its logic cannot be taken apart.
+        InexpressibleError: it judges the route, or compares with a state that is not kept, or its logic cannot be taken apart.
     """
     try:
         module = ast.parse(source)
     except SyntaxError:
-        raise UnjudgeableError(f"the evaluation function of {node.subtask_id} is not Python") from None
+        raise InexpressibleError(f"the evaluation function of {node.subtask_id} is not Python") from None
     gone = OF_THE_MOMENT | GUARDS if several else OF_THE_MOMENT
     calls = list(_checks_in(module))
     for name, call in calls:
         if name not in OF_FILES | OF_THE_MOMENT:
-            raise UnjudgeableError(
+            raise InexpressibleError(
                 f"the evaluation function of {node.subtask_id} asks {name}, which is about more than files"
             )
         if name not in gone:
@@ -174,7 +171,7 @@ def rewritten(
         return source, ()
     changed = ast.fix_missing_locations(WithoutChecks(gone).visit(module))
     if any(name in gone for name, _ in _checks_in(changed)):
-        raise UnjudgeableError(
+        raise InexpressibleError(
             f"the evaluation function of {node.subtask_id} mixes files with what the screen shows"
         )
     return ast.unparse(changed) + "\n", taken
@@ -186,7 +183,7 @@ def _refuse_what_is_not_kept(
     """Refuse comparisons with a state that is neither the start of the task nor a file that an earlier subtask made."""
     values = [_text(item, node.parameters) for item in (*call.args, *(word.value for word in call.keywords))]
     if name in COPIES and "clipboard" in values:
-        raise UnjudgeableError(f"the evaluation function of {node.subtask_id} compares with the clipboard")
+        raise InexpressibleError(f"the evaluation function of {node.subtask_id} compares with the clipboard")
     at_start = any(word.arg == "at_start" for word in call.keywords) or name == "check_file_changed"
     if not earlier or not (name in COPIES or at_start):
         return
@@ -196,7 +193,7 @@ def _refuse_what_is_not_kept(
     path = source if source is not None else (values[0] if values else None)
     shared = node.application in {item.application for item in earlier}
     if path is None or (path.startswith(_APPLICATION_STATE) and shared):
-        raise UnjudgeableError(
+        raise InexpressibleError(
             f"the evaluation function of {node.subtask_id} compares with a state between the subtasks"
         )
 
