@@ -217,6 +217,8 @@ class ExampleSubtask(SubtaskTemplate):
     """How people speak of it; without them it is told in the words of its instruction."""
     useless_for: tuple[str, ...] = ()
     """Applications and curated subtasks (`drawio.open_diagram`) that nobody wants to take what it makes, although they could."""
+    not_with: tuple[str, ...] = ()
+    """Curated subtasks that nobody asks for beside it in one task, because either is enough."""
     subjects: tuple[str, ...] = ()
     """Per parameter set, what it is about; empty where it goes with everything. What is copied or drawn about one thing is
     not put where another is the subject."""
@@ -233,6 +235,7 @@ class ExampleSubtask(SubtaskTemplate):
                     "second_example",
                     "phrases",
                     "useless_for",
+                    "not_with",
                     "subjects",
                     "core",
                 }

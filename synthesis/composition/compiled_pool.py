@@ -239,6 +239,11 @@ def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
             alike[key] = alike.get(key, 0) | 1 << instance.number
     for taker, reader in _takers_beside_readers(instances):
         exclude(taker, reader)
+    for instance in instances:
+        unwanted = sense.not_with.get(instance.node.subtask_id, ())
+        for other in instances if unwanted else ():
+            if other.node.subtask_id in unwanted:
+                exclude(instance.number, other.number)
     return [
         replace(
             instance,

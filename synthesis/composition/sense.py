@@ -19,6 +19,8 @@ class Sense:
     """By subtask: parameters that may take any new value."""
     useless_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By subtask: applications and subtasks that nobody wants to take what it makes."""
+    not_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By subtask: others that nobody asks for beside it."""
     subjects: Mapping[str, str] = field(default_factory=dict)
     """By instance: what it is about, as far as the catalogue says."""
 
@@ -31,6 +33,12 @@ class Sense:
                 f"{name}.{example.name}": example.useless_for
                 for name, application in applications.items()
                 for example in application.example_subtasks
+            },
+            not_with={
+                f"{name}.{example.name}": example.not_with
+                for name, application in applications.items()
+                for example in application.example_subtasks
+                if example.not_with
             },
             subjects={
                 instance_id(f"{name}.{example.name}", parameters, world): subject

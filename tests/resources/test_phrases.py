@@ -83,6 +83,6 @@ def test_a_product_is_useless_for_applications_and_subtasks_that_exist(
         for application in applications.values()
         for other in application.example_subtasks
     }
-    assert set(example.useless_for) <= known, title
+    assert {*example.useless_for, *example.not_with} <= known, title
     assert len(example.subjects) in (0, len(example.parameter_sets))
     assert not re.search(r"\s\s", example.phrases.request + example.phrases.wish)
