@@ -241,9 +241,9 @@ def _sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
         exclude(taker, reader)
     for instance in instances:
         unwanted = sense.not_with.get(instance.node.subtask_id, ())
-        for other in instances if unwanted else ():
-            if other.node.subtask_id in unwanted:
-                exclude(instance.number, other.number)
+        for rival in instances if unwanted else ():
+            if rival.node.subtask_id in unwanted:
+                exclude(instance.number, rival.number)
     return [
         replace(
             instance,
