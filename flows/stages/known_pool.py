@@ -14,7 +14,11 @@ from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.trajectory import Trajectory
 from warehouse.store import Warehouse
 
-_ACCEPTED = "trajectory_id IN (SELECT trajectory_id FROM verifications WHERE accepted)"
+_ACCEPTED = (
+    "trajectory_id IN (SELECT v.trajectory_id FROM verifications v JOIN evaluation_functions f"
+    " ON f.function_id = v.function_id AND f.accepted WHERE v.accepted)"
+)
+"""Performances that the function which counts now accepts; what an earlier one accepted proves nothing of it."""
 _LOG = logging.getLogger(__name__)
 _SET_ASIDE = (
     "termination = 'finished' AND trajectory_id NOT IN (SELECT trajectory_id FROM verifications WHERE accepted)"

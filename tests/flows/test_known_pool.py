@@ -51,6 +51,45 @@ def test_what_was_verified_stays_verified(tmp_path: Path) -> None:
     assert verified(tmp_path) == ["tiddlywiki.write"]
 
 
+def test_a_performance_that_only_an_earlier_function_accepted_does_not_count(tmp_path: Path) -> None:
+    stored(tmp_path, GOOD)
+    here = note_written().model_copy(update={"subtask_id": "tiddlywiki.write"})
+    there = note_written("Documents/mill_order.txt", "Order rye").model_copy(
+        update={
+            "subtask_id": here.subtask_id,
+            "trajectory_id": "there",
+            "instance_id": "there",
+            "world": "bakery-1",
+        }
+    )
+    both = subtask_of(here).model_copy(update={"available_parameters": (here.parameters, there.parameters)})
+    earlier = EvaluationFunction(
+        function_id="earlier",
+        subtask_id="tiddlywiki.write",
+        source=GOOD,
+        parameter_names=tuple(here.parameters),
+        accepted=False,
+    )
+
+    def accepted_by(function_id: str) -> VerificationRound:
+        return VerificationRound(
+            verification_id="f:2",
+            subtask_id="tiddlywiki.write",
+            round=2,
+            instance_id="there",
+            trajectory_id="there",
+            function_id=function_id,
+            evaluation=None,
+            accepted=True,
+        )
+
+    for function_id, worlds in (("earlier", []), ("f", [("", "bakery-1")])):
+        with Warehouse(str(tmp_path)) as store:
+            store.write([both, there, earlier, accepted_by(function_id)], replace=True)
+            found = load_verified(store, {"tiddlywiki": APPLICATION})
+        assert [item.worlds for item in found.values()] == worlds
+
+
 def test_a_function_that_is_no_longer_admitted_verifies_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from prompts.replies import EvaluationWriterReply
+from resources.applications import ResourceDeclaration
 from resources.reading.catalog import load_applications, load_resource_categories
 from resources.reading.catalog_links import fixtures_of
 from resources.translation import WorldlyApplications, applications_in, worlds_of
 from synthesis.composition.compiled_pool import fixture_key
 from synthesis.composition.composition import compose
 from synthesis.composition.request import CompositionRequest
+from synthesis.cross_verification.function_writing import Work
+from synthesis.cross_verification.performances import Performances
+from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.cross_verification.verified_instances import instances_in_worlds, instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.examination.verdict import Thresholds
 from synthesis.trajectories.generalisation import performed_with
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.interaction import KeyboardInput, WaitInput
+from taskgraph.records.model_calls import ModelRole
 from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskgraph.records.trajectory import Trajectory
+from tests.synthesis import simulated_world
+from tests.synthesis.models import TestModels
 from tests.synthesis.recordings import click, note_written, recording, typing, written_instance
+from tests.synthesis.simulated_world import World
 
 CATEGORIES = load_resource_categories()
 APPLICATIONS = WorldlyApplications(load_applications(), ["bakery-1", "club-2"])
@@ -136,3 +148,53 @@ def test_a_task_lives_in_one_world() -> None:
     for task in tasks:
         assert {node.world for node in task.graph.nodes} == {task.world}
     assert len({task.world for task in tasks}) == 3
+
+
+def written_in(world: str, path: str, text: str) -> Trajectory:
+    return note_written(path, text).model_copy(update={"world": world})
+
+
+async def test_a_function_must_hold_in_both_worlds(shared_sandbox: EvaluationSandbox) -> None:
+    """A function that knows the first world's words by heart is told so, and the next one must do without."""
+    here = written_in("", "Documents/todo.txt", "Buy milk")
+    there = written_in("bakery-1", "Documents/mill_order.txt", "Order rye")
+    head = "def evaluate_agent_task_completion(text_path: str, text: str) -> EvalResult:\n"
+    end = "    return EvalResult(done, 'looked at the file', 1.0 if done else 0.0)\n"
+    by_heart = head + "    done = check_file_text('Documents/todo.txt', 'Buy milk\\n')\n" + end
+    general = head + "    done = check_file_text(text_path, text + '\\n')\n" + end
+    replies = [EvaluationWriterReply(source=source) for source in (by_heart, general)]
+    models = TestModels({}, scripted={ModelRole.EVALUATION_WRITER: replies})
+    world = World(
+        models,
+        shared_sandbox,
+        {"notes": simulated_world.APPLICATIONS["simulated_notes"]},
+        verification=VerificationSettings(
+            functions_per_round=2, thresholds=Thresholds(least_other_subtasks=0)
+        ),
+    )
+    await world.pool.complete()
+    subtask = Subtask(
+        subtask_id="notes.write",
+        application="notes",
+        application_category="Note Management",
+        instruction_template="Write '{text}' into '{text_path}'.",
+        available_parameters=(here.parameters, there.parameters),
+        outputs=(ResourceDeclaration(category="text_path", parameter="text_path"),),
+    )
+    work = Work(subtask, Performances(world.verifier.stage))
+    await world.verifier._writing().function(work, 1, [here, there])
+    await world.environments.close()
+    judged = [(item.function_id == work.functions[0].function_id, item.accepted) for item in work.rounds]
+    assert [accepted for first, accepted in judged if first] == [False, False]
+    assert "does not accept a right performance" in work.rounds[0].reason
+    asked = models.calls[ModelRole.EVALUATION_WRITER][1].question
+    assert any("does not accept a right performance" in item for item in asked.feedback)
+    passed = [item.evaluation for item in work.rounds if item.function_id == work.functions[1].function_id]
+    assert [item is not None and item.passed for item in passed] == [True, True]
+
+
+def test_one_parameter_set_is_one_world_and_goes_nowhere_else() -> None:
+    subtask = _subtask("tiddlywiki", "create_note")
+    alone = instances_to_verify(subtask, APPLICATIONS, CATEGORIES, 1)
+    assert [item.world for item in alone] == [""]
+    assert list(instances_in_worlds(_verified(subtask, alone), APPLICATIONS, CATEGORIES)) == alone
