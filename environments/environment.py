@@ -57,6 +57,10 @@ class Environment(Protocol):
         """Everything the checks may read, as of now."""
         ...
 
+    async def rest(self) -> None:
+        """Stop what the last reset started, so that waiting for the next one takes little memory."""
+        ...
+
     async def close(self) -> None:
         """Stop every process and remove every file of this environment. May be called twice."""
         ...

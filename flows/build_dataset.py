@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import monotonic
 
 import prefect
 
@@ -18,6 +19,7 @@ from flows.stages.results import Verified
 from flows.steps import whole
 from flows.summaries.artifacts import publish_artifacts
 from flows.summaries.summary import RunSummary, summarise
+from taskgraph.records.task import Intent, Task
 
 
 @prefect.flow(name="build_dataset", validate_parameters=False)
@@ -76,10 +78,7 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
     with timed(run, "intents"):
         goals = await steps.extract_intents(reference, whole(subtask_ids))
     stop_while_waiting(run, goals.waiting)
-    with timed(run, "composition"):
-        batches = await steps.compose(reference, whole(subtask_ids), whole(goals.intents))
-    with timed(run, "replay of components"):
-        kept = await steps.cover(reference, whole([task for batch in batches for task in batch]))
+    kept = await compose_and_cover(work, subtask_ids, goals.intents)
     batches = [list(kept[start : start + BATCH]) for start in range(0, len(kept), BATCH)]
     waiting = passed = 0
 
@@ -100,3 +99,27 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
         return ""
     with timed(run, "publishing"):
         return await steps.publish(reference)
+
+
+async def compose_and_cover(work: Work, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[Task]:
+    """Compose tasks and perform their components; what that rejects is replaced, as long as there is time and rounds are left."""
+    run, reference, settings = work.run, work.reference, work.run.settings.replay
+    kept: list[Task] = []
+    composed: set[str] = set()
+    rejected: set[str] = set()
+    left = settings.minutes * 60 if settings.minutes else None
+    for _ in range(settings.rounds):
+        with timed(run, "composition"):
+            batches = await steps.compose(reference, whole(subtask_ids), whole(intents), whole(rejected))
+        tasks = [task for batch in batches for task in batch if task.task_id not in composed]
+        composed |= {task.task_id for task in tasks}
+        begun = monotonic()
+        with timed(run, "replay of components"):
+            fit = await steps.cover(reference, whole(tasks), left)
+        kept += fit
+        new = {task.task_id for task in tasks} - {task.task_id for task in fit}
+        rejected |= new
+        left = None if left is None else left - (monotonic() - begun)
+        if not new or (left is not None and left <= 0):
+            break
+    return kept

@@ -10,7 +10,7 @@ results, except that of publishing: a flow run that Prefect retries does not pub
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar, cast
 
 import prefect
@@ -62,11 +62,14 @@ async def extract_intents(reference: RunReference, subtask_ids: Sequence[str]) -
 
 @prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
 async def compose(
-    reference: RunReference, subtask_ids: Sequence[str], intents: Sequence[Intent]
+    reference: RunReference,
+    subtask_ids: Sequence[str],
+    intents: Sequence[Intent],
+    rejected: Collection[str] = (),
 ) -> list[list[Task]]:
-    """Compose tasks towards these intents; batches of them."""
+    """Compose tasks towards these intents, with others in place of those `rejected` by replays; batches of them."""
     async with opened(reference) as work:
-        return await work.making.compose(subtask_ids, intents)
+        return await work.making.compose(subtask_ids, intents, rejected)
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
@@ -81,10 +84,12 @@ async def measure_pairs(reference: RunReference, subtask_ids: Sequence[str]) -> 
 
 
 @prefect.task(tags=["replay"], cache_policy=NO_CACHE, **RETRIED)
-async def cover(reference: RunReference, tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Perform the distinct components of tasks; the tasks that nothing speaks against."""
+async def cover(
+    reference: RunReference, tasks: Sequence[Task], seconds: float | None = None
+) -> tuple[Task, ...]:
+    """Perform the distinct components of tasks, within `seconds` if given; the tasks that nothing speaks against."""
     async with opened(reference) as work:
-        return await work.making.replays.cover(tasks)
+        return await work.making.replays.cover(tasks, seconds)
 
 
 @prefect.task(task_run_name="validate batch {batch}", tags=["validation"], cache_policy=NO_CACHE, **RETRIED)

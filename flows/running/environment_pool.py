@@ -50,9 +50,8 @@ class EnvironmentPool:
                 idle.append(environment)
                 raise
             if applications > 1 and not self._waiting:
-                await self._discard(environment)  # nobody needs what it keeps in memory
-            else:
-                idle.append(environment)
+                await environment.rest()  # nobody needs what it keeps in memory
+            idle.append(environment)
         finally:
             self._leave(applications)
 

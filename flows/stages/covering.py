@@ -9,6 +9,7 @@ from time import monotonic
 
 from flows.running.together import together
 from synthesis.replay.components import another_with, repeats_application, tasks_to_replay
+from synthesis.replay.order_facts import failed_prefix, without_prefixes
 from synthesis.replay.replay import ReplayedTask, ReplaySettings
 from taskgraph.records.task import Task
 
@@ -23,9 +24,13 @@ class Covering:
     perform: Perform
     """Replays a task."""
     settings: ReplaySettings
-    """How many orders, and for how long."""
+    """How many orders."""
     side_by_side: int
     """Replays at a time."""
+    seconds: float | None = None
+    """After how many seconds no further replay is begun; None: as long as it takes."""
+    cost: Callable[[Task], float] = lambda task: len(task.graph.nodes)
+    """What a replay of a task costs, in any unit."""
     covered: set[str] = field(default_factory=set)
     """Components that were performed with success, by earlier runs too."""
     failed: dict[str, ReplayedTask] = field(default_factory=dict)
@@ -34,18 +39,20 @@ class Covering:
     """Tasks that failed themselves, by id."""
     left_out: int = 0
     """Replays that were not begun because the time was up."""
+    bad_orders: dict[tuple[str, ...], set[tuple[str, ...]]] = field(default_factory=dict)
+    """By components, how orders begin that failed: the subtasks performed, up to the one that did not succeed."""
 
     async def cover(self, tasks: Sequence[Task]) -> None:
         """Replay tasks until every component of `tasks` is covered or has failed, or the time is up."""
-        ends = monotonic() + self.settings.minutes * 60 if self.settings.minutes else None
+        ends = None if self.seconds is None else monotonic() + self.seconds
         room = asyncio.Semaphore(self.side_by_side)
 
         async def one(task: Task) -> None:
             async with room:
                 await self._try(task, tasks, ends)
 
-        limited = ends is not None
-        await together(one(task) for task in tasks_to_replay(tasks, self.covered, limited=limited))
+        chosen = tasks_to_replay(tasks, self.covered, limited=ends is not None, cost=self.cost)
+        await together(one(task) for task in chosen)
 
     async def _try(self, task: Task, tasks: Sequence[Task], ends: float | None) -> None:
         """Replay `task`; if it fails, one other task for each component that is not covered yet."""
@@ -71,6 +78,8 @@ class Covering:
         if task.task_id in self.unfit:
             return False
         done = await self.perform(task, self.settings.orders if repeats_application(task) else 1)
+        bad = {failed_prefix(task, replay) for replay in done.replays} - {()}
+        self.bad_orders.setdefault(task.components, set()).update(bad)
         if done.rejection is None:
             self.covered |= set(task.components)
             return True
@@ -86,6 +95,10 @@ class Covering:
             (self.failed[key] for key in task.components if key in self.failed and key not in self.covered),
             None,
         )
+
+    def without_bad_orders(self, task: Task) -> Task:
+        """The task without orders that failed in a task with the same components, unless none would be left."""
+        return without_prefixes(task, self.bad_orders.get(task.components, ())) or task
 
     def covers(self, task: Task) -> bool:
         """Whether every component of `task` was performed with success."""

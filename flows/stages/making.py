@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
@@ -44,6 +44,8 @@ INTENTS = "intents"
 VALIDATION = "validation"
 BATCH = 100
 """Tasks validated in one step."""
+_COMPOSITIONS = 3
+"""How often tasks are composed, at most, to replace those that contradict what is known about orders."""
 
 
 @dataclass(slots=True)
@@ -88,19 +90,34 @@ class TaskMaking:
         run.progress.end(INTENTS)
         return Goals(intents=(*earlier, *found.intents))
 
-    async def compose(self, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[list[Task]]:
-        """Compose tasks from the pool of these subtasks, in batches, without blocking the event loop."""
+    async def compose(
+        self, subtask_ids: Sequence[str], intents: Sequence[Intent], rejected: Collection[str] = ()
+    ) -> list[list[Task]]:
+        """Compose tasks from the pool of these subtasks, in batches, without blocking the event loop.
+
+        Tasks with the ids `rejected` are replaced by others, and so are tasks that contradict what is known about orders.
+        """
         run = self.run
-        run.progress.begin(COMPOSITION, run.settings.composition.wanted)
-        result = self._compose(await self.subtasks(subtask_ids), intents)
-        iterator: Iterator[Task] = iter(result)
+        if not rejected:
+            run.progress.begin(COMPOSITION, run.settings.composition.wanted)
+        pool = await self.subtasks(subtask_ids)
         known = await self.replays.known_clashes()
-        batches = []
-        while batch := await asyncio.to_thread(lambda: list(islice(iterator, BATCH))):
-            fit = await self.replays.without_clashes([self._marked(task) for task in batch], known)
-            batches.append(fit)
-            run.progress.done(COMPOSITION, len(fit))
-        await run.recorder.record(*self._shortfalls(result.account))
+        left_out = set(rejected)
+        for _ in range(_COMPOSITIONS):
+            result = self._compose(pool, intents, left_out)
+            iterator: Iterator[Task] = iter(result)
+            batches: list[list[Task]] = []
+            clashing: set[str] = set()
+            while batch := await asyncio.to_thread(_next_batch, iterator):
+                fit = await self.replays.without_clashes([self._marked(task) for task in batch], known)
+                batches.append(fit)
+                clashing |= {task.task_id for task in batch} - {task.task_id for task in fit}
+            if not clashing:
+                break
+            left_out |= clashing
+        if not rejected:
+            run.progress.done(COMPOSITION, sum(len(batch) for batch in batches))
+            await run.recorder.record(*self._shortfalls(result.account))
         run.progress.end(COMPOSITION)
         return batches
 
@@ -129,8 +146,10 @@ class TaskMaking:
             self._instances[item.subtask.subtask_id] = found
         return self._instances[item.subtask.subtask_id]
 
-    def _compose(self, pool: Mapping[str, VerifiedSubtask], intents: Sequence[Intent]) -> CompositionResult:
-        """Tasks, generated lazily; tasks of other runs are not made again."""
+    def _compose(
+        self, pool: Mapping[str, VerifiedSubtask], intents: Sequence[Intent], left_out: Collection[str]
+    ) -> CompositionResult:
+        """Tasks, generated lazily; tasks of other runs, and those in `left_out`, are not made again."""
         run = self.run
         earlier = run.warehouse.query(
             "SELECT task_id FROM tasks WHERE run_id <> ? AND status <> 'imported'", [run.run_id]
@@ -140,6 +159,7 @@ class TaskMaking:
                 "seed": run.settings.seed,
                 "known_task_ids": (
                     *run.settings.composition.known_task_ids,
+                    *sorted(left_out),
                     *sorted(str(row[0]) for row in earlier),
                 ),
             }
@@ -300,3 +320,7 @@ class TaskMaking:
             )
             for shortfall in account.shortfalls
         ]
+
+
+def _next_batch(tasks: Iterator[Task]) -> list[Task]:
+    return list(islice(tasks, BATCH))

@@ -11,7 +11,7 @@ from flows.stages.covering import Covering
 from flows.stages.results import Replayed
 from flows.wiring import Run
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.replay.components import tasks_to_replay
+from synthesis.replay.components import repeats_application, tasks_to_replay
 from synthesis.replay.order_facts import Pair, clashes, facts_of, pairs_to_measure
 from synthesis.replay.order_facts import without_clashes as orders_without
 from synthesis.replay.replay import ReplayedTask, Replayer
@@ -21,6 +21,8 @@ from taskgraph.records.task import Rejection, Task
 
 COMPOSITION = "composition"
 REPLAY = "replay"
+_ACTIONS_TO_OPEN = 8
+"""How many actions take as long as opening an application."""
 
 
 @dataclass(slots=True)
@@ -56,10 +58,11 @@ class TaskReplays:
             await self.run.recorder.record(rejection)
         return kept
 
-    async def cover(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
+    async def cover(self, tasks: Sequence[Task], seconds: float | None = None) -> tuple[Task, ...]:
         """Perform every distinct component of `tasks` that no replay has covered; returns those that nothing speaks against.
 
-        The others are recorded as rejected.
+        No replay is begun after `seconds`. Orders that failed are taken out of the tasks that have them. The other tasks are
+        recorded as rejected.
         """
         run = self.run
         if not run.settings.replay.components:
@@ -72,6 +75,8 @@ class TaskReplays:
             lambda task, orders: self._performed(replayer, task, orders),
             run.settings.replay,
             run.settings.environments,
+            seconds=seconds,
+            cost=lambda task: _cost(task, replayer.verified),
             covered=known,
         )
         run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known)))
@@ -83,14 +88,14 @@ class TaskReplays:
             if failure is None and run.settings.replay.covered_only and not covering.covers(task):
                 waiting.append(task)
             elif failure is None:
-                kept.append(covering.marked(task))
+                kept.append(covering.without_bad_orders(covering.marked(task)))
             elif failure.rejection is not None:
                 rejection = failure.rejection.model_copy(update={"item_id": task.task_id})
                 await run.recorder.record(
                     rejection, task.model_copy(update={"status": "rejected"}), replace=True
                 )
         await run.recorder.record(*self._not_covered(waiting, covering.covered))
-        return tuple(kept)
+        return tuple(await self.without_clashes(kept, await self.known_clashes()))
 
     def _not_covered(self, waiting: Sequence[Task], covered: Collection[str]) -> list[Rejection]:
         """One record for each component that was not performed in time, with how many tasks wait for it."""
@@ -186,3 +191,11 @@ class TaskReplays:
         found = await together(measured(task) for task in tasks)
         run.progress.end(REPLAY)
         return tuple(fact for facts in found for fact in facts)
+
+
+def _cost(task: Task, verified: Mapping[str, VerifiedSubtask]) -> float:
+    """About how long a replay of `task` takes, in actions: those of its subtasks, and opening its applications."""
+    nodes = task.graph.nodes
+    actions = sum(len(verified[node.subtask_id].trajectories[0].steps) for node in nodes)
+    opened = len({node.application for node in nodes})
+    return (actions + opened * _ACTIONS_TO_OPEN) * (2 if repeats_application(task) else 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
@@ -54,11 +54,17 @@ def _hash(parts: Sequence[str]) -> str:
     return hashlib.sha256("\x1e".join(parts).encode()).hexdigest()[:20]
 
 
-def tasks_to_replay(tasks: Sequence[Task], covered: Collection[str], *, limited: bool = False) -> list[Task]:
+def tasks_to_replay(
+    tasks: Sequence[Task],
+    covered: Collection[str],
+    *,
+    limited: bool = False,
+    cost: Callable[[Task], float] = lambda task: len(task.graph.nodes),
+) -> list[Task]:
     """Tasks whose replays cover all components that are not in `covered`.
 
     Of all tasks with a component the one with the fewest subtasks stands for it. The longest come first, so that all
-    cores are busy to the end; if time is `limited`, those come first that cover most tasks per subtask performed.
+    cores are busy to the end; if time is `limited`, those come first that cover most tasks for their `cost`.
     """
     found: dict[str, Task] = {}
     seen = set(covered)
@@ -68,13 +74,11 @@ def tasks_to_replay(tasks: Sequence[Task], covered: Collection[str], *, limited:
             found[task.task_id] = task
             seen |= new
     if not limited:
-        return sorted(found.values(), key=lambda item: -len(item.graph.nodes))
+        return sorted(found.values(), key=lambda item: -cost(item))
     uses = Counter(key for task in tasks for key in task.components)
     return sorted(
         found.values(),
-        key=lambda item: (
-            -sum(uses[key] for key in set(item.components) - set(covered)) / len(item.graph.nodes)
-        ),
+        key=lambda item: -sum(uses[key] for key in set(item.components) - set(covered)) / cost(item),
     )
 
 

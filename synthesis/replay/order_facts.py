@@ -41,6 +41,42 @@ def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
         last[node.application] = node
 
 
+def failed_prefix(task: Task, replay: Replay) -> Pair | tuple[str, ...]:
+    """The subtasks that `replay` of `task` performed, up to the one that failed; none if that says nothing of the order."""
+    if replay.success or replay.invalid or not replay.subtasks:
+        return ()
+    if _is_no_fault_of_the_order(replay.subtasks[-1].message):
+        return ()
+    names = {node.instance_id: node.subtask_id for node in task.graph.nodes}
+    return tuple(names[done.instance_id] for done in replay.subtasks)
+
+
+def without_prefixes(task: Task, prefixes: Collection[tuple[str, ...]]) -> Task | None:
+    """The task without the orders that begin with one of `prefixes`, or None if no order is left."""
+    names = {node.instance_id: node.subtask_id for node in task.graph.nodes}
+    kept = [
+        order
+        for order in task.successful_orders
+        if not any(tuple(names[name] for name in order[: len(prefix)]) == prefix for prefix in prefixes)
+    ]
+    return with_orders(task, kept) if kept else None
+
+
+def with_orders(task: Task, kept: Sequence[tuple[str, ...]]) -> Task:
+    """The task with only these of its successful orders; their number is corrected where all of them were listed."""
+    if len(kept) == len(task.successful_orders):
+        return task
+    nodes = {node.instance_id: node for node in task.graph.nodes}
+    all_listed = task.successful_order_count == len(task.successful_orders)
+    return task.model_copy(
+        update={
+            "successful_orders": tuple(kept),
+            "successful_order_count": len(kept) if all_listed else task.successful_order_count,
+            "low_level_instructions": tuple(nodes[name].instruction for name in kept[0]),
+        }
+    )
+
+
 def _is_no_fault_of_the_order(message: str) -> bool:
     """Whether a subtask failed because its function did not run or its environment broke, which says nothing of orders."""
     return message.partition(":")[0] in _NOT_JUDGED
@@ -74,14 +110,7 @@ def without_clashes(task: Task, known: Collection[Pair]) -> Task | Pair:
         return task
     if not kept:
         return fault
-    all_listed = task.successful_order_count == len(task.successful_orders)
-    return task.model_copy(
-        update={
-            "successful_orders": tuple(kept),
-            "successful_order_count": len(kept) if all_listed else task.successful_order_count,
-            "low_level_instructions": tuple(nodes[name].instruction for name in kept[0]),
-        }
-    )
+    return with_orders(task, kept)
 
 
 def _clash(order: Sequence[BoundSubtask], known: Collection[Pair]) -> Pair | None:

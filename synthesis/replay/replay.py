@@ -49,6 +49,9 @@ class ReplaySettings(Record):
     """Most minutes for that, after which no further replay is begun; 0 means as long as it takes. With a limit, the
     components of most tasks are performed first. Tasks whose components have not been performed by then are kept and
     marked as not covered."""
+    rounds: int = Field(default=3, ge=1)
+    """How often tasks are composed and their components performed, at most: after the first time, in place of tasks that
+    replays rejected."""
     covered_only: bool = False
     """Whether tasks that are not covered when the minutes are up are left out instead of being kept: they are not part
     of the dataset, and a later run composes them again."""

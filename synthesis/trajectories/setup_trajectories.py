@@ -152,6 +152,10 @@ class PreparedEnvironment:
         """The evidence since the end of the setup trajectory."""
         return since(await self._environment.evidence(), self._steps, self._inputs)
 
+    async def rest(self) -> None:
+        """Stop what the last reset started."""
+        await self._environment.rest()
+
     async def close(self) -> None:
         """Close the environment."""
         await self._environment.close()

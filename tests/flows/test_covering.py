@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from flows.settings import load_settings
 from flows.stages.covering import Covering
 from synthesis.replay.replay import ReplayedTask, ReplaySettings
-from taskgraph.records.task import Rejection, Task
+from taskgraph.records.task import Rejection, Replay, ReplayedSubtask, Task
 from tests.synthesis.test_components import _chain, _graph, _node, _task
 from warehouse.store import Warehouse
 
@@ -16,8 +21,9 @@ from warehouse.store import Warehouse
 class Performer:
     """Replays that work unless the task is named."""
 
-    def __init__(self, *failing: str) -> None:
+    def __init__(self, *failing: str, replays: tuple[Replay, ...] = ()) -> None:
         self.failing = failing
+        self.replays = replays
         self.performed: list[tuple[str, int]] = []
 
     async def __call__(self, task: Task, orders: int) -> ReplayedTask:
@@ -27,7 +33,7 @@ class Performer:
             rejection = Rejection(
                 item_kind="task", item_id=task.task_id, stage="replay", reason="not_executable", message="no"
             )
-        return ReplayedTask(task, (), (), rejection)
+        return ReplayedTask(task, self.replays, (), rejection)
 
 
 OFFICE = _task("office", _chain("x"))
@@ -36,8 +42,8 @@ PAIR = _task("pair", _graph([_node("c.one", "x"), _node("d.two", "x")], (0, 1)))
 TASKS = [OFFICE, BAKERY, PAIR]
 
 
-def _covering(performer: Performer, **settings: float) -> Covering:
-    return Covering(performer, ReplaySettings.model_validate(settings), side_by_side=2)
+def _covering(performer: Performer, seconds: float | None = None) -> Covering:
+    return Covering(performer, ReplaySettings(), side_by_side=2, seconds=seconds)
 
 
 async def test_each_component_is_performed_once_and_covers_all_its_tasks() -> None:
@@ -73,10 +79,76 @@ async def test_a_component_that_fails_twice_takes_all_its_tasks_with_it() -> Non
 
 async def test_when_the_time_is_up_the_rest_is_not_covered() -> None:
     performer = Performer()
-    covering = _covering(performer, minutes=1e-9)
+    covering = _covering(performer, seconds=0)
     await covering.cover(TASKS)
     assert performer.performed == [] and covering.left_out == 2
     assert not any(covering.marked(task).covered or covering.failure(task) for task in TASKS)
+
+
+def _with_orders(task: Task) -> Task:
+    names = tuple(node.instance_id for node in task.graph.nodes)
+    orders = (names, names[::-1])
+    return task.model_copy(update={"successful_orders": orders, "successful_order_count": 2})
+
+
+async def test_an_order_that_failed_is_taken_out_of_all_tasks_with_the_component() -> None:
+    first, second = (
+        _with_orders(_task(world, _graph([_node("a.open", world), _node("a.read", world)]), world))
+        for world in ("bakery-1", "club-1")
+    )
+    failed = Replay(
+        replay_id="first(1)",
+        task_id="first",
+        order=first.successful_orders[1],
+        success=False,
+        subtasks=tuple(
+            ReplayedSubtask(instance_id=name, success=good, first_step=1, last_step=1)
+            for name, good in zip(first.successful_orders[1], (True, False), strict=True)
+        ),
+    )
+    covering = _covering(Performer(replays=(failed,)))
+    await covering.cover([first, second])
+    for task in (first, second):
+        fit = covering.without_bad_orders(task)
+        assert fit.successful_orders == (task.successful_orders[0],) and fit.successful_order_count == 1
+    only_bad = first.model_copy(update={"successful_orders": first.successful_orders[1:]})
+    assert covering.without_bad_orders(only_bad) is only_bad
+    assert covering.without_bad_orders(PAIR) is PAIR
+
+
+async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_left(
+    prefect_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from flows import steps
+    from flows.build_dataset import compose_and_cover
+
+    def composed_tasks(settings: ReplaySettings, cannot_be_done: set[str]) -> Awaitable[list[Task]]:
+        """What is kept of a pool that has one spare task after another for those that are rejected."""
+
+        async def compose(
+            reference: object, names: object, intents: object, rejected: Any
+        ) -> list[list[Task]]:
+            numbers = [number for number in range(9) if f"task {number}" not in rejected.value]
+            return [[_task(f"task {number}", _chain(str(number)))] for number in numbers[:3]]
+
+        async def cover(reference: object, tasks: Any, seconds: float | None) -> tuple[Task, ...]:
+            performed.append([task.task_id for task in tasks.value])
+            return tuple(task for task in tasks.value if task.task_id not in cannot_be_done)
+
+        monkeypatch.setattr(steps, "compose", compose)
+        monkeypatch.setattr(steps, "cover", cover)
+        run = SimpleNamespace(settings=SimpleNamespace(replay=settings), stage_seconds={})
+        performed.clear()
+        return compose_and_cover(SimpleNamespace(run=run, reference=None), (), ())  # type: ignore[arg-type]
+
+    performed: list[list[str]] = []
+    kept = await composed_tasks(ReplaySettings(), {"task 1", "task 3"})
+    assert [task.task_id for task in kept] == ["task 0", "task 2", "task 4"]
+    assert performed == [["task 0", "task 1", "task 2"], ["task 3"], ["task 4"]]
+    kept = await composed_tasks(ReplaySettings(rounds=2), {"task 1", "task 3"})
+    assert [task.task_id for task in kept] == ["task 0", "task 2"]
+    kept = await composed_tasks(ReplaySettings(minutes=1e-9), {"task 1"})
+    assert [task.task_id for task in kept] == ["task 0", "task 2"] and len(performed) == 1
 
 
 def test_only_covered_tasks_are_kept_on_request_and_a_later_run_makes_the_others(

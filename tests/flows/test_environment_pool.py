@@ -11,13 +11,16 @@ from tests.limits import LONGEST_SECONDS
 
 
 class IdleEnvironment:
-    """An environment that does nothing but count how often it was closed."""
+    """An environment that does nothing but count how often it was closed, and how often it rested."""
 
     platform = "idle"
     simulated = True
 
     def __init__(self) -> None:
-        self.closed = 0
+        self.closed = self.rested = 0
+
+    async def rest(self) -> None:
+        self.rested += 1
 
     async def close(self) -> None:
         self.closed += 1
@@ -99,15 +102,23 @@ async def test_items_with_many_applications_wait_for_room_and_others_pass_them()
     assert most == 12, "an item that needs more than there is has the machine for itself"
 
 
-async def test_what_many_applications_kept_in_memory_is_given_up_when_nobody_waits() -> None:
+async def test_what_many_applications_keep_in_memory_is_given_up_when_nobody_waits() -> None:
     pool, made = make_pool(2)
     async with pool.lease("idle", 5):
         pass
     async with pool.lease("idle"):
         pass
-    async with pool.lease("idle"):
-        pass
-    assert [item.closed for item in made] == [1, 0]
+    (environment,) = made
+    assert (environment.rested, environment.closed) == (1, 0)
+
+
+async def test_an_environment_does_not_rest_while_somebody_waits_for_it() -> None:
+    pool, made = make_pool(1)
+    async with pool.lease("idle", 5):
+        waiting = asyncio.ensure_future(use_once(pool))
+        await asyncio.sleep(0)
+    await asyncio.wait_for(waiting, LONGEST_SECONDS)
+    assert made[0].rested == 0
 
 
 async def test_a_lease_given_up_while_waiting_leaves_the_others_their_turn() -> None:

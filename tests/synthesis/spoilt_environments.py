@@ -55,6 +55,9 @@ class Spoilt:
     async def bring_to_front(self, application: str) -> Observation:
         return await self._environment.bring_to_front(application)
 
+    async def rest(self) -> None:
+        await self._environment.rest()
+
     async def close(self) -> None:
         await self._environment.close()
 

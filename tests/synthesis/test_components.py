@@ -113,3 +113,8 @@ def test_with_limited_time_the_component_of_most_tasks_comes_first() -> None:
     tasks = [long, other, again]
     assert [item.task_id for item in tasks_to_replay(tasks, ())] == ["long", "again"]
     assert [item.task_id for item in tasks_to_replay(tasks, (), limited=True)] == ["again", "long"]
+    first_is_cheap = {"long": 1.0, "again": 9.0}
+    assert [
+        item.task_id
+        for item in tasks_to_replay(tasks, (), limited=True, cost=lambda task: first_is_cheap[task.task_id])
+    ] == ["long", "again"]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from synthesis.replay.order_facts import clashes, facts_of, pairs_to_measure, without_clashes
+from synthesis.replay.order_facts import (
+    clashes,
+    facts_of,
+    failed_prefix,
+    pairs_to_measure,
+    without_clashes,
+    without_prefixes,
+)
 from taskgraph.records.order_fact import OrderFact
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Replay, ReplayedSubtask, Task
@@ -76,6 +83,18 @@ def test_orders_that_contradict_a_fact_are_dropped_and_tasks_without_others_are_
     assert fit.low_level_instructions[0] == C.instruction
     assert without_clashes(_ordered([A, B, C]), known) == ("app.draw", "app.save")
     assert without_clashes(both, ()) is both
+
+
+def test_a_failed_order_is_known_by_what_was_performed_until_it_failed() -> None:
+    task = _ordered([A, B, C], [C, A, B])
+    assert failed_prefix(task, _replay([A, B, C])) == ()
+    failed = _replay([C, A, B], failing=1)
+    assert failed_prefix(task, failed) == ("app.save", "app.draw")
+    assert failed_prefix(task, failed.model_copy(update={"invalid": True})) == ()
+    fit = without_prefixes(task, [("app.save", "app.draw")])
+    assert fit is not None and fit.successful_orders == task.successful_orders[:1]
+    assert without_prefixes(task, [("app.draw",), ("app.save",)]) is None
+    assert without_prefixes(task, ()) is task
 
 
 def _writer(name: str, value: str = "", kind: ResourceKind = ResourceKind.OPEN_DOCUMENT) -> BoundSubtask:

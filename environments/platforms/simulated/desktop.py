@@ -141,6 +141,9 @@ class SimulatedEnvironment:
             window_title=self._titles[self._front],
         )
 
+    async def rest(self) -> None:
+        """Nothing runs between resets."""
+
     async def close(self) -> None:
         """Remove every file of this environment. May be called twice."""
         sandbox, self._sandbox, self._front, self._seen = self._sandbox, None, "", None

@@ -183,6 +183,15 @@ class WebEnvironment:
                 blocked_requests=tuple(self._blocked),
             )
 
+    async def rest(self) -> None:
+        """Close all pages and stop the servers; the browser and the environment's own page stay."""
+        async with self._lock:
+            tabs, self._tabs, self._view, self._behind = self._tabs, None, None, b""
+            if tabs is not None:
+                await tabs.close()
+            if self._hosting is not None:
+                await self._hosting.stop()
+
     async def close(self) -> None:
         """Stop every process and remove every file of this environment. May be called twice."""
         async with self._lock:
