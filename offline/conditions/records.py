@@ -96,13 +96,16 @@ def _row_as_text(terms: Sequence[Terms], path: Expression) -> list[Condition]:
 
 
 def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
-    """Fields of each record that decide, in terms of the parameters."""
+    """Fields of each record that decide, in terms of the parameters; what was taken over from elsewhere is asked for there."""
     effects = terms.performance.effects
     whole = {item.container: item for item in effects.essential if item.area == "file" and not item.address}
     tables = {
         item.container
         for item in effects.essential
         if item.format in _TABLES and not item.container.startswith(_APPLICATIONS)
+    }
+    taken_over = {
+        (item.target, item.target_at.rpartition("/")[2]) for item in effects.origins if item.kind == "field"
     }
     found: dict[_Key, dict[str, Expression]] = {}
     for record in effects.records:
@@ -114,6 +117,11 @@ def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
             name: terms.text(value)
             for name, value in record.fields.items()
             if everything or (value.strip() and terms.said(value))
+        }
+        fields = {
+            name: value
+            for name, value in fields.items()
+            if value.depends or (record.file_path, name) not in taken_over
         }
         for name, (identity, known_by, known) in record.references.items():
             fields[name] = terms.linked(record.file_path, identity, known_by, known)

@@ -4,7 +4,7 @@ examination                          the kill matrix; `verdict` accepts or rejec
 subject, cases, case_building        what is examined, and what it is held against
 counterfeits, unfinished_work, other_work    wrong work
 given_content                        another content given at the start
-genuine_variants                     right work by other ways
+genuine_variants, given_otherwise    right work by other ways, or on other content
 altering                             other values of the same shape
 mutation                             mutants of the function
 user_files                           which files are the user's

@@ -32,6 +32,11 @@ _SHOWN = 60
 _LEAD = 12
 """Characters shown before the place where two values differ."""
 _OTHER = "zq7"
+_DRAWING = "drawing"
+_SHAPES = re.compile(
+    r"\b(?:(rectangle|ellipse|circle|diamond|triangle)|(?!(?:a|any|the|this|another|one|no)\b)(\w+) shape)\b",
+    re.IGNORECASE,
+)
 _AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECASE)
 
 
@@ -41,6 +46,7 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
     yield from _spread(tuple(_wrong_values(subject, values)))
     yield from _spread(tuple(_wrong_places(subject)))
     yield from _spread(tuple(_mixed(subject)))
+    yield from _other_shape(subject)
     yield from other_content_given(subject)
     yield from _losses(subject)
     yield from _beside(subject)
@@ -128,6 +134,20 @@ def _wrong_places(subject: Subject) -> Iterator[Case]:
         if effect.kind == "added" and _AT_END.search(subject.positive.instruction):
             for edited in put_first(subject.start, subject.end, effect):
                 yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
+
+
+def _other_shape(subject: Subject) -> Iterator[Case]:
+    """Another shape than the one asked for was drawn on a canvas of which only the texts can be seen."""
+    asked = subject.positive.instruction
+    for value in subject.positive.parameters.values():
+        asked = asked.replace(value, "")
+    drawn = any(effect.format == _DRAWING for effect in subject.essential)
+    words = () if drawn else (one or two for one, two in _SHAPES.findall(asked))
+    for word in words:
+        if not any(word.casefold() in " ".join(effect.address).casefold() for effect in subject.shown):
+            text = f"something else than the {word} was drawn, and what the screen says is the same"
+            evidence = subject.end.model_copy(update={"inputs": ()})
+            yield Case("wrong_value", text, subject.positive.parameters, evidence, subject.start)
 
 
 def _mixed(subject: Subject) -> Iterator[Case]:

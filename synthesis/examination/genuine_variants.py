@@ -10,6 +10,7 @@ from evaluators_api.state.editing import undone, with_text
 from evaluators_api.state.effects import shown_controls
 from evaluators_api.state.reading import all_formats, read
 from synthesis.examination.cases import Case
+from synthesis.examination.given_otherwise import given_otherwise
 from synthesis.examination.subject import Subject
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
@@ -55,6 +56,7 @@ def genuine_variants(subject: Subject, others: Sequence[Trajectory]) -> Iterator
         yield from _without_messages(subject)
         yield from _seen_again(subject)
     yield from _other_content(subject)
+    yield from given_otherwise(subject)
     yield from _incidental(subject)
 
 

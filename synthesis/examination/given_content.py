@@ -67,7 +67,7 @@ def _with_other(start: Evidence, end: Evidence, place: str, target: str) -> tupl
             end = end.model_copy(update={"clipboard": start.clipboard})
         return start, end
     before = start.file(place)
-    text = None if before is None else _altered_file(before)
+    text = None if before is None else altered_file(before)
     if before is None or text is None:
         return start, end
     after = end.file(place)
@@ -76,7 +76,7 @@ def _with_other(start: Evidence, end: Evidence, place: str, target: str) -> tupl
     return with_text(start, place, text), end
 
 
-def _altered_file(file: FileState) -> str | None:
+def altered_file(file: FileState) -> str | None:
     """The text of a file without its last record, and with other values in all others."""
     if not file.text or file.truncated:
         return None

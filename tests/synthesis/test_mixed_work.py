@@ -7,7 +7,7 @@ from synthesis.examination.case_building import build_cases
 from synthesis.examination.examination import examine
 from synthesis.examination.verdict import Thresholds, feedback
 from taskgraph.records.trajectory import Trajectory
-from tests.synthesis.recordings import click, file, recording
+from tests.synthesis.recordings import click, control, file, recording, screen
 
 SALES = "region,contact\nNorth,Ann\nSouth,Ben\n"
 BEGIN = "def evaluate_agent_task_completion(region: str, contact: str) -> EvalResult:\n    done = "
@@ -63,3 +63,22 @@ def test_a_crash_on_wrong_work_is_no_success(shared_sandbox: EvaluationSandbox) 
     told = feedback(examine(source, row_added(), build_cases(row_added()), shared_sandbox))
     assert "It did not say failure although:" in told
     assert "it gave no answer: crashed" in told
+
+
+def shape_added(instruction: str) -> Trajectory:
+    shown = click("Save", controls=screen(control("Router", "Text")))
+    return recording("draw.add", {"label": "Router"}, [shown], instruction=instruction)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "told"),
+    [
+        ("Add a rectangle labelled 'Router'.", ["rectangle"]),
+        ("Add a note shape with the text 'Router'.", ["note"]),
+        ("Add a shape labelled 'Router'.", []),
+        ("Add the text 'Router'.", []),
+    ],
+)
+def test_a_kind_of_shape_that_nothing_shows_may_be_another(instruction: str, told: list[str]) -> None:
+    found = [item.description for item in build_cases(shape_added(instruction))]
+    assert [text.split()[4] for text in found if text.startswith("something else than")] == told

@@ -1,0 +1,115 @@
+"""Right work on other content: what was copied, exported or renamed held something else at the start, and so does what was made of it.
+
+A function that asks for the words that a file happened to hold refuses this; one that asks where they came from accepts it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluators_api.evidence.text_matching import has_phrase
+from evaluators_api.state.editing import with_text
+from evaluators_api.state.nodes import Node
+from evaluators_api.state.reading import all_formats, read
+from prompts.shown_effects import Origin
+from synthesis.evaluation_functions.origins import origins
+from synthesis.examination.altering import altered
+from synthesis.examination.cases import Case
+from synthesis.examination.given_content import CLIPBOARD, altered_file
+from synthesis.examination.subject import Subject
+from taskgraph.records.evidence import Evidence, FileState
+
+_States = tuple[Evidence, Evidence]
+_MOST = 8
+_SHORTEST_NAMED = 3
+
+
+def given_otherwise(subject: Subject) -> Iterator[Case]:
+    """For each value and each file that right work took over: the same work where it was another one from the start."""
+    containers = list(dict.fromkeys(effect.container for effect in subject.guarded if effect.area == "file"))
+    seen: set[tuple[str, str]] = set()
+    for origin in origins(subject.start, subject.end, containers):
+        place = (origin.source, origin.source_at)
+        states = _otherwise(subject, origin) if place not in seen and len(seen) < _MOST else None
+        if states is not None:
+            seen.add(place)
+            yield Case(
+                "second_positive",
+                f"the same was done when {': '.join(filter(None, place))} held something else",
+                subject.positive.parameters,
+                states[1],
+                states[0],
+            )
+
+
+def _otherwise(subject: Subject, origin: Origin) -> _States | None:
+    source = subject.start.file(origin.source)
+    if source is None or not source.text or source.truncated:
+        return None
+    if origin.kind == "field":
+        return _other_field(subject, origin, source)
+    if origin.kind == "whole" and not _named_in(subject, source.text):
+        text = altered_file(source)
+        return None if text is None else _with_copy(subject, origin, source, text)
+    return None
+
+
+def _other_field(subject: Subject, origin: Origin, source: FileState) -> _States | None:
+    node = _leaf(read(source.path, source.text or "")[1], origin.source_at)
+    value = "" if node is None else node.value or ""
+    if not value.strip() or _named_in(subject, value) or has_phrase(value, subject.positive.instruction):
+        return None
+    other = altered(value)
+    text = _rewritten(source, origin.source_at, other)
+    if text is None:
+        return None
+    start, end = subject.start, subject.end
+    if origin.target == CLIPBOARD:
+        held = end.clipboard.model_copy(update={"text": other})
+        made: Evidence | None = end.model_copy(update={"clipboard": held})
+    else:
+        target = end.file(origin.target)
+        written = None if target is None else _rewritten(target, origin.target_at, other)
+        made = None if written is None else with_text(end, origin.target, written)
+    return None if made is None else (with_text(start, source.path, text), _kept_up(made, source, text))
+
+
+def _with_copy(subject: Subject, origin: Origin, source: FileState, text: str) -> _States | None:
+    end = subject.end
+    if origin.target == CLIPBOARD:
+        end = end.model_copy(update={"clipboard": end.clipboard.model_copy(update={"text": text})})
+    else:
+        target = end.file(origin.target)
+        if target is None or target.text != source.text:
+            return None
+        end = with_text(end, origin.target, text)
+    return with_text(subject.start, source.path, text), _kept_up(end, source, text)
+
+
+def _kept_up(end: Evidence, source: FileState, text: str) -> Evidence:
+    """`end` with the other content of the source as well, where it is still there as it was."""
+    now = end.file(source.path)
+    return with_text(end, source.path, text) if now is not None and now.text == source.text else end
+
+
+def _rewritten(file: FileState, place: str, value: str) -> str | None:
+    name, tree = read(file.path, file.text or "")
+    node = _leaf(tree, place)
+    if node is None or file.text is None:
+        return None
+    written = all_formats()[name].encode(value, node, file.text)
+    return None if written is None else file.text[: node.raw[0]] + written + file.text[node.raw[1] :]
+
+
+def _leaf(tree: Node, place: str) -> Node | None:
+    """The value at `place`; of a text of one line, the line."""
+    node = tree.at(tuple(place.split("/")))
+    if node is not None and node.value is None and len(node.children) == 1:
+        node = node.children[0]
+    return None if node is None or node.value is None else node
+
+
+def _named_in(subject: Subject, text: str) -> bool:
+    """Whether a parameter stands in `text`, so that it cannot be something else."""
+    values = subject.positive.parameters.values()
+    return any(len(value) >= _SHORTEST_NAMED and value in text for value in values)

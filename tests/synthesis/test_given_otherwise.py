@@ -1,0 +1,94 @@
+"""Right work on other content must be accepted: what was exported or copied held something else from the start."""
+
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from offline.evaluation_writer import write_function
+from offline.mistakes import MistakeSource
+from prompts.inputs import EvaluationWriterInput
+from synthesis.evaluation_functions.evaluation_functions import performances
+from synthesis.examination.case_building import build_cases
+from synthesis.examination.cases import Case
+from synthesis.examination.examination import examine
+from taskgraph.records.evidence import ClipboardState
+from taskgraph.records.trajectory import Trajectory
+from tests.synthesis.recordings import click, file, recording
+
+NOTES = {"Bread": "Flour and salt", "Trip": "Tickets and coats"}
+BEGIN = "def evaluate_agent_task_completion(title: str, path: str) -> EvalResult:\n    done = "
+END = "\n    return EvalResult(done, 'the export', 1.0 if done else 0.0)\n"
+SOURCE = "f'wiki/{title}.tid'"
+TAKEN_OVER = f"check_field(path, '0/tags', get_field({SOURCE}, 'tags', at_start=True))"
+LITERAL = "check_field(path, '0/tags', 'home')"
+
+
+def note(title: str) -> str:
+    return f"tags: home\ntitle: {title}\n\n{NOTES[title]}"
+
+
+def exported(title: str = "Bread") -> Trajectory:
+    """A note whose tag is the same as that of all others is exported."""
+    wiki = tuple(file(f"wiki/{name}.tid", note(name)) for name in NOTES)
+    made = f'[{{"title": "{title}", "tags": "home", "text": "{NOTES[title]}"}}]'
+    path = f"Downloads/{title}.json"
+    done = click("Save", files=(file(path, made), *wiki))
+    return recording("wiki.export", {"title": title, "path": path}, [done], start={"files": wiki})
+
+
+def copied() -> Trajectory:
+    files = (file("Documents/plan.txt", "Plant the beans in May"),)
+    done = click("Save", clipboard=ClipboardState(text="Plant the beans in May"))
+    return recording("notes.copy", {"path": "Documents/plan.txt"}, [done], start={"files": files})
+
+
+def otherwise(positive: Trajectory) -> list[Case]:
+    return [
+        item for item in build_cases(positive) if "held something else" in item.description and item.right
+    ]
+
+
+def accepted(shared_sandbox: EvaluationSandbox, condition: str) -> bool:
+    positive = exported()
+    quality = examine(f"{BEGIN}{condition}{END}", positive, build_cases(positive), shared_sandbox)
+    assert quality.passes_positive
+    return all(item.killed == item.total for item in quality.families if item.family == "second_positive")
+
+
+def test_a_field_is_another_one_at_the_start_and_in_the_export() -> None:
+    found = {item.description: item for item in otherwise(exported())}
+    case = found["the same was done when wiki/Bread.tid: tags held something else"]
+    texts = [{item.path: item.text or "" for item in state.files} for state in (case.start, case.evidence)]
+    assert "tags: homezq7" in texts[0]["wiki/Bread.tid"]
+    assert texts[0]["wiki/Bread.tid"] == texts[1]["wiki/Bread.tid"]
+    assert '"tags": "homezq7"' in texts[1]["Downloads/Bread.json"]
+    assert "tags: home\n" in texts[1]["wiki/Trip.tid"]
+
+
+def test_a_value_that_a_parameter_names_stays_what_it_is() -> None:
+    assert not any("title" in item.description for item in otherwise(exported()))
+
+
+def test_a_copied_file_is_another_one_and_so_is_the_copy() -> None:
+    (case,) = otherwise(copied())
+    assert case.evidence.clipboard.text == case.start.files[0].text != "Plant the beans in May"
+
+
+def test_a_function_that_asks_where_it_came_from_accepts_it(shared_sandbox: EvaluationSandbox) -> None:
+    assert accepted(shared_sandbox, TAKEN_OVER)
+
+
+def test_a_function_that_asks_for_what_it_happened_to_be_does_not(shared_sandbox: EvaluationSandbox) -> None:
+    assert not accepted(shared_sandbox, LITERAL)
+
+
+def test_the_offline_writer_asks_where_it_came_from() -> None:
+    view = EvaluationWriterInput(
+        checks_reference="",
+        operating_system="",
+        application="wiki",
+        title="Wiki",
+        instruction_template="Export the note '{title}' as '{path}'.",
+        parameter_names=("title", "path"),
+        performances=performances([exported(), exported("Trip")]),
+    )
+    source = write_function(view, 0, MistakeSource(0.0, 0))[0].source
+    assert "field='tags'" in source
+    assert "'home'" not in source
