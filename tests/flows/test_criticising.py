@@ -2,49 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from flows.settings import load_settings
-from flows.summaries.summary import RunSummary
+from flows.stages.criticising import criticise, doubt_of_critic
+from flows.stages.making import TaskMaking
+from flows.summaries.summary import summarise
+from flows.wiring import Run, open_run
 from model_clients.ledger.ledger import Ledger
 from prompts.replies import CriticReply
 from taskgraph.records.criticism import Criticism, Score
 from taskgraph.records.model_calls import ModelRole
-from tests.servers.models.behaviour import WireCall
+from taskgraph.records.task import Task
+from tests.servers.models.behaviour import Behaviour, WireCall, always
 from tests.servers.models.server import LocalModelServer
+from tests.synthesis.task_samples import sample_tasks
 from warehouse.store import Warehouse
 
 KEY = "sk-test-8d1f60b72c"
 Answerer = Callable[[WireCall], str]
-
-
-def build(data: Path, answerer: Answerer, *assignments: str) -> RunSummary:
-    from flows.build_dataset import build_dataset
-
-    async def served() -> RunSummary:
-        async with LocalModelServer(answerer=answerer, key=KEY) as server:
-            model = f"{{provider: openai, model: m, base_url: '{server.url}', api_key_variable: CRITIC_KEY}}"
-            chosen = load_settings(
-                assignments=[
-                    "platform=simulated",
-                    "composition.count=14",
-                    "intents.wanted=4",
-                    "replay_share=0",
-                    f"models.roles.critic.model={model}",
-                    *assignments,
-                ],
-                data=data,
-                applications=("simulated_notes", "simulated_mail"),
-            )
-            summary = await build_dataset(settings=chosen)
-        assert isinstance(summary, RunSummary)
-        return summary
-
-    return asyncio.run(served())
+TASKS = [
+    task.model_copy(update={"instruction": f"Please see to number {number}.", "status": "validated"})
+    for number, task in enumerate(sample_tasks(12))
+]
 
 
 def says(sense: int) -> str:
@@ -52,48 +36,85 @@ def says(sense: int) -> str:
     return CriticReply(naturalness=good, sense=doubt, feasibility=good).model_dump_json()
 
 
-def test_what_the_critic_thinks_too_little_of_is_rejected_with_its_reason(
-    prefect_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@asynccontextmanager
+async def run_with(
+    data: Path, answerer: Answerer, *assignments: str, script: Behaviour | None = None
+) -> AsyncIterator[Run]:
+    async with LocalModelServer(always(script or Behaviour()), answerer, key=KEY) as server:
+        model = f"{{provider: openai, model: m, base_url: '{server.url}', api_key_variable: CRITIC_KEY}}"
+        chosen = load_settings(
+            assignments=["platform=simulated", f"models.roles.critic.model={model}", *assignments], data=data
+        )
+        async with open_run(chosen, "compose_tasks", quiet=True) as run:
+            await run.recorder.record(*TASKS, replace=True)
+            yield run
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRITIC_KEY", KEY)
-    asked: list[str] = []
 
-    def every_other(call: WireCall) -> str:
-        asked.append(call.turns[0])
-        return f"My view:\n```json\n{says(2 if len(asked) % 2 else 4)}\n```"
 
-    summary = build(tmp_path, every_other, "critic.share=1", "critic.reject_below=3")
+async def test_what_the_critic_thinks_too_little_of_is_rejected_with_its_reason(tmp_path: Path) -> None:
+    def doubts_even_numbers(call: WireCall) -> str:
+        even = any(f"number {number}." in call.turns[0] for number in range(0, 12, 2))
+        return f"My view:\n```json\n{says(2 if even else 4)}\n```"
+
+    async with run_with(tmp_path, doubts_even_numbers, "critic.share=1", "critic.reject_below=3") as run:
+        done = await criticise(run, TASKS)
+        shown = (await summarise(run, ())).describe()
+    assert done.kept == tuple(TASKS[1::2]) and done.waiting == 0
     with Warehouse(tmp_path / "warehouse", read_only=True) as store:
-        scored = {item.task_id: item.sense.score for item in store.read(Criticism)}
-        validated = {
-            str(row[0]) for row in store.query("SELECT task_id FROM tasks WHERE status = 'validated'").rows()
+        scored = {item.task_id: item for item in store.read(Criticism)}
+        rejected = {item.task_id for item in store.read(Task, "status = 'rejected'")}
+        reasons = {
+            str(row[0])
+            for row in store.query("SELECT message FROM rejections WHERE reason = 'critic'").rows()
         }
-        rejected = {
-            str(row[0]): str(row[1])
-            for row in store.query("SELECT item_id, message FROM rejections WHERE reason = 'critic'").rows()
-        }
-    assert len(scored) == len(asked) >= 2
-    assert validated == {name for name, score in scored.items() if score == 4}
-    assert rejected == {
-        name: "sense 2 of 5: Who would want that?" for name, score in scored.items() if score == 2
-    }
+    assert scored.keys() == {task.task_id for task in TASKS}
+    assert {item.critic for item in scored.values()} == {"openai/m"}
+    assert rejected == {task.task_id for task in TASKS[::2]}
+    assert reasons == {"sense 2 of 5: Who would want that?"}
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        calls = [call for call in ledger.calls() if call.role is ModelRole.CRITIC]
-    assert len(calls) == len(scored) and {call.stage for call in calls} == {"criticism"}
-    shown = summary.describe()
-    assert f"({len(scored)} tasks, by openai/m)" in shown
-    assert (
-        "tasks rejected: critic" in shown.replace("tasks rejected by", "tasks rejected:") or "critic" in shown
-    )
+        assert {(call.role, call.stage) for call in ledger.calls()} == {(ModelRole.CRITIC, "criticism")}
+    assert "naturalness 5.00, sense 3.00, feasibility 5.00 (12 tasks, by openai/m)" in shown
 
 
-def test_tasks_that_do_well_enough_on_the_whole_are_published_and_others_are_not(
-    prefect_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_only_a_share_is_scored_and_without_a_model_nothing_is(tmp_path: Path) -> None:
+    async with run_with(tmp_path / "some", lambda call: says(5), "critic.share=0.4") as run:
+        assert (await criticise(run, TASKS)).kept == tuple(TASKS)
+        await run.recorder.flush()
+        some = len(list(run.warehouse.read(Criticism)))
+    assert 0 < some < 12
+    offline = load_settings(assignments=["platform=simulated", "critic.share=1"], data=tmp_path / "none")
+    async with open_run(offline, "compose_tasks", quiet=True) as run:
+        assert (await criticise(run, TASKS)).kept == tuple(TASKS)
+        assert run.calls.counters.total.calls_made == 0
+
+
+async def test_a_critic_that_refuses_rejects_nothing(tmp_path: Path) -> None:
+    refusal = Behaviour("refuse")
+    settings = ("critic.share=1", "critic.reject_below=5")
+    async with run_with(tmp_path, lambda call: says(1), *settings, script=refusal) as run:
+        assert (await criticise(run, TASKS[:2])).kept == tuple(TASKS[:2])
+        await run.recorder.flush()
+        assert not list(run.warehouse.read(Criticism))
+
+
+async def test_tasks_that_do_well_enough_on_the_whole_are_published_and_others_are_not(
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setenv("CRITIC_KEY", KEY)
-    poor = build(tmp_path, lambda call: says(3), "critic.share=1", "critic.minimum_mean={sense: 3.5}")
-    assert poor.version == ""
-    assert "sense 3.00 (critic.minimum_mean: 3.5)" in poor.not_published
-    assert "not published: The critic" in poor.describe()
-    accepted = build(tmp_path, lambda call: says(3), "critic.share=1", "critic.minimum_mean={sense: 3}")
-    assert accepted.version and not accepted.not_published
+    async with run_with(
+        tmp_path, lambda call: says(3), "critic.share=1", "critic.minimum_mean={sense: 3.5}"
+    ) as run:
+        await criticise(run, TASKS)
+        assert "sense 3.00 (critic.minimum_mean: 3.5)" in await doubt_of_critic(run)
+        assert await TaskMaking(run, {}).publish() == ""
+        summary = await summarise(run, ())
+    assert "not published: The critic's mean scores over 12 tasks are too low" in summary.describe()
+    async with run_with(
+        tmp_path, lambda call: says(3), "critic.share=1", "critic.minimum_mean={sense: 3}"
+    ) as run:
+        await criticise(run, TASKS)
+        assert await doubt_of_critic(run) == ""
+        assert await TaskMaking(run, {}).publish() == "v1"
