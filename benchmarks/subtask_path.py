@@ -108,7 +108,7 @@ def watched_build(data: Path) -> Watch:
     from flows.settings import load_settings
 
     settings = load_settings(
-        assignments=["platform=simulated", "composition.count=12", "replay_share=0.2", "intents.wanted=4"],
+        assignments=["platform=simulated", "composition.count=4", "replay_share=0.3", "intents.wanted=2"],
         data=data,
     )
     prepare_prefect(data)

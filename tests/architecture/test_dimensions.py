@@ -48,7 +48,7 @@ def _without_docstrings(source: str) -> str:
 
 def _names_a_dimension(path: Path) -> bool:
     text = path.read_text(encoding="utf-8")
-    if path.suffix == ".py":
+    if path.suffix == ".py" and (any(name in text for name in UNMISTAKABLE) or LEVEL_COLUMN.search(text)):
         text = _without_docstrings(text)
     return any(re.search(rf"\b{name}\b", text) for name in UNMISTAKABLE) or any(
         match[1] != "instruction" or path.suffix != ".py" for match in LEVEL_COLUMN.finditer(text)

@@ -18,11 +18,11 @@ CALLED_BY_OTHERS = {
 TEXTS = {".html", ".jinja", ".js", ".sql"}
 
 
-def methods(source: str) -> set[str]:
+def methods(tree: ast.Module) -> set[str]:
     """Public methods and properties that a module defines; those that visit syntax or check fields are found by name."""
     return {
         item.name
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
         for item in node.body
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef)
@@ -31,9 +31,9 @@ def methods(source: str) -> set[str]:
     }
 
 
-def named(source: str) -> set[str]:
+def named(tree: ast.Module) -> set[str]:
     """Names that a module takes out of something."""
-    return {node.attr for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)}
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
 
 @cache
@@ -43,7 +43,7 @@ def in_texts() -> frozenset[str]:
 
 
 def unnamed(sources: Iterable[str]) -> set[str]:
-    known = list(sources)
+    known = [ast.parse(source) for source in sources]
     return set[str]().union(*map(methods, known)) - set[str]().union(*map(named, known))
 
 

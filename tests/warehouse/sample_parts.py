@@ -8,7 +8,11 @@ import zlib
 import pyarrow as pa
 
 from resources.applications import (
+    Application,
     ControlQuery,
+    Fixture,
+    Launch,
+    Preparation,
     ResourceDeclaration,
     WorkedStep,
 )
@@ -75,6 +79,22 @@ def controls(count: int = 12) -> tuple[Control, ...]:
             application="notes",
         )
         for index in range(count)
+    )
+
+
+def shop(preparation: Preparation, launch: Launch, fixture: Fixture) -> Application:
+    """An application of which only the way to start it matters."""
+    return Application(
+        name="shop",
+        title="Shop",
+        category="Office",
+        version="1",
+        licence="MIT",
+        description="",
+        manual="",
+        preparation=preparation,
+        launch=launch,
+        fixtures=(fixture,),
     )
 
 

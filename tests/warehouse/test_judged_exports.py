@@ -17,11 +17,11 @@ import pytest
 
 from evaluators_api.checks.registry import checks
 from evaluators_api.judging_folders import judge_home, read_sheet
-from resources.applications import Application, Fixture, Launch, Preparation
+from resources.applications import Fixture, Launch, Preparation
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.judging_sheet import JudgingSheet
 from taskgraph.records.task import Task
-from tests.warehouse.sample_parts import SOURCE, file_resource
+from tests.warehouse.sample_parts import SOURCE, file_resource, shop
 from tests.warehouse.samples import records
 from warehouse.errors import ExportRefusedError, InexpressibleError
 from warehouse.exporting.exporting import ExportSource, export
@@ -267,17 +267,10 @@ def test_an_export_without_a_task_that_can_be_judged_says_why(
 
 
 def test_the_start_script_prepares_the_home_and_keeps_a_copy(tmp_path: Path) -> None:
-    application = Application(
-        name="shop",
-        title="Shop",
-        category="Office",
-        version="1",
-        licence="MIT",
-        description="",
-        manual="",
+    application = shop(
         preparation=Preparation(files={"settings.ini": "home={home}"}),
         launch=Launch(serve="{install}"),
-        fixtures=(Fixture(category="csv_path", value="Documents/a.csv", content="a,b\n"),),
+        fixture=Fixture(category="csv_path", value="Documents/a.csv", content="a,b\n"),
     )
     home = tmp_path / "home"
     (home / "applications/shop").mkdir(parents=True)

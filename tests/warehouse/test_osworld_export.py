@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from resources.applications import Application, Fixture, Launch, Preparation
+from resources.applications import Fixture, Launch, Preparation
 from taskgraph.records.task import Task
-from tests.warehouse.sample_parts import file_resource
+from tests.warehouse.sample_parts import file_resource, shop
 from tests.warehouse.samples import records
 from warehouse.errors import InexpressibleError
 from warehouse.exporting.exporting import export
@@ -131,14 +131,7 @@ def test_a_task_whose_subtasks_undo_each_other_is_refused_as_volatile(
 
 
 def test_the_configuration_prepares_starts_and_opens_the_applications(tmp_path: Path) -> None:
-    application = Application(
-        name="shop",
-        title="Shop",
-        category="Office",
-        version="1",
-        licence="MIT",
-        description="",
-        manual="",
+    application = shop(
         preparation=Preparation(
             files={"settings.ini": "home={home} port={port}"},
             commands=(("python3", "-c", "open('made.txt', 'w').write('x')"),),
@@ -146,7 +139,7 @@ def test_the_configuration_prepares_starts_and_opens_the_applications(tmp_path: 
         launch=Launch(
             command=("{venv}/bin/shop", "{state}"), environment={"PORT": "{port}"}, url_path="/start"
         ),
-        fixtures=(Fixture(category="csv_path", value="Documents/big.csv", content="a,b\n" * 40_000),),
+        fixture=Fixture(category="csv_path", value="Documents/big.csv", content="a,b\n" * 40_000),
     )
 
     steps: list[dict[str, Any]] = setup([application])
