@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.answer_printing import print_json
 from cli.shared_options import CatalogOption, DataOption, JsonOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
@@ -59,7 +60,7 @@ def list_applications(
         for application in load_applications(settings.catalog).values()
     ]
     if as_json:
-        _print_json(rows)
+        print_json(rows)
         return
     columns = ("name", "title", "category", "version", "installed", "subtasks")
     cells = [columns, *(tuple(_cell(row[column]) for column in columns) for row in rows)]
@@ -120,7 +121,7 @@ def check(
     }
     if as_json:
         listed = [control.model_dump(mode="json") for control in observation.controls]
-        _print_json(answer | ({"control_list": listed} if controls else {}))
+        print_json(answer | ({"control_list": listed} if controls else {}))
     else:
         for key, value in answer.items():
             typer.echo(f"{key:<15} {value}")
@@ -246,9 +247,3 @@ async def _observe(application: Application, settings: Settings) -> tuple[Observ
 
 def _cell(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-def _print_json(content: object) -> None:
-    import json
-
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.answer_printing import print_json
 from cli.shared_options import DataOption, JsonOption
 from flows.errors import CommandError
 
@@ -122,10 +123,9 @@ def _print_fields(fields: dict[str, int | str], as_json: bool) -> None:
 
 
 def _print_summaries(summaries: Sequence[CallSummary], as_json: bool) -> None:
-    import json
 
     if as_json:
-        typer.echo(json.dumps([summary.model_dump(mode="json") for summary in summaries], indent=2))
+        print_json([summary.model_dump(mode="json") for summary in summaries])
         return
     headings = (
         "stage",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.answer_printing import print_json
 from cli.shared_options import GraphFile, JsonOption, SubtasksOption
 from flows.errors import CommandError
 
@@ -38,8 +39,6 @@ def graph(
 
       taskloom graph task.json --json
     """
-    import json
-
     from cli.graph_files import graph_in
     from taskgraph.drawing.lanes import draw_text
     from taskgraph.drawing.svg import draw_svg
@@ -56,7 +55,7 @@ def graph(
     except OSError as error:
         raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
     if as_json:
-        typer.echo(json.dumps(facts | {"drawing": draw_text(found)}, indent=2, ensure_ascii=False))
+        print_json(facts | {"drawing": draw_text(found)})
         return
     typer.echo(draw_text(found) + "\n")
     typer.echo(_table(facts))

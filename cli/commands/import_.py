@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cli.answer_printing import print_json
 from cli.shared_options import JsonOption, WarehouseOption
 from flows.errors import CommandError
 
@@ -56,7 +56,7 @@ def import_data(
     if dry_run:
         kinds: Counter[str] = Counter(type(record).__name__ for record in records)
         if as_json:
-            typer.echo(json.dumps({"records": dict(sorted(kinds.items())), "stored": False}, indent=2))
+            print_json({"records": dict(sorted(kinds.items())), "stored": False})
         else:
             typer.echo(f"{kinds.total()} records are in order; nothing was stored.")
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cli.answer_printing import print_json
 from cli.shared_options import CatalogOption, DataOption, JsonOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
@@ -65,15 +66,13 @@ def install(
             on_wait=lambda: _say(f"waiting for another installation into {settings.data}"),
         )
     if as_json:
-        import json
-
         answer = {
             "browser": executable,
             "browser_error": browser_error,
             "missing_tools": missing_tools,
             "applications": [result.model_dump(mode="json") for result in results],
         }
-        typer.echo(json.dumps(answer, indent=2))
+        print_json(answer)
     else:
         _print_table(results)
     if browser_error:

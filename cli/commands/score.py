@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cli.answer_printing import print_json
 from cli.shared_options import GraphFile, JsonOption, SubtasksOption
 from flows.errors import CommandError
 
@@ -32,8 +33,6 @@ def score(
     Examples:
       taskloom score task.json --completed a,b,c
     """
-    import json
-
     from cli.commands.graph import notes_on
     from cli.graph_files import graph_in
     from omnieval.errors import SequenceImpossibleError
@@ -48,7 +47,7 @@ def score(
         raise CommandError(str(error)) from None
     notes = notes_on(graph)
     if as_json:
-        typer.echo(json.dumps(found.model_dump() | {"notes": notes}, indent=2, ensure_ascii=False))
+        print_json(found.model_dump() | {"notes": notes})
         return
     why = ""
     if not all(node.application for node in graph.nodes):

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cli.answer_printing import print_json
 from cli.shared_options import CatalogOption, JsonOption
 from flows.errors import CommandError
 from resources.errors import ExitCode
@@ -36,7 +37,7 @@ def list_kinds(context: typer.Context, catalog: CatalogOption = None, as_json: J
     extra = load_settings(catalog=catalog).catalog
     rows = {kind: load_rules(kind, extra).description for kind in world_kinds(extra)}
     if as_json:
-        _print_json([{"kind": kind, "description": text} for kind, text in rows.items()])
+        print_json([{"kind": kind, "description": text} for kind, text in rows.items()])
         return
     for kind, text in rows.items():
         typer.echo(f"{kind:<12} {text}")
@@ -138,9 +139,3 @@ def new(
         f"wrote {stored.file} in {stored.rounds} rounds, {stored.model_calls} calls, ${stored.cost_usd:.2f}"
     )
     typer.echo(f"next: taskloom build --catalog {catalog} --set 'worlds=[\"{kind}-1\"]'")
-
-
-def _print_json(content: object) -> None:
-    import json
-
-    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))

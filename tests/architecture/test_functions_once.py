@@ -1,0 +1,45 @@
+"""No function is written twice: the same body in two modules is one thing in two places."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.architecture.test_packages import MODULES, ROOT
+
+FEWEST_NODES = 14
+"""Shorter bodies look alike without being the same thing."""
+
+
+def bodies(name: str, source: str) -> list[tuple[str, str]]:
+    """The functions of a module as `module.function` with their bodies, without docstrings."""
+    found = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            whole = ast.Module(body=body, type_ignores=[])
+            if sum(1 for _ in ast.walk(whole)) >= FEWEST_NODES:
+                found.append((f"{name}.{node.name}", f"{ast.dump(node.args)}{ast.dump(whole)}"))
+    return found
+
+
+def twice(found: list[tuple[str, str]]) -> list[list[str]]:
+    """Names of functions with equal parameters and bodies."""
+    known: dict[str, list[str]] = {}
+    for name, body in found:
+        known.setdefault(body, []).append(name)
+    return [names for names in known.values() if len(names) > 1]
+
+
+def test_no_function_stands_in_two_modules() -> None:
+    found = [
+        item
+        for path in MODULES
+        for item in bodies(str(path.relative_to(ROOT)), path.read_text(encoding="utf-8"))
+    ]
+    assert twice(found) == []
+
+
+def test_the_check_sees_a_copy_under_another_name() -> None:
+    body = '(text):\n    "Says it."\n    return " ".join(word for word in text.split() if word != "the")\n'
+    assert twice(bodies("a", f"def f{body}") + bodies("b", f"def g{body}")) == [["a.f", "b.g"]]
+    assert twice(bodies("a", f"def f{body}") + bodies("b", f"def g{body}".replace("the", "a"))) == []
