@@ -27,7 +27,7 @@ ModelClientError
 
 from __future__ import annotations
 
-from model_clients.limits.rate_reports import RateReport
+from model_clients.rate_reports import RateReport
 from resources.errors import ExitCode, TaskloomError
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from model_clients.limits.rate_reports import RateReport
+from model_clients.rate_reports import RateReport
 from resources.record import Record
 from taskgraph.records.computer_use import ComputerTurn
 from taskgraph.records.interaction import Screenshot

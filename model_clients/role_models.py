@@ -23,10 +23,10 @@ from model_clients.errors import (
 from model_clients.ledger.accounts import RunAccount
 from model_clients.ledger.budget import Budget
 from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.paid_calls import Call, PaidCalls
 from model_clients.limits.limiter import Priority
 from model_clients.limits.senders import Senders
 from model_clients.messages import ModelReply, ModelRequest
+from model_clients.paid_calls import Call, PaidCalls
 from model_clients.settings import CallSettings, ModelSettings
 from taskgraph.records.model_calls import CallPurpose, ModelRole
 

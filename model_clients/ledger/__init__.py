@@ -1,6 +1,5 @@
 """Every reply is durable before anyone uses it, and paid for once.
 
-paid_calls         a call: answered by the ledger, or made within the budget
 accounts           what all calls of a run share
 budget, prices     what a run may spend, and what a call costs
 ledger             the stored calls; `writer` is its only writing thread

@@ -17,7 +17,7 @@ from model_clients.errors import (
 )
 from model_clients.limits.circuits import Circuit
 from model_clients.limits.rate_buckets import RateBucket
-from model_clients.limits.rate_reports import RateReport
+from model_clients.rate_reports import RateReport
 from model_clients.settings import LimitSettings
 
 _CUT = 0.7

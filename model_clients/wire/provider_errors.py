@@ -15,7 +15,7 @@ from model_clients.errors import (
     RequestFilteredError,
     RequestRejectedError,
 )
-from model_clients.limits.rate_reports import read_rate_report
+from model_clients.rate_reports import read_rate_report
 
 _LONGEST_MESSAGE = 500
 _TOO_BUSY = frozenset({503, 529})

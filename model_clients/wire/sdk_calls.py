@@ -13,8 +13,8 @@ import httpx2
 from pydantic import JsonValue, SecretStr
 
 from model_clients.errors import ConnectionLostError, RequestFilteredError
-from model_clients.limits.rate_reports import read_rate_report
 from model_clients.messages import ModelReply
+from model_clients.rate_reports import read_rate_report
 from model_clients.settings import ModelSettings
 from model_clients.wire.json_paths import text_at
 from model_clients.wire.provider_errors import FailedResponse

@@ -18,7 +18,7 @@ from model_clients.errors import (
 from model_clients.limits.circuits import Circuit
 from model_clients.limits.limiter import CallLimiter, Priority
 from model_clients.limits.rate_buckets import RateBucket
-from model_clients.limits.rate_reports import Allowance, RateReport
+from model_clients.rate_reports import Allowance, RateReport
 from model_clients.settings import LimitSettings, RetrySettings
 from tests.model_clients.virtual_time import run_in_virtual_time
 

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from model_clients.conversation import parse_reply
 from model_clients.errors import ReplyInvalidError
-from model_clients.limits.rate_reports import read_rate_report
+from model_clients.rate_reports import read_rate_report
 from model_clients.wire.reply_schemas import strict_schema, wordless_schema
 from resources.record import Record
 from tests.model_clients.requests import Verdict

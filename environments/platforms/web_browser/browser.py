@@ -16,7 +16,6 @@ from environments.installing.browser_finding import BrowserInstallation, find_br
 from environments.machines import reaper
 from environments.machines.sandbox import Sandbox
 from environments.platforms.web_browser.driver import SharedDriver
-from environments.platforms.web_browser.pages.task_bar import HEIGHT
 from environments.platforms.web_browser.settings import WebBrowserSettings
 
 _ARGUMENTS = (
@@ -125,7 +124,7 @@ class BrowserProcess:
         settings = self._settings
         try:
             context = await self._browser.new_context(
-                viewport={"width": settings.screen_width, "height": settings.screen_height - HEIGHT},
+                viewport={"width": settings.screen_width, "height": settings.page_height},
                 device_scale_factor=1,
                 locale="en-US",
                 timezone_id="UTC",

@@ -24,7 +24,7 @@ from environments.platforms.web_browser.pages.environment_page import Environmen
 from environments.platforms.web_browser.pages.screen import View, controls_now, look_at
 from environments.platforms.web_browser.pages.tab import Tab, TabAsksError
 from environments.platforms.web_browser.pages.tab_set import TabSet, page_title
-from environments.platforms.web_browser.pages.task_bar import HEIGHT, OWNER, TaskBarButton, lay_out
+from environments.platforms.web_browser.pages.task_bar import OWNER, TaskBarButton, lay_out
 from environments.platforms.web_browser.servers.hosting import Hosting
 from environments.platforms.web_browser.settings import WebBrowserSettings
 from resources.applications import Application
@@ -291,7 +291,7 @@ class WebEnvironment:
         """Where `aimed` is done; the middle of the page where it says nothing."""
         point = getattr(aimed.action, "point", None)
         if point is None:
-            return (self._settings.screen_width / 2, (self._settings.screen_height - HEIGHT) / 2)
+            return (self._settings.screen_width / 2, self._settings.page_height / 2)
         points = aimed.action.points if isinstance(aimed.action, DragInput) else ()
         self._pointer = points[-1] if points else point
         return cast(tuple[float, float], point)

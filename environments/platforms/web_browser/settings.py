@@ -9,6 +9,9 @@ from pydantic import Field
 from environments.machines.bubblewrap import Isolation
 from resources.record import Record
 
+TASK_BAR_HEIGHT = 36
+"""Height of the task bar at the bottom of the screen, in pixels."""
+
 
 class WebBrowserSettings(Record):
     """How environments of the platform `web_browser` are made."""
@@ -35,3 +38,8 @@ class WebBrowserSettings(Record):
     """How long one input or one look at the page may take before the page counts as hung."""
     temporary_folder: Path | None = None
     """Where sandbox homes are made; None is the system's folder for temporary files."""
+
+    @property
+    def page_height(self) -> int:
+        """What the task bar leaves of the screen for the page, in pixels."""
+        return self.screen_height - TASK_BAR_HEIGHT

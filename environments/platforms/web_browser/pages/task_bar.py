@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from PIL import Image, ImageDraw
 
 from environments.annotated import font
+from environments.platforms.web_browser.settings import TASK_BAR_HEIGHT
 from environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
 from taskgraph.records.interaction import Control, Rectangle
 
-HEIGHT = 36
-"""Height of the task bar, in pixels."""
 OWNER = ENVIRONMENT
 """Application name of controls that the environment owns."""
 
@@ -41,7 +40,7 @@ def lay_out(
 ) -> tuple[TaskBarButton, ...]:
     """The buttons for tabs with `titles`, the `active` one marked; `closable` adds a button that closes it."""
     width, height = screen_size
-    top, bottom = height - HEIGHT + 5, height - 5
+    top, bottom = height - TASK_BAR_HEIGHT + 5, height - 5
     commands = [("Back", "back"), ("Reload", "reload"), (START_PAGE, "start")]
     if closable:
         commands.append(("Close tab", "close"))
@@ -85,7 +84,7 @@ def compose(page: bytes, buttons: Sequence[TaskBarButton], screen_size: tuple[in
     screen = Image.new("RGB", screen_size, _BAR)
     with Image.open(io.BytesIO(page)) as picture:
         screen.paste(picture.convert("RGB"), (0, 0))
-    screen.paste(_picture(tuple(buttons), screen_size[0]), (0, screen_size[1] - HEIGHT))
+    screen.paste(_picture(tuple(buttons), screen_size[0]), (0, screen_size[1] - TASK_BAR_HEIGHT))
     output = io.BytesIO()
     screen.save(output, "PNG", compress_level=1)
     return output.getvalue()
@@ -93,7 +92,7 @@ def compose(page: bytes, buttons: Sequence[TaskBarButton], screen_size: tuple[in
 
 @functools.lru_cache(maxsize=64)
 def _picture(buttons: tuple[TaskBarButton, ...], width: int) -> Image.Image:
-    bar = Image.new("RGB", (width, HEIGHT), _BAR)
+    bar = Image.new("RGB", (width, TASK_BAR_HEIGHT), _BAR)
     draw = ImageDraw.Draw(bar)
     top = buttons[0].rectangle.top - 5 if buttons else 0
     for button in buttons:
@@ -102,7 +101,7 @@ def _picture(buttons: tuple[TaskBarButton, ...], width: int) -> Image.Image:
         draw.rounded_rectangle(box, 5, fill=_ACTIVE if button.active else _BUTTON)
         text = _fit(button.text, place.right - place.left - 16)
         left = place.left + (place.right - place.left - _text_width(text)) / 2
-        draw.text((left, HEIGHT / 2), text, fill=_TEXT, font=font(_FONT_SIZE), anchor="lm")
+        draw.text((left, TASK_BAR_HEIGHT / 2), text, fill=_TEXT, font=font(_FONT_SIZE), anchor="lm")
     return bar
 
 
