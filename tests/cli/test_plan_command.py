@@ -192,7 +192,17 @@ def test_a_small_pool_is_counted_exactly(run: Run, pool: Path) -> None:
     assert json.loads(run("plan", "--pool", pool, "--near-duplicates", "--json")[1])["composed"] == 2 * 3
     assert json.loads(run("plan", "--pool", pool, "--json")[1])["near_duplicates"] == 2
     account = json.loads(
-        run("plan", "--pool", pool, "--maximum-components", 2, "--near-duplicates", "--json")[1]
+        run(
+            "plan",
+            "--pool",
+            pool,
+            "--maximum-components",
+            2,
+            "--near-duplicates",
+            "--json",
+            "--set",
+            "composition.maximum_end_applications=2",
+        )[1]
     )
     assert account["composed"] == 5 * 5 - 3
     assert account["shortfalls"][0]["bottleneck"] == "text_path"
