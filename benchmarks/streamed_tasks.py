@@ -78,6 +78,7 @@ def stream(wanted: int, folder: Path) -> dict[str, float]:
         near_duplicate_share=1,
         subtask_share=1,
         pattern_share=1,
+        template_share=1,
         maximum_readers=SIZE,
         maximum_pastes=SIZE,
         maximum_ends=SIZE,

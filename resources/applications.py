@@ -217,6 +217,8 @@ class ExampleSubtask(SubtaskTemplate):
     """How people speak of it; without them it is told in the words of its instruction."""
     useless_for: tuple[str, ...] = ()
     """Applications and curated subtasks (`drawio.open_diagram`) that nobody wants to take what it makes, although they could."""
+    means: bool = False
+    """Whether nobody wants what it makes for itself, so that something else of a task must read it."""
     not_with: tuple[str, ...] = ()
     """Curated subtasks that nobody asks for beside it in one task, because either is enough."""
     subjects: tuple[str, ...] = ()
@@ -235,6 +237,7 @@ class ExampleSubtask(SubtaskTemplate):
                     "second_example",
                     "phrases",
                     "useless_for",
+                    "means",
                     "not_with",
                     "subjects",
                     "core",

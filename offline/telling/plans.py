@@ -125,12 +125,20 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
         at_last = any(graph.takes_away(number) for number in numbers)
         if current is not None and not current.wish and follows and not at_last and current.takes(text):
             current.clauses.append(text)
+            current.numbers |= numbers
             last |= numbers
         else:
             beside = follows and current is not None and not needed & newest
-            sentences.append(Sentence([text], follows=follows, beside=beside, at_last=at_last))
+            sentences.append(
+                Sentence([text], follows=follows, numbers=set(numbers), beside=beside, at_last=at_last)
+            )
             last = set(numbers)
         newest = set(numbers)
+    for position, sentence in enumerate(sentences):
+        before = set().union(*(item.numbers for item in sentences[:position]))
+        sentence.joins = any(
+            link.consumer in sentence.numbers and link.producer in before for link in graph.links
+        )
 
 
 def _add_purpose(sentences: Sequence[Sentence], told: Sequence[Teller], random: Random) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Literal
 
@@ -30,6 +30,10 @@ class Sentence:
     """Whether they say what is wanted, not what to do."""
     follows: bool = False
     """Whether the first needs what the sentence before gives."""
+    numbers: set[int] = field(default_factory=set)
+    """The subtasks that it tells."""
+    joins: bool = False
+    """Whether something in it needs what came before, though not the first clause."""
     beside: bool = False
     """Whether other work of the sentence before needs as little of it as it needs of that, so that "then" would mislead."""
     afterwards: bool = False
@@ -98,15 +102,18 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
         elif sentence.afterwards:
             texts.append(_ended(f"After that, {words}", "."))
         else:
+            if sentence.joins and not sentence.follows:
+                texts.append(_ended(f"Then {words.replace(', then ', ', and ')}", "."))
+                continue
             opening = following if sentence.follows and not sentence.beside else apart
             texts.append(_ended((opening.pop() if opening else "") + words, "."))
     return " ".join(texts) + (random.choice(_THANKS) if voice == "polite" else "")
 
 
 def _is_winding(clause: str) -> bool:
-    """Whether a clause has a conjunction or a comma of its own."""
+    """Whether a clause has a conjunction, a comma or an infinitive of its own, to which what follows could belong."""
     outside = _INSIDE.sub("", clause)
-    return " and " in outside or ", " in outside
+    return " and " in outside or ", " in outside or " to write " in outside
 
 
 def _ended(words: str, end: str) -> str:

@@ -313,7 +313,7 @@ def _draw_common(seed: int) -> dict[str, str]:
     drawn |= {name[0].lower() + name[1:]: value.lower() for name, value in list(drawn.items())}
     for number, value in enumerate(random.sample(range(11, 99), _NUMBERS), start=1):
         drawn[f"n{number}"] = str(value)
-    for number, value in enumerate(random.sample(range(320, 48000), _NUMBERS), start=1):
+    for number, value in enumerate(random.sample(range(320, 9800), _NUMBERS), start=1):
         drawn[f"price{number}"] = f"{value / 100:.2f}"
     return drawn
 

@@ -65,6 +65,24 @@ class Patterns:
         self._taken[templates] += 1
 
 
+class Templates:
+    """How often each subtask was taken, whatever its values, and whether it may be taken again."""
+
+    def __init__(self, share: float, wanted: int) -> None:
+        """No subtask in more than `share` of the `wanted` tasks; twenty tasks are always allowed."""
+        self._most = max(_ALWAYS_ALLOWED, int(share * wanted))
+        self._taken: Counter[int] = Counter()
+
+    def used_up(self, templates: tuple[int, ...]) -> bool:
+        """Whether one of the subtasks has had its share."""
+        return any(self._taken[template] >= self._most for template in templates)
+
+    def add(self, templates: tuple[int, ...]) -> set[int]:
+        """Count the subtasks of a set as taken; returns those that have had their share now."""
+        self._taken.update(set(templates))
+        return {template for template in templates if self._taken[template] >= self._most}
+
+
 class Shares:
     """How often each bound subtask was taken, and whether it may be taken again."""
 

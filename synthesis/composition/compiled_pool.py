@@ -194,7 +194,15 @@ def compile_pool(
     for instance in instances:
         for source in bits(instance.sources):
             compiled.feeds[source] |= 1 << instance.number
-    compiled.readers = [_readers(instance, instances, compiled.feeds) for instance in instances]
+    compiled.readers = [
+        _readers(
+            instance,
+            instances,
+            compiled.feeds,
+            wanted=sense is None or instance.node.subtask_id not in sense.means,
+        )
+        for instance in instances
+    ]
     for node in nodes:
         neutral = instance_id(node.subtask_id, node.parameters) if node.world else node.instance_id
         compiled.originals.append(alike[neutral] & -alike[neutral])
@@ -283,9 +291,18 @@ def _revised(node: BoundSubtask) -> set[Resource]:
     }
 
 
-def _readers(instance: Instance, instances: Sequence[Instance], feeds: Sequence[int]) -> tuple[int, ...]:
-    """For each output of an instance that is a means and no end, the instances that read it."""
-    means = {resource for resource in instance.node.outputs if resource.is_transient}
+def _readers(
+    instance: Instance, instances: Sequence[Instance], feeds: Sequence[int], *, wanted: bool
+) -> tuple[int, ...]:
+    """For each output of an instance that is a means and no end, the instances that read it.
+
+    Unless they are `wanted` for themselves, its files and records are means too.
+    """
+    means = {
+        resource
+        for resource in instance.node.outputs
+        if resource.is_transient or (not wanted and resource.slot is None)
+    }
     found = []
     for resource in sorted(means, key=str):
         mask = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from resources.dimensions import Cell
 from synthesis.composition.building import TaskBuilder, describe_clash
-from synthesis.composition.choice import Neighbours, Patterns, Shares
+from synthesis.composition.choice import Neighbours, Patterns, Shares, Templates
 from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.demand import demand_of
 from synthesis.composition.enumeration import Limits, all_cells
@@ -73,6 +73,7 @@ class Composer:
         even = request.wanted * request.maximum_size / max(1, len(set(pool.originals)))
         self._shares = Shares(request.subtask_share, request.wanted, even)
         self._patterns = Patterns(request.pattern_share, request.wanted)
+        self._templates = Templates(request.template_share, request.wanted)
         self._near_duplicates = 0
         self._over_share = 0
         self._in_vain: Counter[Cell] = Counter()
@@ -144,8 +145,11 @@ class Composer:
                 bound = self._pool.bound_subtasks(members)
                 self._neighbours.add(bound)
                 self._shares.add(bound)
-                if self._request.pattern_share < 1:
-                    self._patterns.add(self._pool.pattern(members))
+                pattern = self._pool.pattern(members)
+                self._patterns.add(pattern)
+                used_up = self._templates.add(pattern)
+                if used_up:
+                    self._supply.retire(used_up)
                 self._demand.take(cell)
                 self._per_cell[cell] += 1
                 yield Selection(members, graph, cell, intent)
@@ -154,8 +158,11 @@ class Composer:
                     break
 
     def _is_common(self, members: int) -> bool:
-        """Whether enough tasks are made of the same subtasks with other values."""
-        return self._request.pattern_share < 1 and self._patterns.used_up(self._pool.pattern(members))
+        """Whether enough tasks are made of the same subtasks with other values, or with one of them."""
+        if self._request.pattern_share == self._request.template_share == 1:
+            return False
+        pattern = self._pool.pattern(members)
+        return self._patterns.used_up(pattern) or self._templates.used_up(pattern)
 
     def _intent_of(self, graph: TaskGraph, number: int) -> Intent | None:
         """The intent whose end products are those of the graph, or the one it was found for if that names none."""

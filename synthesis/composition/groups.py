@@ -92,6 +92,8 @@ class Paths:
         self._intents = intents
         self._walks: dict[int, list[dict[int, int]]] = {}
         self._used: Counter[int] = Counter()
+        self.excluded = 0
+        """Instances that are in no further group."""
 
     def group(self, cell: Cell, generator: random.Random, *, repeats: bool) -> tuple[list[int], int]:
         """A group around a dependency path as deep as `cell` wants, empty when the pool has no such path.
@@ -104,6 +106,7 @@ class Paths:
         allowed = _allowed_instances(
             pool, self._ranges.within(_CATEGORIES, level_in(cell, "application_categories"))[1], generator
         )
+        allowed &= ~self.excluded
         low, high = self._ranges.within(_DEPTH, level_in(cell, "depth"))
         length = generator.randint(max(1, low), max(1, low, min(high, low + 1)))
         path = self.draw(allowed, length, generator, repeats=repeats)

@@ -19,6 +19,8 @@ class Sense:
     """By subtask: parameters that may take any new value."""
     useless_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By subtask: applications and subtasks that nobody wants to take what it makes."""
+    means: frozenset[str] = frozenset()
+    """Subtasks whose files and records nobody wants for themselves."""
     not_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By subtask: others that nobody asks for beside it."""
     subjects: Mapping[str, str] = field(default_factory=dict)
@@ -34,6 +36,12 @@ class Sense:
                 for name, application in applications.items()
                 for example in application.example_subtasks
             },
+            means=frozenset(
+                f"{name}.{example.name}"
+                for name, application in applications.items()
+                for example in application.example_subtasks
+                if example.means
+            ),
             not_with={
                 f"{name}.{example.name}": example.not_with
                 for name, application in applications.items()

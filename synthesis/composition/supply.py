@@ -19,6 +19,8 @@ from taskgraph.records.task import Intent
 _VISITS_WITHOUT_FRUIT = 3
 _PATHS_WITHOUT_FRUIT = 8
 _THOROUGH_PATHS = 16
+_INSTANCES_PER_PATH = 20
+"""Of a large pool, more paths are tried in vain before a cell counts as dry."""
 _INTENTS_PER_PORTION = 32
 _FEW_INTENTS = 100
 _KEPT = 24
@@ -104,12 +106,20 @@ class Supply:
         self._thorough: set[Cell] = set()
         self.found: set[int] = set()
         """Every set that was ever in store."""
+        self._retired = 0
+        self._thorough_paths = max(_THOROUGH_PATHS, len(pool.instances) // _INSTANCES_PER_PATH)
         self.examined = 0
         self.reached: set[Cell] = set()
 
     def filled_cells(self) -> Set[Cell]:
         """Cells with something in store."""
         return self._stores.keys()
+
+    def retire(self, templates: Set[int]) -> None:
+        """Look for no further sets with these subtasks."""
+        for template in templates:
+            self._retired |= self._pool.siblings[template]
+        self._paths.excluded = self._retired
 
     def taken_from(self, cell: Cell) -> Iterator[tuple[int, int]]:
         """Take sets of `cell` out of the store one by one, each with the number of its intent or `NO_INTENT`."""
@@ -211,7 +221,7 @@ class Supply:
         for cell in sorted(targets):
             misses = self._misses.get(cell, 0)
             thorough = cell in self._thorough
-            if misses >= (_THOROUGH_PATHS if thorough else _PATHS_WITHOUT_FRUIT):
+            if misses >= (self._thorough_paths if thorough else _PATHS_WITHOUT_FRUIT):
                 continue
             worked = True
             repeats = misses >= _PATHS_WITHOUT_FRUIT // 2 and (thorough or cell not in self.reached)
@@ -225,6 +235,8 @@ class Supply:
         self, group: Sequence[int], intent: int, targets: frozenset[Cell], first: int = 0, budget: int = 0
     ) -> tuple[dict[Cell, int], set[Cell]]:
         """Put the new closed sets of a group in store; returns how many each cell got, and the cells reached."""
+        if self._retired:
+            group = [number for number in group if not self._retired >> number & 1]
         enumeration = Enumeration(self._pool, group, self._limits, targets, self._generator, first=first)
         harvest = enumeration.run(keep=self._keep, budget=budget or self._budget, known=self.found)
         self.examined += harvest.examined

@@ -23,6 +23,7 @@ def composed(pool: Pool, **wishes: Any) -> tuple[list[Task], CompositionAccount]
     unbounded = {
         "near_duplicate_share": 1,
         "pattern_share": 1,
+        "template_share": 1,
         "maximum_pastes": MAXIMUM_SUBTASKS,
         "maximum_ends": MAXIMUM_SUBTASKS,
         "maximum_end_applications": MAXIMUM_SUBTASKS,
