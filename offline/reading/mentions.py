@@ -126,6 +126,7 @@ class Mentions:
             if self.is_called(plain, thing.value):
                 continue
             called = [category.again, f"that {category.again.removeprefix('the ')}", *_PRONOUNS]
+            called += ["that file"] if self.book.is_file(thing.category) else []
             if not thing.value:
                 called += [category.named, category.again]
             if plain.endswith(tuple(item.casefold() for item in called if item)) or self._product_in(

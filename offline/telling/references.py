@@ -59,11 +59,9 @@ class Discourse:
             return self.named(entity)
         if not self.is_ambiguous(entity):
             return again
-        return (
-            f"that {again.removeprefix('the ')}"
-            if since == 0 and again.startswith("the ")
-            else self.named(entity)
-        )
+        if since or not again.startswith("the "):
+            return self.named(entity)
+        return "that file" if self.book.is_file(entity[0]) else f"that {again.removeprefix('the ')}"
 
     def _mentioned_since(self, entity: Entity) -> int:
         """How many other files were mentioned after a file, or other things after another thing."""
