@@ -103,7 +103,7 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             texts.append(_ended(f"After that, {words}", "."))
         else:
             if sentence.joins and not sentence.follows:
-                texts.append(_ended(f"Then {words.replace(', then ', ', and ')}", "."))
+                texts.append(_ended(f"Also {words}", "."))
                 continue
             opening = following if sentence.follows and not sentence.beside else apart
             texts.append(_ended((opening.pop() if opening else "") + words, "."))
