@@ -17,9 +17,9 @@ from benchmarks.run import Figure
 from benchmarks.synthetic_pool import synthetic_pool
 from resources.reading.catalog import load_capabilities
 from synthesis.composition.building import TaskBuilder
-from synthesis.composition.compiled_pool import compile_pool
 from synthesis.composition.composer import Composer
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.compiled_pool import compile_pool
 from synthesis.composition.request import CompositionRequest
 from taskgraph.measures.bitmasks import bits
 from taskgraph.measures.coherency import maximum_coherency

@@ -13,8 +13,8 @@ from flows.errors import CommandError
 from flows.settings import Settings, describe_problems
 from resources.capability_presets import CapabilityPreset
 from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE, LEVELS, Dimension
-from synthesis.composition.binding import bind_pool, fixtures_at_reset
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
 from synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
 from taskgraph.measures.capabilities import constraint_of
 from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges

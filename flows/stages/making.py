@@ -25,10 +25,10 @@ from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.reading.catalog_links import fixtures_of
 from resources.scenarios import scenario_of
 from resources.translation import applications_in, worlds_of
-from synthesis.composition.compiled_pool import fixture_key
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.compiled_pool import fixture_key
+from synthesis.composition.pool.sense import Sense
 from synthesis.composition.request import CompositionAccount, CompositionResult
-from synthesis.composition.sense import Sense
 from synthesis.cross_verification.verified_instances import instances_in_worlds
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.intents.intents import PooledSubtask, extract_intents

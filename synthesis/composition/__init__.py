@@ -1,10 +1,8 @@
 """Task graphs with controlled complexity, without a model.
 
 composition                        the entry; `request` says what is asked and answered
-binding, pool_instances, compiled_pool
-                                   bound instances of a pool, then as numbers and bitmasks
+pool                               the shelf of bound instances, and what makes no sense together
 groups, enumeration                what is worth enumerating, and all closed sets of it; `width_matching` measures their width
-sense, exclusions                  what nobody would ask for together
 supply, variety, choice            sets in store by cell, and which of them become tasks
 demand                             what is still wanted
 composer                           fills the demand from the supply

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from resources.dimensions import Cell
 from synthesis.composition.building import TaskBuilder, describe_clash
 from synthesis.composition.choice import Neighbours, Patterns, Shares, Templates
-from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.demand import demand_of
 from synthesis.composition.enumeration import Limits, all_cells
+from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.reasons import shortfalls_of
 from synthesis.composition.request import CompositionAccount, CompositionRequest, Shortfall
 from synthesis.composition.supply import Supply

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 
 from resources.capability_presets import Capability
 from synthesis.composition.building import TaskBuilder
-from synthesis.composition.compiled_pool import Fixtures, compile_pool
 from synthesis.composition.composer import Composer
+from synthesis.composition.pool.compiled_pool import Fixtures, compile_pool
+from synthesis.composition.pool.sense import Sense
 from synthesis.composition.request import CompositionRequest, CompositionResult
-from synthesis.composition.sense import Sense
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent

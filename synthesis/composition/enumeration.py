@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell, by_measure
-from synthesis.composition.compiled_pool import CompiledPool
+from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.width_matching import enlarged
 from taskgraph.measures.bitmasks import bits

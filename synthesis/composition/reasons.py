@@ -16,10 +16,10 @@ from resources.dimensions import (
     by_measure,
     level_in,
 )
-from synthesis.composition.compiled_pool import CompiledPool
 from synthesis.composition.demand import Missing
 from synthesis.composition.enumeration import Limits
 from synthesis.composition.groups import Paths
+from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest, Shortfall
 from taskgraph.measures.bitmasks import bits
 from taskgraph.measures.cells import contradiction_in, possible_cells

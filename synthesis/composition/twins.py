@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain as joined
 from itertools import islice
 
-from synthesis.composition.compiled_pool import CompiledPool
+from synthesis.composition.pool.compiled_pool import CompiledPool
 from taskgraph.measures.bitmasks import bits, mask_of
 from taskgraph.measures.interference import successful_table, threats_of
 from taskgraph.records.graph import TaskGraph

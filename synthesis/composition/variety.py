@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from synthesis.composition.compiled_pool import CompiledPool
+from synthesis.composition.pool.compiled_pool import CompiledPool
 from taskgraph.measures.bitmasks import bits
 
 _ALONE = 2.0

@@ -19,10 +19,10 @@ from prompts.inputs import (
 )
 from prompts.replies import DependencyJudgeReply
 from resources.reading.catalog import load_applications, load_resource_categories
-from synthesis.composition.binding import bind_pool, fixtures_at_reset
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
+from synthesis.composition.pool.sense import Sense
 from synthesis.composition.request import CompositionRequest
-from synthesis.composition.sense import Sense
 from synthesis.instructions.instructions import in_order, numbered, resource_links
 from synthesis.instructions.literal_checks import goal_problems, literal_problems
 from synthesis.validation.validation import compare_orders

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from resources.dimensions import MAXIMUM_SUBTASKS
-from synthesis.composition.compiled_pool import Fixtures
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.compiled_pool import Fixtures
 from synthesis.composition.request import CompositionAccount, CompositionRequest
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent, Task

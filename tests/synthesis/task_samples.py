@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from synthesis.composition.binding import fixtures_at_reset
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.binding import fixtures_at_reset
 from synthesis.composition.request import CompositionRequest
 from synthesis.intents.intents import PooledSubtask
 from taskgraph.records.subtask import Subtask

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from resources.applications import ResourceDeclaration
 from resources.instances import Resource, bind_resource
 from resources.reading.catalog import load_resource_categories
-from synthesis.composition.binding import bind_pool
-from synthesis.composition.compiled_pool import compile_pool
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.binding import bind_pool
+from synthesis.composition.pool.compiled_pool import compile_pool
 from synthesis.composition.request import CompositionRequest
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from tests.taskgraph.small_graphs import clipboard, file, node

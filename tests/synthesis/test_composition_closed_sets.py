@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from resources.categories import ResourceKind
-from synthesis.composition.compiled_pool import Fixtures
+from synthesis.composition.pool.compiled_pool import Fixtures
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
 from tests.synthesis.compositions import Pool, chain_pool, composed

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from synthesis.composition.compiled_pool import Fixtures
+from synthesis.composition.pool.compiled_pool import Fixtures
 from taskgraph.errors import GraphInvalidError
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask

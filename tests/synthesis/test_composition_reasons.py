@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from synthesis.composition.building import TaskBuilder
-from synthesis.composition.compiled_pool import compile_pool
 from synthesis.composition.composer import Composer
+from synthesis.composition.pool.compiled_pool import compile_pool
 from synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
 from taskgraph.errors import GraphTooLargeError
 from taskgraph.measures.interference import Orders

@@ -1,8 +1,8 @@
 """What nobody would ask for together is in no task."""
 
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.sense import Sense
 from synthesis.composition.request import CompositionRequest
-from synthesis.composition.sense import Sense
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
 from tests.synthesis.compositions import composed

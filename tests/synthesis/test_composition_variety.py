@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from math import comb
 
-from synthesis.composition.compiled_pool import CompiledPool, compile_pool
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.compiled_pool import CompiledPool, compile_pool
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.variety import Store, Variety
 from taskgraph.measures.bitmasks import mask_of

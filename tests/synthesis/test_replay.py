@@ -5,8 +5,8 @@ import pytest
 from environments.agent import Decision
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.categories import ResourceKind
-from synthesis.composition.binding import fixtures_at_reset
 from synthesis.composition.composition import compose
+from synthesis.composition.pool.binding import fixtures_at_reset
 from synthesis.composition.request import CompositionRequest
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.errors import StageInputInvalidError

@@ -10,7 +10,7 @@ from resources.categories import ResourceCategory
 from resources.errors import UnknownCatalogEntryError
 from resources.instances import Resource
 from resources.reading.catalog_links import fixtures_of
-from synthesis.composition.compiled_pool import Fixtures
+from synthesis.composition.pool.compiled_pool import Fixtures
 from taskgraph.errors import ParameterInvalidError
 from taskgraph.records.subtask import BoundSubtask, Subtask
 

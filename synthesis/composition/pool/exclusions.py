@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from resources.categories import ResourceKind
 from resources.instances import Resource
-from synthesis.composition.pool_instances import Instance
-from synthesis.composition.sense import Sense
+from synthesis.composition.pool.instances import Instance
+from synthesis.composition.pool.sense import Sense
 from taskgraph.measures.bitmasks import bits
 from taskgraph.records.subtask import BoundSubtask
 

@@ -9,9 +9,9 @@ from itertools import product
 from operator import or_
 
 from resources.instances import Resource
-from synthesis.composition.exclusions import sensible
-from synthesis.composition.pool_instances import Instance, Need
-from synthesis.composition.sense import Sense
+from synthesis.composition.pool.exclusions import sensible
+from synthesis.composition.pool.instances import Instance, Need
+from synthesis.composition.pool.sense import Sense
 from taskgraph.measures.bitmasks import bits
 from taskgraph.records.subtask import BoundSubtask, instance_id
 

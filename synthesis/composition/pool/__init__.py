@@ -1,0 +1,8 @@
+"""What composition composes of: bound subtasks, numbered, with who feeds and who excludes whom.
+
+binding             subtasks bound to their parameter sets, and what exists at reset
+instances           a bound subtask with what composition needs to know of it
+compiled_pool       the whole pool as numbers and bitmasks
+sense               what the catalogue says of subtasks that nobody would ask for together
+exclusions          which instances are kept out of one task
+"""
