@@ -9,7 +9,7 @@ from evaluators_api.state.effects import file_changes
 from evaluators_api.state.nodes import Node, Span
 from evaluators_api.state.reading import all_formats, finished, read
 from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.evidence import Evidence
 
 _SHOWN = 40
 _Address = tuple[str, ...]
@@ -70,7 +70,7 @@ def _new_values(
 ) -> Iterator[tuple[str, str, str, dict[_Address, Node]]]:
     """Each changed file with its format, its text, and the values that `wanted` left in it, in the order of the text."""
     for path in dict.fromkeys(effect.container for effect in wanted if effect.area == "file"):
-        old, new = _file(start, path), _file(end, path)
+        old, new = start.file(path), end.file(path)
         if new is None or new.text is None or new.truncated:
             continue
         name, changes = file_changes(old, new)
@@ -112,7 +112,7 @@ def _only_order(tree: Node, one: _Address, two: _Address) -> bool:
 
 
 def _added_records(start: Evidence, end: Evidence, path: str) -> Iterator[tuple[_Address, Node]]:
-    for change in file_changes(_file(start, path), _file(end, path))[1]:
+    for change in file_changes(start.file(path), end.file(path))[1]:
         if (
             change.kind == "added"
             and change.after is not None
@@ -156,7 +156,3 @@ def _overlap(one: Span, two: Span) -> bool:
 def _told(node: Node) -> str:
     content = node.content()
     return repr(content if len(content) <= _SHOWN else f"{content[:_SHOWN]}…")
-
-
-def _file(evidence: Evidence, path: str) -> FileState | None:
-    return next((file for file in evidence.files if file.path == path), None)

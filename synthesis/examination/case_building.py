@@ -14,6 +14,7 @@ from synthesis.examination.genuine_variants import genuine_variants
 from synthesis.examination.other_work import (
     other_subtasks,
     recordings_with_other_parameters,
+    typed_over,
     wrong_parameters,
 )
 from synthesis.examination.subject import Subject, subject_of
@@ -44,6 +45,7 @@ def build_cases(
         *unfinished_work(subject),
         *wrong_parameters(subject, other_parameter_sets),
         *recordings_with_other_parameters(subject, finished),
+        *typed_over(subject, finished),
         *other_subtasks(subject, finished),
         *counterfeits(subject, _values_elsewhere(subject, finished)),
         *genuine_variants(subject, finished),

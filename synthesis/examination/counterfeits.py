@@ -6,6 +6,7 @@ somewhere else, or something beside it lost. Every essential change is treated b
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -34,9 +35,10 @@ _LEAD = 12
 _OTHER = "zq7"
 _DRAWING = "drawing"
 _SHAPES = re.compile(
-    r"\b(?:(rectangle|ellipse|circle|diamond|triangle)|(?!(?:a|any|the|this|another|one|no)\b)(\w+) shape)\b",
+    r"\b(?:(rectangle|ellipse|circle|diamond|triangle|hexagon|cylinder)|(note|card|callout|cube|cloud) shape)\b",
     re.IGNORECASE,
 )
+_LAYOUTS = re.compile(r"\b(?:compact|formatted|indented|on (?:a single|one) line)\b", re.IGNORECASE)
 _AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECASE)
 
 
@@ -47,6 +49,7 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
     yield from _spread(tuple(_wrong_places(subject)))
     yield from _spread(tuple(_mixed(subject)))
     yield from _other_shape(subject)
+    yield from _other_layout(subject)
     yield from other_content_given(subject)
     yield from _losses(subject)
     yield from _beside(subject)
@@ -148,6 +151,27 @@ def _other_shape(subject: Subject) -> Iterator[Case]:
             text = f"something else than the {word} was drawn, and what the screen says is the same"
             evidence = subject.end.model_copy(update={"inputs": ()})
             yield Case("wrong_value", text, subject.positive.parameters, evidence, subject.start)
+
+
+def _other_layout(subject: Subject) -> Iterator[Case]:
+    """The right data in the wrong layout, where the instruction asks for a certain one."""
+    for effect in subject.guarded if _LAYOUTS.search(subject.positive.instruction) else ():
+        file = subject.end.file(effect.container) if effect.area == "file" else None
+        text = subject.end.clipboard.text if effect.area == "clipboard" else file and file.text
+        other = _laid_out(text or "") if effect.address in ((), ("text",)) else None
+        evidence = None if other is None else replaced(subject.start, subject.end, effect, other)
+        if evidence is not None:
+            told = f"{_where(effect)} holds the right data, but with other line breaks and indentation"
+            yield _case(subject, "wrong_value", effect, told, evidence)
+
+
+def _laid_out(text: str) -> str | None:
+    """JSON with line breaks where it has none, and without where it has some."""
+    try:
+        data: object = json.loads(text)
+    except ValueError:
+        return None
+    return json.dumps(data, ensure_ascii=False, indent=None if "\n" in text.strip() else 4)
 
 
 def _mixed(subject: Subject) -> Iterator[Case]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
 from evaluators_api.state.editing import undone, with_text
 from evaluators_api.state.effects import shown_controls
@@ -14,10 +14,12 @@ from synthesis.examination.given_otherwise import given_otherwise
 from synthesis.examination.subject import Subject
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
+from taskgraph.text_folding import fold_text
 
 _MOST_INCIDENTAL = 6
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _SHORTEST_CONTENT = 4
+_WORDS_OF_A_MESSAGE = 3
 _OTHER_CONTENT = "Quite another note, zq7"
 _MESSAGES = frozenset({"Text", "Heading", "Custom", "Image", "ProgressBar"})
 """Types of controls that only say something; a message can be gone by the time somebody looks."""
@@ -99,9 +101,11 @@ def _without_messages(subject: Subject) -> Iterator[Case]:
 
 
 def _seen_again(subject: Subject) -> Iterator[Case]:
-    """The page after it was loaded anew, where rows, switches or fields tell what was done: what it said once is not said again."""
-    lasting = _state_on_screen(subject)
-    if not lasting or not _same_page(subject):
+    """The page after it was loaded anew: what rows, switches or fields tell is still there, what it said once is not said again.
+
+    Where there is no more than a message, nothing tells the work from none, and no function can accept this and reject that.
+    """
+    if not _same_page(subject) or not (_state_on_screen(subject) or _told_by_address(subject)):
         return
     said = {
         effect.address
@@ -145,6 +149,17 @@ def _state_on_screen(subject: Subject) -> bool:
         for evidence in (subject.start, subject.end)
     ]
     return any(rows[0].get(row, text) != text for row, text in rows[1].items())
+
+
+def _told_by_address(subject: Subject) -> bool:
+    """Whether a text that is shown now stands in the address as well: a message, which is gone with the next address."""
+    query = fold_text(unquote_plus(urlsplit(subject.end.url).query))
+    said = [
+        effect.address[-1]
+        for effect in subject.shown
+        if effect.area == "screen" and effect.kind == "added" and effect.address[0] in _MESSAGES
+    ]
+    return any(len(text.split()) >= _WORDS_OF_A_MESSAGE and fold_text(text) in query for text in said)
 
 
 def _same_page(subject: Subject) -> bool:

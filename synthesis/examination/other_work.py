@@ -16,12 +16,14 @@ from synthesis.evaluation_functions.origins import origins
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
 from synthesis.examination.subject import Subject
+from taskgraph.records.interaction import Control
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_OTHER_SUBTASKS = 8
 _MOST_PARAMETER_SETS = 6
 _SHORTEST_SHOWN = 3
 _LONGEST_ENTRY = 65_536
+_FIELD = "Edit"
 _NAMED = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
@@ -144,6 +146,34 @@ def recordings_with_other_parameters(subject: Subject, others: Sequence[Trajecto
                 other.initial_evidence,
                 excusable=True,
             )
+
+
+def typed_over(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
+    """The same subtask done with other values, over which these were only typed: what came of the others is still shown."""
+    own = subject.positive
+    for other in others:
+        if other.subtask_id != own.subtask_id or other.parameters == own.parameters or subject.essential:
+            continue
+        meant = {value: own.parameters.get(name, value) for name, value in other.parameters.items()}
+        shown = tuple(
+            control.model_copy(update={"value": meant[control.value.strip()]})
+            if control.control_type == _FIELD and control.value.strip() in meant
+            else control
+            for control in other.final_evidence.controls
+        )
+        if shown != other.final_evidence.controls and _said(shown) != _said(subject.end.controls):
+            yield Case(
+                "wrong_value",
+                f"the same was done for {_values(other.parameters)}, and {_values(own.parameters)} was only typed over it",
+                own.parameters,
+                other.final_evidence.model_copy(update={"controls": shown}),
+                other.initial_evidence,
+            )
+
+
+def _said(controls: Sequence[Control]) -> set[str]:
+    """What is shown outside of fields."""
+    return {control.text for control in controls if control.control_type != _FIELD}
 
 
 def other_subtasks(subject: Subject, others: Sequence[Trajectory]) -> Iterator[Case]:
