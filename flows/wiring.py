@@ -33,7 +33,7 @@ from resources.applications import Application
 from resources.categories import ResourceCategory
 from resources.errors import ExitCode, UnknownCatalogEntryError
 from resources.reading.catalog import load_applications, load_resource_categories
-from resources.translation import WorldlyApplications
+from resources.translation import WorldlyApplications, world_records
 from synthesis.ports import Models
 from taskgraph.records.model_calls import ModelRole
 from taskgraph.records.provenance import Provenance
@@ -104,6 +104,7 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
             status, message = "failed", ""
             try:
                 with termination_in_order(), run.progress:
+                    await run.recorder.record(*world_records(run.applications), replace=True)
                     yield run
                 status = "completed"
             except BudgetExhaustedError as error:

@@ -138,9 +138,20 @@ class WorldlyApplications(Mapping[str, Application]):
     """Applications by name, in the first world; `applications_in` gives them in others."""
 
     def __init__(
-        self, applications: Mapping[str, Application], worlds: Collection[str], extra: Path | None = None
+        self,
+        applications: Mapping[str, Application],
+        worlds: Collection[str],
+        extra: Path | None = None,
+        known: Mapping[str, World] | None = None,
     ) -> None:
-        """The applications, and the worlds that are in use beside the first; `extra` is a user's catalogue folder.
+        """The applications, and the worlds that are in use beside the first.
+
+        Args:
+            applications: the applications in the first world.
+            worlds: names of the worlds in use.
+            extra: a user's catalogue folder, which may have further kinds.
+            known: worlds by name that need not be drawn anew, such as those kept with a dataset; together with the
+                first one, to whose words they correspond.
 
         Raises:
             UnknownCatalogEntryError: there is no such world.
@@ -148,6 +159,7 @@ class WorldlyApplications(Mapping[str, Application]):
         """
         self._applications = dict(applications)
         self._extra = extra
+        self._known = known or {}
         self._translations: dict[str, Translation] = {}
         self._in_world: dict[str, dict[str, Application]] = {FIRST_WORLD: self._applications}
         self.worlds = (FIRST_WORLD, *dict.fromkeys(worlds))
@@ -190,9 +202,26 @@ class WorldlyApplications(Mapping[str, Application]):
 
     def _translation(self, world: str) -> Translation:
         if world not in self._translations:
-            first = load_world(FIRST_WORLD, self._extra)
-            self._translations[world] = Translation(first, load_world(world, self._extra))
+            self._translations[world] = Translation(*self._pair(world))
         return self._translations[world]
+
+    def _pair(self, world: str) -> tuple[World, World]:
+        """The first world and `world`, both kept or both drawn: they name the same things."""
+        if world in self._known and FIRST_WORLD in self._known:
+            return self._known[FIRST_WORLD], self._known[world]
+        return load_world(FIRST_WORLD, self._extra), load_world(world, self._extra)
+
+    def records(self) -> tuple[World, ...]:
+        """The worlds in use, the first one too, to be kept with a dataset; nothing where only the first is in use."""
+        if len(self.worlds) == 1:
+            return ()
+        first, _ = self._pair(self.worlds[1])
+        return (first, *(self._pair(name)[1] for name in self.worlds[1:]))
+
+
+def world_records(applications: Mapping[str, Application]) -> tuple[World, ...]:
+    """The worlds in use with `applications`, the first one too; nothing where only the first is in use."""
+    return applications.records() if isinstance(applications, WorldlyApplications) else ()
 
 
 def applications_in(applications: Mapping[str, Application], world: str) -> Mapping[str, Application]:

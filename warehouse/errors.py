@@ -11,6 +11,7 @@ WarehouseError
 ├── UnknownQueryError          no named query of that name (names the known ones)
 ├── VersionError               unknown or already taken dataset version
 ├── ScreenshotMissingError     a picture is asked for that was never stored
+├── ReviewInvalidError         a person's review that contradicts itself or lacks something
 ├── SelectionInvalidError      a selection that names unknown things or asks for the impossible
 ├── ExportRefusedError         an export that cannot be made as asked
 ├── InexpressibleError         a task that an export's format cannot say; becomes a refused task with this reason
@@ -73,6 +74,10 @@ class VersionError(WarehouseError):
 
 class ScreenshotMissingError(WarehouseError):
     """No picture is stored under the hash."""
+
+
+class ReviewInvalidError(WarehouseError):
+    """A person's review that contradicts itself or lacks something; it was not stored."""
 
 
 class SelectionInvalidError(WarehouseError):

@@ -17,6 +17,7 @@ import pyarrow as pa
 from resources.applications import Application
 from resources.dimensions import TABLE
 from resources.record import Record
+from resources.worlds import World
 from taskgraph.records.agent_run import AgentRun
 from taskgraph.records.criticism import Criticism
 from taskgraph.records.effect import PerformanceEffects
@@ -27,6 +28,7 @@ from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.judged_outcome import JudgedOutcome
 from taskgraph.records.order_fact import OrderFact
 from taskgraph.records.provenance import Provenance
+from taskgraph.records.review import Review
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
@@ -88,6 +90,8 @@ class Table:
     """Fields whose columns get another name, because theirs is a word of SQL."""
     extra: tuple[ExtraColumn, ...] = ()
     """Columns beyond the record's fields; they stand first."""
+    empty_key: bool = False
+    """Whether a key may be empty text, as the name of the first world is."""
 
     @cached_property
     def fields(self) -> tuple[FieldCodec, ...]:
@@ -140,6 +144,13 @@ def _made(
 
 TABLES: tuple[Table, ...] = (
     Table("applications", ("name",), "An application of the catalogue, as a run used it.", Application),
+    Table(
+        "worlds",
+        ("name",),
+        "Starting data over all applications, as a run used it; the first world, whose name is empty, stands among them.",
+        World,
+        empty_key=True,
+    ),
     Table(
         "seen_screens",
         ("screen_id",),
@@ -235,6 +246,12 @@ TABLES: tuple[Table, ...] = (
         "What a critic that had no part in making a task thinks of it: three scores from 1 to 5, each with a reason.",
         Criticism,
         _made(),
+    ),
+    Table(
+        "reviews",
+        ("review_id",),
+        "A person's verdict on a task; rows are only added, and the view `latest_reviews` has those that count.",
+        Review,
     ),
     Table(
         "order_facts",

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from resources.record import Record
+from taskgraph.measures.acceptance_rates import Rate, rate
 from taskgraph.measures.critic_scores import CriticReport, critic_report
 from taskgraph.measures.judge_rates import JudgeReport, judge_report
 from taskgraph.measures.variety_figures import VarietyFigures, largest_share, variety_of
 from taskgraph.records.criticism import Criticism
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.task import Validation
+from warehouse.queries import named_query
 from warehouse.store import Warehouse
 
 JUDGE_UNKNOWN = "not known: no spoilt instruction was given to it"
 """What is said where nothing was spoilt."""
 CRITIC_ABSENT = "none: no model plays this role, and rules cannot"
 """What is said where no task was scored."""
+REVIEWS_UNKNOWN = "not known: nobody has reviewed one"
+"""What is said where no person has judged a task."""
 _MADE = "status = 'validated'"
 _SHARES = {
     "application": f"SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks WHERE {_MADE}) GROUP BY ALL",
@@ -38,6 +42,35 @@ class LargestShare(Record):
     """Its share."""
 
 
+class Agreement(Record):
+    """How far people agree beyond chance."""
+
+    measure: str
+    """Cohen's kappa, Fleiss' kappa."""
+    value: float
+    """1 is full agreement, 0 what chance gives."""
+    low: float | None
+    """Lower end of its 95 % interval; None where it is not defined."""
+    high: float | None
+    """Upper end of the interval."""
+    tasks: int
+    """Tasks that it is of."""
+
+    def __str__(self) -> str:
+        """The figure with its interval, as in `0.71 (0.42 to 1.00), 40 tasks`."""
+        interval = "" if self.low is None or self.high is None else f" ({self.low:.2f} to {self.high:.2f})"
+        return f"{self.value:.2f}{interval}, {self.tasks} tasks"
+
+
+class PeopleReport(Record):
+    """What people said of the tasks, without their names."""
+
+    accepted: Rate
+    """Reviewed tasks that most of those who reviewed them accepted."""
+    agreement: Agreement | None
+    """How far they agree; None where no two reviewed the same task, or agreement is not defined."""
+
+
 class TaskQuality(Record):
     """Figures of a dataset's tasks."""
 
@@ -49,6 +82,8 @@ class TaskQuality(Record):
     """How varied the instructions are; None without tasks."""
     shares: tuple[LargestShare, ...]
     """What most tasks have in common."""
+    people: PeopleReport | None = None
+    """What people said of them; None where nobody reviewed one."""
 
     def lines(self) -> list[tuple[str, str]]:
         """The figures in words, each with its name."""
@@ -62,6 +97,12 @@ class TaskQuality(Record):
             ]
             found.append(("first instructions that it refused", str(self.judge.false_alarms)))
         found += [("critic", CRITIC_ABSENT)] if self.critic is None else self.critic.lines()
+        if self.people is None:
+            found.append(("tasks that people accept", REVIEWS_UNKNOWN))
+        else:
+            found.append(("reviewed tasks that most people accepted", str(self.people.accepted)))
+            if self.people.agreement is not None:
+                found.append((f"  {self.people.agreement.measure}", str(self.people.agreement)))
         if self.variety is not None:
             found += [
                 ("words of an instruction", f"{self.variety.words:.0f} on average"),
@@ -93,6 +134,25 @@ def critic_scores(warehouse: Warehouse, run_id: str = "") -> CriticReport | None
     return critic_report(scored, {str(row[0]) for row in writers})
 
 
+def people_report(warehouse: Warehouse) -> PeopleReport | None:
+    """What people said of the tasks; None where nobody reviewed one."""
+    rows = warehouse.query(named_query("acceptance").sql).as_dicts()
+    accepted = next((row for row in rows if row["people"] == "the majority"), None)
+    if accepted is None:
+        return None
+    kappas = [row for row in rows if "kappa" in str(row["measure"]) and row["value"] is not None]
+    # Of more than two, Fleiss' kappa; it comes after the pairs.
+    chosen = kappas[-1] if kappas and (len(kappas) == 1 or "Fleiss" in str(kappas[-1]["measure"])) else None
+    return PeopleReport(
+        accepted=rate(int(str(accepted["count"])), int(str(accepted["total"]))),
+        agreement=Agreement.model_validate(
+            {name: chosen[name] for name in ("measure", "value", "low", "high")} | {"tasks": chosen["total"]}
+        )
+        if chosen
+        else None,
+    )
+
+
 def task_quality(warehouse: Warehouse) -> TaskQuality:
     """The figures of the validated tasks."""
     texts = [str(row[0]) for row in warehouse.query(f"SELECT instruction FROM tasks WHERE {_MADE}").rows()]
@@ -109,4 +169,5 @@ def task_quality(warehouse: Warehouse) -> TaskQuality:
         critic=critic_scores(warehouse),
         variety=variety_of(texts),
         shares=tuple(shares),
+        people=people_report(warehouse),
     )

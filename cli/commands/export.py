@@ -54,6 +54,14 @@ def export(
     application: Annotated[
         list[str] | None, typer.Option(help="Application that every task uses; of several, at least one.")
     ] = None,
+    accepted: Annotated[
+        str,
+        typer.Option(
+            metavar="RULE",
+            help="Only tasks that people accepted: any, majority or all of those who reviewed it; majority:3 asks for"
+            " reviews of three people at least.",
+        ),
+    ] = "",
     size: SizeOption = None,
     seed: DrawSeedOption = 0,
     split: SplitOption = "",
@@ -104,6 +112,8 @@ def export(
 
       taskloom export omnibench --out planning --capability long_range_planning --size 100
 
+      taskloom export hugging_face --out reviewed --accepted majority:2
+
       taskloom export omnibench --out testset --cell dependency=hard,branch=hard:50 --replay-all
     """
     if show_list:
@@ -119,6 +129,7 @@ def export(
     from flows.settings import describe_problems, load_settings
     from warehouse.exporting.exporting import ExportOptions
     from warehouse.exporting.exporting import export as run_export
+    from warehouse.reviews import parse_rule
     from warehouse.sets.requests import parse_request
     from warehouse.sets.selection import Selection, parse_levels, parse_quota
     from warehouse.store import Warehouse
@@ -133,6 +144,7 @@ def export(
                 "preset": preset,
                 "scenario": scenario,
                 "applications": tuple(application or ()),
+                "accepted": parse_rule(accepted) if accepted else None,
                 "size": size,
                 "seed": seed,
             }

@@ -21,15 +21,29 @@ def view(
     ] = 0,
     version: VersionOption = None,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = False,
+    review: Annotated[
+        bool,
+        typer.Option(
+            "--review", help="Let people accept and reject tasks; without it nothing can be changed."
+        ),
+    ] = False,
     warehouse: WarehouseOption = None,
     data: DataOption = None,
 ) -> None:
     """Show a dataset as a web page on this machine: tasks, graphs, replays, evaluation functions, costs and SQL.
 
+    With --review, people accept or reject tasks by keyboard under their names, by the questions of docs/quality.md;
+    `taskloom sql acceptance` tells the rates, and `taskloom export --accepted` takes what was accepted.
+
     Examples:
       taskloom view --port 8000 --version v2
+
+      taskloom view --review --browser
     """
+    from functools import partial
+
     from flows.settings import load_settings
+    from model_clients.ledger.call_texts import read_call_text
     from warehouse.store import Warehouse
     from warehouse.viewer.server import LOOPBACK, listen, serve
 
@@ -48,6 +62,11 @@ def view(
             if browser:
                 typer.launch(address)
             try:
-                serve(store, opened)
+                serve(
+                    store,
+                    opened,
+                    review=review,
+                    read_call=partial(read_call_text, settings.data / "ledger.sqlite"),
+                )
             except KeyboardInterrupt:
                 typer.echo("ended", err=True)

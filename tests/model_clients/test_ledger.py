@@ -15,6 +15,7 @@ import pytest
 
 from model_clients.errors import LedgerBrokenError
 from model_clients.ledger.call_records import moment
+from model_clients.ledger.call_texts import read_call_text
 from model_clients.ledger.ledger import Ledger
 from model_clients.ledger.request_keys import request_key
 from model_clients.ledger.transfer import export_ledger, import_ledger, prune_ledger
@@ -271,3 +272,23 @@ def test_an_export_of_the_first_form_is_imported_and_stays_as_it_is(tmp_path: Pa
     assert found is not None
     assert found.text == "{}"
     assert source.read_bytes() == before
+
+
+async def test_what_was_said_is_read_without_changing_the_ledger(tmp_path: Path, ledger: Ledger) -> None:
+    await keep(ledger, "k1")
+    await keep(ledger, "k2", "failed")
+    said = read_call_text(ledger.path, "k1")
+    assert said is not None and said.reply == REPLY
+    request = request_for("k1", (PICTURE,))
+    assert ["".join(part.text for part in message.content) for message in said.messages] == [
+        "".join(getattr(part, "text", "") for part in message.content) for message in request.messages
+    ]
+    assert PICTURE.sha256 in {part.image for message in said.messages for part in message.content}
+    failed = read_call_text(ledger.path, "k2")
+    assert failed is not None and failed.reply is None
+    assert read_call_text(ledger.path, "none") is None
+    assert read_call_text(tmp_path / "no ledger.sqlite", "k1") is None
+    assert not (tmp_path / "no ledger.sqlite").exists()
+    (tmp_path / "text").write_text("no database, but long enough to be looked at " * 9)
+    with pytest.raises(LedgerBrokenError):
+        read_call_text(tmp_path / "text", "k1")

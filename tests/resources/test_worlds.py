@@ -16,7 +16,13 @@ from resources.reading.catalog import load_applications, load_resource_categorie
 from resources.reading.catalog_links import fixtures_of
 from resources.reading.world_checks import world_problems
 from resources.reading.worlds import load_rules, load_world, store_rules, world_kinds
-from resources.translation import WorldlyApplications, applications_in, parameters_in, worlds_of
+from resources.translation import (
+    WorldlyApplications,
+    applications_in,
+    parameters_in,
+    world_records,
+    worlds_of,
+)
 from tests.shared_work import examples
 
 APPLICATIONS = load_applications()
@@ -174,6 +180,17 @@ def test_plain_applications_are_in_the_first_world_only() -> None:
     assert applications_in(APPLICATIONS, "") is APPLICATIONS
     with pytest.raises(UnknownCatalogEntryError):
         applications_in(APPLICATIONS, "bakery-1")
+
+
+def test_worlds_in_use_can_be_kept_and_used_again() -> None:
+    assert world_records(APPLICATIONS) == world_records(WorldlyApplications(APPLICATIONS, [])) == ()
+    kept = world_records(_in("bakery-1"))
+    assert [item.name for item in kept] == ["", "bakery-1"]
+    mill = kept[1].model_copy(update={"name": "mill-7"})
+    again = WorldlyApplications(APPLICATIONS, (), known={"": kept[0], "mill-7": mill})
+    assert again.in_world("mill-7")["trac"].fixtures == _in("bakery-1").in_world("bakery-1")["trac"].fixtures
+    with pytest.raises(UnknownCatalogEntryError):
+        again.in_world("mill-8")
 
 
 @pytest.mark.parametrize("name", ["castle-1", "bakery", "office-1", "bakery-x"])

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from resources.applications import Fixture, Launch, Preparation
+from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.task import Task
-from tests.warehouse.sample_parts import file_resource, shop
+from tests.warehouse.sample_parts import SOURCE, file_resource, shop
 from tests.warehouse.samples import records
 from warehouse.errors import InexpressibleError
 from warehouse.exporting.exporting import export
@@ -21,6 +22,8 @@ from warehouse.exporting.osworld.conditions import Condition, conditions_of
 from warehouse.exporting.osworld.setup import setup
 from warehouse.store import Warehouse
 
+TASK = next(record for record in records() if isinstance(record, Task))
+JUDGE = f"{sys.executable} -m cli.main judge"
 LISTED = """def evaluate_agent_task_completion(old: str, new: str) -> EvalResult:
     checks = [
         (not check_file_exists(old), 'it is still there'),
@@ -164,3 +167,61 @@ def test_the_configuration_prepares_starts_and_opens_the_applications(tmp_path: 
         "type": "chrome_open_tabs",
         "parameters": {"urls_to_open": ["http://localhost:8800/start"]},
     }
+
+
+MIXED = SOURCE.replace(
+    '        (check_file_exists(csv_path), "there is no file"),\n',
+    '        (check_file_exists(csv_path), "there is no file"),\n'
+    '        (check_text_exists(csv_path), "it is not shown"),\n'
+    "        (check_other_files_unchanged([csv_path]), 'something else changed'),\n",
+)
+
+
+def test_functions_that_also_ask_the_screen_are_judged_by_taskloom_on_the_machine(
+    filled: Warehouse, tmp_path: Path
+) -> None:
+    assert MIXED != SOURCE
+    functions = [item for item in records() if isinstance(item, EvaluationFunction)]
+    filled.write([item.model_copy(update={"source": MIXED}) for item in functions], replace=True)
+
+    outcome = export(filled, "osworld", tmp_path / "out").outcome
+
+    assert outcome.counts == {"tasks": 1}
+    assert "1 of them are judged by `taskloom judge`" in " ".join(outcome.notes)
+    (file,) = (tmp_path / "out" / "examples").rglob("*.json")
+    task = json.loads(file.read_text())
+    home, folder = tmp_path / "home", tmp_path / "machine"
+    home.mkdir()
+    (home / "applications").mkdir()
+    (home / "other.txt").write_text("as before")
+
+    def run(step: dict[str, Any]) -> str:
+        """What OSWorld's machine does with a command, in folders of this test."""
+        places = {"/home/user": str(home), "/tmp/taskloom": str(folder), "taskloom judge": JUDGE}
+        parts = []
+        for part in step["command"]:
+            for name, place in places.items():
+                part = part.replace(name, place)
+            parts.append(sys.executable if part == "python3" else part)
+        return subprocess.run(parts, capture_output=True, text=True, check=False, timeout=120).stdout
+
+    (keep,) = [item for item in task["config"] if "copytree" in str(item)]
+    first_browser = next(place for place, item in enumerate(task["config"]) if "google-chrome" in str(item))
+    assert task["config"].index(keep) < first_browser
+    run(keep["parameters"])
+    assert not (folder / "start" / "applications").exists()
+    assert not (folder / "sheet.json").exists(), "the agent could read it"
+    evaluator = task["evaluator"]
+
+    def judged() -> bool:
+        for step in evaluator["postconfig"]:
+            run(step["parameters"])
+        return run(evaluator["result"]) == evaluator["expected"]["rules"]["expected"]
+
+    assert evaluator["func"] == "exact_match"
+    assert not judged()
+    (home / ".config").mkdir()
+    (home / ".config" / "browser").write_text("its own")
+    for name in {value for node in TASK.graph.nodes for value in node.parameters.values()}:
+        (home / name).write_text("a,b\n1,2\n")
+    assert judged()

@@ -21,7 +21,10 @@ import pyarrow as pa
 from pydantic import Field
 
 from resources.applications import Application
+from resources.errors import UnknownCatalogEntryError
 from resources.record import Record
+from resources.translation import WorldlyApplications
+from resources.worlds import World
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Replay, Task
@@ -37,6 +40,8 @@ from warehouse.sets.splits import LeakageReport
 from warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
+WORLD_UNKNOWN = "its world {} is of a kind that neither the dataset nor this taskloom knows"
+"""Why a task whose starting data nobody knows is refused."""
 _ROWS = 20_000
 MANIFEST = "manifest.json"
 """Name of the manifest in every export."""
@@ -186,6 +191,21 @@ class ExportSource:
     def applications(self) -> dict[str, Application]:
         """The applications that the warehouse has, by name."""
         return {item.name: item for item in self.warehouse.read(Application)}
+
+    @cached_property
+    def _in_worlds(self) -> WorldlyApplications:
+        known = {item.name: item for item in self.warehouse.read(World)}
+        return WorldlyApplications(self.applications, (), known=known)
+
+    def applications_in(self, world: str) -> Mapping[str, Application] | None:
+        """Applications by name with the data of a world: as the dataset keeps it, else as this taskloom draws it.
+
+        None where neither knows the world.
+        """
+        try:
+            return self._in_worlds.in_world(world)
+        except UnknownCatalogEntryError:
+            return None
 
     def with_originals(self) -> Iterator[tuple[Task, ImportedItem | None]]:
         """The tasks, by id, with what they looked like in their own format where they were imported."""

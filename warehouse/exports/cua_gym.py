@@ -22,7 +22,14 @@ from resources.dimensions import DIMENSIONS, LEVELS
 from taskgraph.records.judging_sheet import JudgingSheet
 from taskgraph.records.task import Task
 from warehouse.errors import InexpressibleError
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
+from warehouse.exporting.exporting import (
+    WORLD_UNKNOWN,
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    Refused,
+    write_json,
+)
 from warehouse.exporting.judging.judging_sheets import sheet_of
 from warehouse.exporting.judging.start_scripts import START_COPY, start_script
 
@@ -112,6 +119,9 @@ def _files(task: Task, sheet: JudgingSheet, source: ExportSource) -> dict[str, s
     for name in names:
         if name not in source.applications:
             raise InexpressibleError(f"the application {name} is not stored")
+    applications = source.applications_in(task.world)
+    if applications is None:
+        raise InexpressibleError(WORLD_UNKNOWN.format(task.world))
     task_id = _id(task)
     own = {
         "id": task_id,
@@ -129,7 +139,7 @@ def _files(task: Task, sheet: JudgingSheet, source: ExportSource) -> dict[str, s
     return {
         "task.json": json.dumps(own, ensure_ascii=False, indent=2) + "\n",
         "reward.py": _REWARD.format(task_id=task_id, sheet=sheet.model_dump_json(), start=START_COPY),
-        _SETUP: start_script([source.applications[name] for name in names]),
+        _SETUP: start_script([applications[name] for name in names]),
     }
 
 

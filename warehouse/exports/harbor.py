@@ -11,13 +11,15 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from resources.applications import Application
 from taskgraph.records.judging_sheet import JudgingSheet
 from taskgraph.records.task import Task
 from warehouse.errors import InexpressibleError
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from warehouse.exporting.exporting import WORLD_UNKNOWN, ExportOptions, ExportOutcome, ExportSource, Refused
 from warehouse.exporting.judging.judging_sheets import sheet_of
 from warehouse.exporting.judging.start_scripts import START_COPY, start_script
 
@@ -56,11 +58,16 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             missing = next((name for name in names if name not in source.applications), None)
             if missing is not None:
                 raise InexpressibleError(f"the application {missing} is not stored")
+            applications = source.applications_in(task.world)
+            if applications is None:
+                raise InexpressibleError(WORLD_UNKNOWN.format(task.world))
         except InexpressibleError as error:
             refused.append(Refused(item_id=task.task_id, reason=str(error)))
             continue
         place = folder / source.split_of(task.task_id) if source.splits else folder
-        _write_package(place / package_name(task.task_id), task, sheet, names, source)
+        _write_package(
+            place / package_name(task.task_id), task, sheet, [applications[name] for name in names]
+        )
         counts["tasks"] += 1
     return ExportOutcome(
         counts=dict(counts),
@@ -81,14 +88,13 @@ def package_name(task_id: str) -> str:
     return f"{plain[:40]}-{hashlib.sha256(task_id.encode()).hexdigest()[:12]}".lstrip("-")
 
 
-def _write_package(
-    place: Path, task: Task, sheet: JudgingSheet, names: list[str], source: ExportSource
-) -> None:
+def _write_package(place: Path, task: Task, sheet: JudgingSheet, applications: Sequence[Application]) -> None:
+    names = [item.name for item in applications]
     files = {
         "task.toml": _configuration(task, sheet, names),
         "instruction.md": f"{task.instruction}\n",
         "environment/Dockerfile": _DOCKERFILE.format(applications=",".join(names)),
-        "environment/start.py": start_script([source.applications[name] for name in names]),
+        "environment/start.py": start_script(applications),
         "tests/test.sh": _TEST,
         "tests/sheet.json": sheet.model_dump_json(indent=2) + "\n",
     }

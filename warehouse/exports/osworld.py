@@ -3,25 +3,34 @@
 Where sets were asked for, `test_train.json`, `test_validation.json` and `test_test.json` list each, as OSWorld's
 `--test_all_meta_path` reads them.
 
-A task goes out when every subtask's evaluation function can be said with OSWorld's getters and metrics; the others are
-refused with the reason. Tasks that were imported from OSWorld go out as they came in.
+A task whose evaluation functions can be said with OSWorld's getters and metrics goes out so, and needs nothing on the
+machine. One that files alone can judge goes out with `taskloom judge` as its evaluator, and needs taskloom there. The
+others are refused with both reasons. Tasks that were imported from OSWorld go out as they came in.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import networkx
 
-from resources.translation import WorldlyApplications
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
 from warehouse.errors import ExportRefusedError, InexpressibleError
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
+from warehouse.exporting.exporting import (
+    WORLD_UNKNOWN,
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    Refused,
+    write_json,
+)
+from warehouse.exporting.judging.judging_sheets import sheet_of
 from warehouse.exporting.osworld.conditions import Condition, conditions_of
+from warehouse.exporting.osworld.judging import copy_of_home, judged_evaluator
 from warehouse.exporting.osworld.setup import HOME, setup
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
@@ -35,6 +44,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     """
     listed: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     refused: list[Refused] = []
+    judged = 0
     for task, original in source.with_originals():
         if original is not None and original.format == "osworld" and isinstance(original.content, dict):
             domain, stem = PurePosixPath(original.place).parent.as_posix(), PurePosixPath(original.place).stem
@@ -46,6 +56,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
             except InexpressibleError as error:
                 refused.append(Refused(item_id=task.task_id, reason=str(error)))
                 continue
+        judged += "taskloom judge" in str(fields["evaluator"]) if original is None else 0
         write_json(folder / "examples" / domain / f"{stem}.json", fields)
         listed[source.split_of(task.task_id)][domain].append(stem)
     if not listed:
@@ -65,6 +76,11 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
         refused=tuple(refused),
         notes=(
             f"Own tasks assume a machine image on which each application is installed under {HOME}/applications.",
+            *(
+                [f"{judged} of them are judged by `taskloom judge`, which the image must have."]
+                if judged
+                else []
+            ),
         ),
     )
 
@@ -76,33 +92,47 @@ def _sorted(domains: Mapping[str, list[str]]) -> dict[str, list[str]]:
 def _fields(task: Task, source: ExportSource) -> dict[str, object]:
     if task.simulated:
         raise InexpressibleError("it runs on simulated applications")
-    conditions = _conditions(task, source)
     names = sorted({node.application for node in task.graph.nodes})
     for name in names:
         if name not in source.applications:
             raise InexpressibleError(f"the application {name} is not stored")
         if source.applications[name].launch.address:
             raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
-    applications = WorldlyApplications(source.applications, ()).in_world(task.world)
-    single = len(conditions) == 1
+    applications = source.applications_in(task.world)
+    if applications is None:
+        raise InexpressibleError(WORLD_UNKNOWN.format(task.world))
+    used = [applications[name] for name in names]
+    try:
+        evaluator, config = _evaluator(_conditions(task, source)), setup(used)
+    except InexpressibleError as error:
+        try:
+            evaluator = judged_evaluator(sheet_of(task, source, guarded=False))
+        except InexpressibleError as reason:
+            raise InexpressibleError(f"{error}; nor can files alone judge it: {reason}") from None
+        config = setup(used, [copy_of_home()])
     return {
         "id": str(uuid.uuid5(_NAMESPACE, task.task_id)),
         "snapshot": names[0],
         "instruction": task.instruction,
         "source": f"taskloom:{task.task_id}",
-        "config": setup([applications[name] for name in names]),
+        "config": config,
         "trajectory": "trajectories/",
         "related_apps": names,
-        "evaluator": {
-            "func": conditions[0].func if single else [item.func for item in conditions],
-            **({} if single else {"conj": "and"}),
-            "result": conditions[0].result if single else [item.result for item in conditions],
-            "expected": conditions[0].expected if single else [item.expected for item in conditions],
-            "options": {} if single else [{} for _ in conditions],
-        },
+        "evaluator": evaluator,
         "proxy": False,
         "fixed_ip": False,
         "possibility_of_env_change": "low",
+    }
+
+
+def _evaluator(conditions: Sequence[Condition]) -> Mapping[str, object]:
+    single = len(conditions) == 1
+    return {
+        "func": conditions[0].func if single else [item.func for item in conditions],
+        **({} if single else {"conj": "and"}),
+        "result": conditions[0].result if single else [item.result for item in conditions],
+        "expected": conditions[0].expected if single else [item.expected for item in conditions],
+        "options": {} if single else [{} for _ in conditions],
     }
 
 

@@ -11,13 +11,16 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from pydantic import JsonValue
 
 from warehouse.errors import QueryFailedError, QueryRefusedError
+from warehouse.querying.query_result import QueryResult
 from warehouse.store import Warehouse
 
 MOST_BYTES = 1024 << 20
@@ -58,6 +61,38 @@ def ask_bounded(
         "most_seconds": most_seconds,
         "most_bytes": most_bytes,
     }
+    answer = _in_a_process(question, most_seconds, most_bytes)
+    return BoundedAnswer(tuple(answer["columns"]), tuple(tuple(row) for row in answer["rows"]))
+
+
+def save_bounded(
+    warehouse: Warehouse,
+    sql: str,
+    path: Path,
+    *,
+    parameters: Sequence[str] = (),
+    most_seconds: float,
+    most_bytes: int = MOST_BYTES,
+) -> None:
+    """Write the answer to `sql` to `path`: Parquet where it ends in `.parquet`, else CSV.
+
+    Raises:
+        QueryRefusedError: it could change or leave the warehouse.
+        QueryFailedError: it fails, or exceeds its time or memory.
+    """
+    question = {
+        "address": str(warehouse.address),
+        "version": warehouse.version,
+        "sql": sql,
+        "parameters": list(parameters),
+        "save": str(path),
+        "most_seconds": most_seconds,
+        "most_bytes": most_bytes,
+    }
+    _in_a_process(question, most_seconds, most_bytes)
+
+
+def _in_a_process(question: dict[str, Any], most_seconds: float, most_bytes: int) -> dict[str, Any]:
     too_long = QueryFailedError(f"The query took longer than {most_seconds:.0f} s and was stopped.")
     try:
         ended = subprocess.run(
@@ -71,7 +106,7 @@ def ask_bounded(
     except subprocess.TimeoutExpired:
         raise too_long from None
     try:
-        answer = json.loads(ended.stdout)
+        answer: dict[str, Any] = json.loads(ended.stdout)
     except ValueError:  # it was killed, or could not even say that its memory was used up
         answer = {"too_large": True}
     if "refused" in answer:
@@ -82,12 +117,11 @@ def ask_bounded(
         raise QueryFailedError(
             f"The query needs more than {most_bytes >> 20} MB of memory and was stopped; ask for less of it at once."
         )
-    return BoundedAnswer(tuple(answer["columns"]), tuple(tuple(row) for row in answer["rows"]))
+    return answer
 
 
 def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
-    limit, seconds = question["most_rows"], question["most_seconds"]
-    assert isinstance(limit, int) and isinstance(seconds, float)
+    seconds = float(str(question["most_seconds"]))
     address, version = str(question["address"]), question["version"]
     try:
         with Warehouse(address, read_only=True, version=str(version) if version else None) as opened:
@@ -95,7 +129,13 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
                 "SELECT 1"
             )  # what the database itself takes is no part of what the statement may take
             _bound_memory(int(str(question["most_bytes"])))
-            found = opened.query(str(question["sql"]), timeout_seconds=seconds)
+            values = question.get("parameters")
+            bound = values if isinstance(values, list) else []
+            found = opened.query(str(question["sql"]), bound, timeout_seconds=seconds)
+            if "save" in question:
+                _save(found, Path(str(question["save"])))
+                return {"saved": found.row_count}
+            limit = int(str(question["most_rows"]))
             return {"columns": found.columns, "rows": list(islice(found.rows(), limit))}
     except QueryRefusedError as error:
         return {"refused": str(error)}
@@ -105,6 +145,13 @@ def _answer(question: dict[str, JsonValue]) -> dict[str, object]:
         return {"too_large": True} if too_large else {"failed": said}
     except MemoryError:
         return {"too_large": True}
+
+
+def _save(found: QueryResult, path: Path) -> None:
+    if path.suffix == ".parquet":
+        found.write_parquet(path)
+    else:
+        path.write_text(found.to_csv(), encoding="utf-8")
 
 
 def _bound_memory(more: int) -> None:

@@ -53,6 +53,20 @@ class Drawn:
     """Tasks in no set, with the reason."""
 
 
+def _nothing_meets(selection: Selection) -> str:
+    if selection.replayed:
+        return (
+            "No task meets the selection and has a successful replay, whose recording leads through the whole task;"
+            " nothing was written. Replays are made by `taskloom build --set replay_share=1`."
+        )
+    if selection.accepted is not None:
+        return (
+            "No task meets the selection and was accepted by people as asked; nothing was written. `taskloom view --review`"
+            " is where people accept and reject tasks; `taskloom sql acceptance` shows what they said."
+        )
+    return "No task meets the selection; nothing was written."
+
+
 def draw_tasks(
     warehouse: Warehouse,
     selection: Selection,
@@ -70,12 +84,7 @@ def draw_tasks(
     """
     pools = candidates(warehouse, selection)
     if not any(pool.task_ids for pool in pools):
-        raise ExportRefusedError(
-            "No task meets the selection and has a successful replay, whose recording leads through the whole task;"
-            " nothing was written. Replays are made by `taskloom build --set replay_share=1`."
-            if selection.replayed
-            else "No task meets the selection; nothing was written."
-        )
+        raise ExportRefusedError(_nothing_meets(selection))
     if request is None and not named_lists:
         drawn, shortfalls = draw(pools)
         return Drawn(tuple(sorted(drawn)), tuple(shortfalls))

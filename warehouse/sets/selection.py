@@ -13,6 +13,7 @@ from resources.dimensions import DIMENSIONS, LEVELS, Dimension
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.record import Record
 from warehouse.errors import QueryFailedError, SelectionInvalidError
+from warehouse.reviews import AcceptanceRule, accepted_tasks
 from warehouse.store import Warehouse
 
 
@@ -44,6 +45,8 @@ class Selection(Record):
     """Applications of which every task uses at least one."""
     replayed: bool = False
     """Whether every task must have a successful replay, whose recording leads through the whole task."""
+    accepted: AcceptanceRule | None = None
+    """When people must have accepted a task; None asks nobody."""
     cells: tuple[CellQuota, ...] = ()
     """Quotas; without any, all tasks that meet the conditions are candidates."""
     size: int | None = Field(default=None, ge=1)
@@ -197,6 +200,14 @@ def _conditions(warehouse: Warehouse, selection: Selection) -> tuple[list[str], 
         conditions.append(
             "task_id IN (SELECT r.task_id FROM replays AS r WHERE r.success AND r.trajectory_id <> '')"
         )
+    if selection.accepted is not None:
+        agreed = accepted_tasks(warehouse, selection.accepted)
+        conditions.append(
+            "EXISTS (SELECT 1 FROM (SELECT unnest($accepted_ids::VARCHAR[]) AS id, unnest($accepted_texts::VARCHAR[]) AS text)"
+            " AS agreed WHERE agreed.id = task_id AND agreed.text = instruction)"
+        )
+        parameters["accepted_ids"] = [task_id for task_id, _ in agreed]
+        parameters["accepted_texts"] = [text for _, text in agreed]
     if selection.where:
         _try_condition(warehouse, selection.where)
         conditions.append(f"({selection.where})")

@@ -159,7 +159,7 @@ def _encode_step(trajectory_id: str, step: TrajectoryStep, shared: Shared) -> di
 
 def _key(table: Table, row: Mapping[str, Any]) -> tuple[object, ...]:
     key = tuple(row.get(name) for name in table.key)
-    if any(part in (None, "") for part in key):
+    if any(part is None or (part == "" and not table.empty_key) for part in key):
         raise RowInvalidError(f"A row of {table.name} has no {' or no '.join(table.key)}.")
     return key
 

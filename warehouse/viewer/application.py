@@ -1,11 +1,11 @@
-"""The viewer as a web application: read-only, for this machine alone."""
+"""The viewer as a web application, for this machine alone; it can change nothing but, on request, add reviews."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from warehouse.errors import (
@@ -17,9 +17,23 @@ from warehouse.errors import (
     WarehouseError,
 )
 from warehouse.store import Warehouse
+from warehouse.viewer.head_requests import AnswersHead
 from warehouse.viewer.local_only import LocalOnly
 from warehouse.viewer.package_files import ASSETS, asset
-from warehouse.viewer.pages import dataset_pages, sql_page, subtask_pages, task_pages
+from warehouse.viewer.pages import (
+    agent_attempts,
+    compare_page,
+    dataset_pages,
+    downloads,
+    model_call_pages,
+    sql_page,
+    subtask_pages,
+    task_pages,
+)
+from warehouse.viewer.pages.model_call_pages import ReadCall
+from warehouse.viewer.reviewing import review_pages
+from warehouse.viewer.reviewing.desk import ReviewDesk
+from warehouse.viewer.reviewing.turns import WritesAlone
 from warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
 from warehouse.viewer.website import Site
 
@@ -27,26 +41,41 @@ _FOREVER = "public, max-age=31536000, immutable"
 _BAD_REQUESTS = (QueryFailedError, QueryRefusedError, SelectionInvalidError)
 
 
-def create_application(store: Warehouse) -> FastAPI:
+def create_application(
+    store: Warehouse, desk: ReviewDesk | None = None, read_call: ReadCall | None = None
+) -> FastAPI:
     """The pages over `store`, which should be open read-only; the caller closes it.
 
     Guarantees: answers only requests addressed to this machine by a name of its own; sends nothing that loads from
-    elsewhere; escapes all text of the dataset; changes nothing.
+    elsewhere; escapes all text of the dataset; changes nothing, unless a `desk` takes reviews. `read_call` finds what was
+    said in a model call.
     """
-    switch = VersionSwitch(store, _pages)
-    application = _pages(store, "", switch.choices)
+
+    def pages_of(shown: Warehouse, at: str, versions: Choices) -> FastAPI:
+        return _pages(Site(shown, at, versions), desk, read_call, switch.present_path)
+
+    switch = VersionSwitch(store, pages_of)
+    application = pages_of(store, "", switch.choices)
     application.add_middleware(VersionPaths, switch=switch)
+    if desk is not None:
+        application.add_middleware(WritesAlone)
+    application.add_middleware(AnswersHead)
     application.add_middleware(LocalOnly)
     return application
 
 
-def _pages(store: Warehouse, at: str, versions: Choices) -> FastAPI:
-    """The pages of one state of the warehouse, whose addresses begin with `at`."""
-    site = Site(store, at, versions)
+def _pages(site: Site, desk: ReviewDesk | None, read_call: ReadCall | None, present_path: str) -> FastAPI:
+    """The pages of one state of the warehouse."""
     application = FastAPI(title="taskloom", docs_url=None, redoc_url=None, openapi_url=None)
-    for pages in (dataset_pages, task_pages, subtask_pages, sql_page):
+    for pages in (downloads, agent_attempts, dataset_pages, task_pages, subtask_pages, sql_page):
         pages.add_pages(application, site)
-    _add_files(application, store)
+    model_call_pages.add_pages(application, site, read_call)
+    if site.store.version is None:
+        review_pages.add_pages(application, site, desk)
+        compare_page.add_pages(application, site)
+    else:
+        _lead_to_present(application, present_path)
+    _add_files(application, site.store)
 
     @application.exception_handler(HTTPException)
     def say_status(request: Request, error: HTTPException) -> HTMLResponse:
@@ -64,6 +93,17 @@ def _pages(store: Warehouse, at: str, versions: Choices) -> FastAPI:
         return site.page("problem.html.jinja", status, title=title, message=str(error))
 
     return application
+
+
+def _lead_to_present(application: FastAPI, present_path: str) -> None:
+    """What is about the present state or all versions is shown there: a version was published before it was read."""
+
+    @application.get("/review")
+    @application.get("/compare")
+    def lead(request: Request) -> RedirectResponse:
+        query = f"?{request.url.query}" if request.url.query else ""
+        page = request.url.path.rpartition("/")[2]
+        return RedirectResponse(f"{present_path}/{page}{query}", status_code=303)
 
 
 def _add_files(application: FastAPI, store: Warehouse) -> None:

@@ -8,6 +8,8 @@ import uvicorn
 
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application
+from warehouse.viewer.pages.model_call_pages import ReadCall
+from warehouse.viewer.reviewing.desk import ReviewDesk
 
 LOOPBACK = "127.0.0.1"
 """The only address the viewer listens on."""
@@ -30,14 +32,18 @@ def listen(port: int) -> socket.socket:
     return opened
 
 
-def serve(store: Warehouse, opened: socket.socket) -> None:
+def serve(
+    store: Warehouse, opened: socket.socket, *, review: bool = False, read_call: ReadCall | None = None
+) -> None:
     """Answer requests at `opened` until Ctrl-C or SIGTERM.
+
+    With `review`, people may add their reviews; `read_call` finds what was said in a model call.
 
     Raises:
         KeyboardInterrupt: it was interrupted; open requests were answered first.
     """
     settings = uvicorn.Config(
-        create_application(store),
+        create_application(store, ReviewDesk(store.address) if review else None, read_call),
         log_level="warning",
         access_log=False,
         server_header=False,

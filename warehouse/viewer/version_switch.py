@@ -52,6 +52,11 @@ class VersionSwitch:
             return ""
         return f"{_BELOW}{quote(name) if name else _PRESENT_PATH}"
 
+    @property
+    def present_path(self) -> str:
+        """The path that the pages of the present state begin with."""
+        return self._path("")
+
     def page_of(self, name: str) -> ASGIApp:
         """The pages of a version.
 

@@ -20,6 +20,7 @@ NAVIGATION = (
     ("Tasks", "/tasks", "t"),
     ("Subtasks", "/subtasks", "s"),
     ("Costs", "/costs", "m"),
+    ("Review", "/review", "r"),
     ("SQL", "/sql", "q"),
 )
 """Pages of the top row: title, path, and the key that opens it after `g`."""
@@ -39,7 +40,8 @@ class Site:
         `versions` gives the names of what else can be shown, each with its path.
         """
         self.store = store
-        self._at = at
+        self.at = at
+        """What addresses of these pages begin with."""
         self._versions = versions
         self.memory = Memory(None if store.version else _SECONDS_UNVERSIONED)
         self._passing = Memory(_SECONDS_UNVERSIONED)
@@ -51,7 +53,7 @@ class Site:
             navigation=NAVIGATION,
             version=self.store.version or PRESENT,
             versions_known=self._passing.get("versions", self._versions),
-            at=self._at,
+            at=self.at,
             **values,
         )
         return HTMLResponse(text, status_code=status)

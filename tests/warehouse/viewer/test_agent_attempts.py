@@ -115,3 +115,15 @@ def test_without_attempts_there_is_no_such_section(sampled: Warehouse, tmp_path:
     assert "Attempts of agents" not in client.get("/tasks/task-1").text
     report = write_report(sampled, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<h2>Agents</h2>" not in report and "present state" not in report
+
+
+def test_an_agent_of_the_overview_leads_to_its_attempts(attempted: Warehouse) -> None:
+    pages = client_of(attempted)
+    overview = pages.get("/").text
+    address = "/attempts?agent=my.agents%3Amake&amp;run=run-9"
+    assert f'href="{address}"' in overview
+    text = pages.get(address.replace("&amp;", "&")).text
+    assert 'href="/trajectories/attempt-1"' in text
+    assert text.count('href="/tasks/task-1"') == 2
+    assert text.index("finished early") < text.index("completed</span>")
+    assert pages.get("/attempts?agent=nobody").status_code == 404

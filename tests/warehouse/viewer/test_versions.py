@@ -126,3 +126,30 @@ def test_versions_of_earlier_schemas_are_shown(tmp_path: Path, sample: Path) -> 
                 assert client.get(at + path).status_code == 200, at + path
             assert rows(client, f"{at}/tasks?application=sheets") == 1
             assert rows(client, f"{at}/tasks?application=nowhere") == 0
+
+
+def test_two_versions_stand_side_by_side(filled: Warehouse) -> None:
+    (task,) = filled.read(Task)
+    filled.write([task.model_copy(update={"task_id": "gone"})])
+    filled.publish("v1")
+    filled.change(lambda connection: connection.execute("DELETE FROM tasks WHERE task_id = 'gone'"))
+    filled.write(
+        [
+            task.model_copy(update={"instruction": "Said in other words"}),
+            task.model_copy(update={"task_id": "new"}),
+        ],
+        replace=True,
+    )
+    filled.publish("v2")
+    pages = client_of(filled)
+
+    text = pages.get("/compare?first=v1&second=v2").text
+    assert "/at/v1/tasks/gone" in text and "/at/v2/tasks/new" in text
+    assert "/at/v1/tasks/new" not in text
+    assert "Said in other words" in text and task.instruction[:10] in text
+    assert "No task of both" in pages.get("/compare?first=v2&second=v2").text
+    assert pages.get("/compare?first=v1&second=v9").status_code == 404
+    with filled.reopened("v1") as store:
+        answer = client_of(store).get("/compare?first=v1&second=v2", follow_redirects=False)
+    assert answer.headers["location"] == "/at/-/compare?first=v1&second=v2"
+    assert 'name="second"' in pages.get("/").text

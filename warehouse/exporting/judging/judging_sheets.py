@@ -78,8 +78,11 @@ OF_THE_MOMENT: Final = frozenset(
 _APPLICATION_STATE: Final = ".applications/"
 
 
-def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
+def sheet_of(task: Task, source: ExportSource, *, guarded: bool = True) -> JudgingSheet:
     """How a task is judged.
+
+    Without `guarded`, checks that all else is unchanged are taken out of tasks of one subtask too, for machines on which
+    other programs write into the home folder.
 
     Raises:
         InexpressibleError: with the reason, for the list of refused tasks.
@@ -90,7 +93,7 @@ def sheet_of(task: Task, source: ExportSource) -> JudgingSheet:
         if name in source.applications and source.applications[name].launch.address:
             raise InexpressibleError(f"{name} is not started by taskloom, so no other machine can start it")
     graph = task.graph.to_networkx()
-    several = len(task.graph.nodes) > 1
+    several = len(task.graph.nodes) > 1 or not guarded
     nodes = {node.instance_id: node for node in task.graph.nodes}
     judged: list[JudgedSubtask] = []
     through: list[str] = []

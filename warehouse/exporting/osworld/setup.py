@@ -35,8 +35,10 @@ _CHROME: Final[tuple[tuple[str, ...], ...]] = (
 """What every Chrome task of OSWorld starts first: its setup reaches the browser through port 9222."""
 
 
-def setup(applications: Sequence[Application]) -> list[dict[str, object]]:
-    """The steps of `config`, in order, each application on a port of its own."""
+def setup(
+    applications: Sequence[Application], before_browser: Sequence[dict[str, object]] = ()
+) -> list[dict[str, object]]:
+    """The steps of `config`, in order, each application on a port of its own; `before_browser` when all have started."""
     steps: list[dict[str, object]] = []
     written: set[str] = set()
     urls: list[str] = []
@@ -45,13 +47,14 @@ def setup(applications: Sequence[Application]) -> list[dict[str, object]]:
         for path, content in _files(application, places):
             if path not in written:
                 written.add(path)
-                steps += _write(path, content)
+                steps += write_file(path, content)
         for command in application.preparation.commands:
             arguments = [_filled(part, places) for part in command]
-            steps.append(_execute(["env", "-C", places["state"], *arguments]))
+            steps.append(execute(["env", "-C", places["state"], *arguments]))
         steps.append(_step("launch", command=_launch(application, places)))
-        steps.append(_execute(["python3", "-c", _WAIT, str(port)]))
+        steps.append(execute(["python3", "-c", _WAIT, str(port)]))
         urls.append(f"http://localhost:{port}{application.launch.url_path}")
+    steps += before_browser
     steps += [_step("launch", command=list(command)) for command in _CHROME]
     steps.append(_step("chrome_open_tabs", urls_to_open=urls))
     return steps
@@ -84,7 +87,7 @@ def _files(application: Application, places: Mapping[str, str]) -> Iterator[tupl
         yield f"{places['state']}/{name}", content
 
 
-def _write(path: str, content: bytes) -> list[dict[str, object]]:
+def write_file(path: str, content: bytes) -> list[dict[str, object]]:
     """Steps that write one file, in pieces that a command can carry."""
     steps = []
     for start in range(0, max(len(content), 1), _CHUNK):
@@ -93,7 +96,7 @@ def _write(path: str, content: bytes) -> list[dict[str, object]]:
             f"import base64, pathlib; p = pathlib.Path({path!r}); p.parent.mkdir(parents=True, exist_ok=True);"
             f" p.open({'ab' if start else 'wb'!r}).write(base64.b64decode({encoded!r}))"
         )
-        steps.append(_execute(["python3", "-c", code]))
+        steps.append(execute(["python3", "-c", code]))
     return steps
 
 
@@ -106,7 +109,8 @@ def _launch(application: Application, places: Mapping[str, str]) -> list[str]:
     return ["env", "-C", places["state"], *variables, *(_filled(part, places) for part in launch.command)]
 
 
-def _execute(command: list[str]) -> dict[str, object]:
+def execute(command: list[str]) -> dict[str, object]:
+    """A step that runs a command and waits for it."""
     return _step("execute", command=command)
 
 

@@ -21,6 +21,11 @@
     const field = one("[data-search]");
     if (field) { field.focus(); field.select?.(); } else { location.href = `${one("header nav a[data-key=t]").href}#search`; }
   };
+  const press = (item) => {
+    if (item.matches("textarea")) item.focus();
+    else if (item.matches("details")) item.open = !item.open;
+    else item.click();
+  };
   const versions = one("details.version");
   const actions = {
     j: () => select(at + 1),
@@ -34,11 +39,39 @@
     Escape: () => { if (versions) versions.open = false; },
   };
 
+  for (const scrubber of all("[data-scrubber]")) {
+    const frames = [...scrubber.nextElementSibling.querySelectorAll("figure")];
+    const range = scrubber.querySelector("input[type=range]");
+    const [back, on] = scrubber.querySelectorAll("a[data-press]");
+    const show = (number, scroll = true) => {
+      const now = Math.max(1, Math.min(frames.length, number));
+      const frame = frames[now - 1];
+      scrubber.querySelector(".stage figure").replaceChildren(...[...frame.childNodes].map((node) => node.cloneNode(true)));
+      scrubber.querySelector("[data-at]").textContent = now;
+      range.value = now;
+      for (const other of frames) other.toggleAttribute("data-at", other === frame);
+      if (scroll) frame.parentElement.scrollTo({ left: frame.offsetLeft - frame.parentElement.offsetLeft - 12 });
+      const address = new URL(location.href);
+      address.searchParams.set("step", now);
+      address.hash = "";
+      history.replaceState(null, "", address);
+    };
+    const at = () => Number(range.value);
+    range.hidden = false;
+    range.addEventListener("input", () => show(at()));
+    back.addEventListener("click", (event) => { event.preventDefault(); show(at() - 1); });
+    on.addEventListener("click", (event) => { event.preventDefault(); show(at() + 1); });
+    for (const [index, frame] of frames.entries()) {
+      frame.toggleAttribute("data-at", index + 1 === at());
+      frame.addEventListener("click", (event) => { event.preventDefault(); show(index + 1, false); });
+    }
+  }
+
   document.addEventListener("keydown", (event) => {
-    const field = event.target.closest("input, select, textarea");
+    const field = event.target.closest("input:not([type=checkbox]), select, textarea");
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && field?.form) {
       event.preventDefault();
-      field.form.requestSubmit();
+      field.form.requestSubmit(field.form.querySelector("[data-default]"));
       return;
     }
     if (field) { if (event.key === "Escape") field.blur(); return; }
@@ -48,7 +81,8 @@
       const link = all("header nav a").find((item) => item.dataset.key === event.key);
       if (link) { event.preventDefault(); link.click(); return; }
     }
-    const action = actions[event.key];
+    const pressed = all("[data-press]").find((item) => item.dataset.press === event.key);
+    const action = pressed ? () => press(pressed) : actions[event.key];
     if (action) { event.preventDefault(); action(); }
   });
 
@@ -58,6 +92,7 @@
     form.addEventListener("submit", () => {
       for (const field of form.elements) if (!field.value) field.disabled = true;
     });
+    if (form.matches(".plain")) continue;
     for (const field of form.querySelectorAll("select")) field.addEventListener("change", () => form.requestSubmit());
   }
   window.addEventListener("pageshow", () => {

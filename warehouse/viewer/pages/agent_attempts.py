@@ -1,13 +1,24 @@
-"""What agents completed: figures per agent and run, and the attempts at one task."""
+"""What agents completed: figures per agent and run, the attempts of one of these, and those at one task."""
 
 from __future__ import annotations
 
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
+from starlette.exceptions import HTTPException
 
 from taskgraph.records.agent_run import AgentRun
 from warehouse.store import Warehouse
+from warehouse.viewer.website import Site
 
 _RUNS_SHOWN = 50
+_ATTEMPTS_SHOWN = 500
+_ATTEMPTS = (
+    "SELECT a.agent_run_id, a.task_id, a.trajectory_id, a.success, a.outcome, a.coverage_rate, a.steps, a.seconds,"
+    " a.side_effects.total AS side_effects, t.instruction"
+    " FROM agent_runs AS a LEFT JOIN tasks AS t ON t.task_id = a.task_id WHERE a.agent = ? AND a.run_id = ?"
+    f" ORDER BY a.success, a.coverage_rate, a.agent_run_id LIMIT {_ATTEMPTS_SHOWN}"
+)
 _BY_AGENT = (
     "SELECT agent, run_id, count(*) AS attempts, count(DISTINCT task_id) AS tasks,"
     " avg(CASE WHEN success THEN 1.0 ELSE 0.0 END) AS success_rate, avg(coverage_rate) AS coverage_rate,"
@@ -30,3 +41,17 @@ def agent_figures(warehouse: Warehouse) -> list[dict[str, JsonValue]]:
 def attempts_at(warehouse: Warehouse, task_id: str) -> list[AgentRun]:
     """Attempts of agents at one task, by agent and run."""
     return list(warehouse.read(AgentRun, "task_id = ?", [task_id], order_by="agent, run_id, agent_run_id"))
+
+
+def add_pages(application: FastAPI, site: Site) -> None:
+    """Add the page."""
+
+    @application.get("/attempts")
+    def attempts(request: Request) -> HTMLResponse:
+        agent, run = request.query_params.get("agent", ""), request.query_params.get("run", "")
+        rows = site.store.query(_ATTEMPTS, [agent, run]).as_dicts()
+        if not rows:
+            raise HTTPException(404, f"There is no attempt of the agent {agent!r} in the run {run!r}.")
+        return site.page(
+            "attempts.html.jinja", agent=agent, run=run, rows=rows, cut=len(rows) == _ATTEMPTS_SHOWN
+        )

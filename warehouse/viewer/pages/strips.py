@@ -9,6 +9,7 @@ from taskgraph.records.task import ReplayedSubtask
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from warehouse.errors import ScreenshotMissingError
 from warehouse.exporting.action_words import in_words
+from warehouse.exporting.exported_actions import points_of
 from warehouse.store import Warehouse
 
 _PNG_HEAD = 24
@@ -34,6 +35,17 @@ class Frame:
     """Width and height of the picture, in pixels."""
     mark: tuple[int, int, int, int] | None
     """Left, top, width and height of the control, in pixels of the picture."""
+    points: tuple[tuple[int, int], ...]
+    """Where on the picture the action was, in pixels; several for a drag, none where it has no place."""
+
+
+def step_of(text: str) -> int:
+    """The number of a step in a page's parameters; 1 where it is none.
+
+    >>> step_of("3"), step_of(""), step_of("-2"), step_of("x")
+    (3, 1, 1, 1)
+    """
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 7 else 1
 
 
 def read_strip(
@@ -61,6 +73,7 @@ def _frame(warehouse: Warehouse, step: TrajectoryStep, subtasks: tuple[ReplayedS
         picture=step.observation_screenshot.sha256 if size else "",
         size=size or (0, 0),
         mark=mark,
+        points=tuple((round(x), round(y)) for x, y in points_of(step)) if size else (),
     )
 
 

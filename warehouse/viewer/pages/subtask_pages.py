@@ -15,7 +15,8 @@ from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Rejection
 from taskgraph.records.trajectory import Trajectory
 from warehouse.store import Warehouse
-from warehouse.viewer.pages.strips import read_strip
+from warehouse.viewer.pages.model_call_pages import calls_for
+from warehouse.viewer.pages.strips import read_strip, step_of
 from warehouse.viewer.website import Site, address
 
 _PAGE_ROWS = 50
@@ -146,6 +147,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
             rejections=list(store.read(Rejection, "item_id = ? AND item_kind = 'subtask'", [subtask_id])),
             trajectories=store.query(_TRAJECTORIES, [subtask_id]).as_dicts(),
             tasks=store.query(_TASKS_WITH, [subtask_id]).as_dicts(),
+            calls=calls_for(store, subtask_id),
         )
 
     @application.get("/trajectories/{trajectory_id:path}")
@@ -158,4 +160,5 @@ def add_pages(application: FastAPI, site: Site) -> None:
             trajectory=found,
             task_id=_task_of(site.store, found),
             frames=read_strip(site.store, found),
+            step=step_of(request.query_params.get("step", "")),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import get_args
+from typing import Final, get_args
 
 from pydantic import JsonValue
 
@@ -18,8 +18,41 @@ PAGE_ROWS = 50
 """Tasks on a page."""
 STATUSES: tuple[str, ...] = get_args(TaskStatus)
 """What a task's status may be."""
-FILTERS: tuple[str, ...] = (*DIMENSIONS, "scenario", "application", "capability", "status", "text")
+FILTERS: tuple[str, ...] = (
+    *DIMENSIONS,
+    "scenario",
+    "application",
+    "capability",
+    "status",
+    "replayed",
+    "reviewed",
+    "text",
+)
 """Names of the filters, which are also the names of the page's parameters."""
+REPLAYED: Final[dict[str, str]] = {
+    "with success": "task_id IN (SELECT r.task_id FROM replays AS r WHERE r.success)",
+    "without success": "task_id IN (SELECT r.task_id FROM replays AS r WHERE NOT r.success AND NOT r.invalid)"
+    " AND task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success)",
+    "not yet": "task_id NOT IN (SELECT r.task_id FROM replays AS r WHERE r.success OR NOT r.invalid)",
+}
+"""What replays say of a task, each with its SQL condition."""
+_REVIEWS = "(SELECT r.task_id, r.instruction FROM latest_reviews AS r"
+REVIEWED: Final[dict[str, str]] = {
+    "accepted": f"(task_id, instruction) IN {_REVIEWS} WHERE r.accepted)"
+    f" AND (task_id, instruction) NOT IN {_REVIEWS} WHERE NOT r.accepted)",
+    "rejected": f"(task_id, instruction) IN {_REVIEWS} WHERE NOT r.accepted)",
+    "not yet": f"(task_id, instruction) NOT IN {_REVIEWS})",
+}
+"""What people say of a task: accepted by all who reviewed it, rejected by somebody; each with its SQL condition."""
+SORTS: Final[dict[str, str]] = {
+    "fewest subtasks": "coalesce(node_count, 0)",
+    "most subtasks": "-coalesce(node_count, 0)",
+    "fewest dependencies": "coalesce(edge_count, 0)",
+    "most dependencies": "-coalesce(edge_count, 0)",
+    "shortest instruction": "length(instruction)",
+    "longest instruction": "-length(instruction)",
+}
+"""Orders of the list, each with the number by which it goes; tasks with the same number go by id."""
 _MEANING = re.compile(r"[\\.+*?()|\[\]{}^$]")
 """Characters that mean something in an expression of DuckDB (RE2)."""
 _SHOWN = (
@@ -50,6 +83,9 @@ class TaskFilter:
                 )
         if values["status"] and values["status"] not in STATUSES:
             raise SelectionInvalidError(f"status is {values['status']!r}; known: {', '.join(STATUSES)}.")
+        for name, known in (("replayed", REPLAYED), ("reviewed", REVIEWED)):
+            if values[name] and values[name] not in known:
+                raise SelectionInvalidError(f"{name} is {values[name]!r}; known: {', '.join(known)}.")
         return cls(values)
 
     def condition(self) -> tuple[str, list[str]]:
@@ -69,6 +105,9 @@ class TaskFilter:
         if self.values["application"]:
             parts.append("list_contains(applications, ?)")
             bound.append(self.values["application"])
+        for name, known in (("replayed", REPLAYED), ("reviewed", REVIEWED)):
+            if self.values[name]:
+                parts.append(f"({known[self.values[name]]})")
         if self.values["text"]:
             words = self.values["text"].split()
             pattern = " AND ".join(
@@ -102,34 +141,62 @@ class TaskPage:
     """Id that begins the page after this one; empty on the last page."""
 
 
-def read_page(warehouse: Warehouse, chosen: TaskFilter, *, after: str = "", before: str = "") -> TaskPage:
-    """The first tasks after the id `after`, or the last ones before the id `before`.
+def sort_in(given: Mapping[str, str]) -> str:
+    """The order named in a page's parameters; empty for the order of ids.
+
+    Raises:
+        SelectionInvalidError: no such order.
+    """
+    name = given.get("sort", "").strip()
+    if name and name not in SORTS:
+        raise SelectionInvalidError(f"sort is {name!r}; known: {', '.join(SORTS)}.")
+    return name
+
+
+def read_page(
+    warehouse: Warehouse, chosen: TaskFilter, *, sort: str = "", after: str = "", before: str = ""
+) -> TaskPage:
+    """The tasks that follow the task with the id `after`, or the last ones before that with the id `before`.
 
     Ids are found first and the rest is read for those alone, so that a page of a million tasks touches few bytes.
     """
     condition, bound = chosen.condition()
     backwards = bool(before)
-    beyond = "task_id < ?" if backwards else "task_id > ?"
+    place, down = ("<", " DESC") if backwards else (">", "")
+    edge = before or after
+    order = f"task_id{down}"
+    if not sort:
+        condition += f" AND task_id {place} ?"
+        bound.append(edge)
+    else:
+        number = SORTS[sort]
+        order = f"{number}{down}, {order}"
+        if edge:
+            at = f"(SELECT {number} FROM tasks WHERE task_id = ?)"
+            condition += f" AND ({number} {place} {at} OR ({number} = {at} AND task_id {place} ?))"
+            bound += [edge] * 3
     found = [
         str(row[0])
         for row in warehouse.query(
-            f"SELECT task_id FROM tasks WHERE {condition} AND {beyond}"
-            f" ORDER BY task_id {'DESC' if backwards else ''} LIMIT {PAGE_ROWS + 1}",
-            [*bound, before or after],
+            f"SELECT task_id FROM tasks WHERE {condition} ORDER BY {order} LIMIT {PAGE_ROWS + 1}", bound
         ).rows()
     ]
     more = len(found) > PAGE_ROWS
-    shown = sorted(found[:PAGE_ROWS])
+    shown = found[:PAGE_ROWS][:: -1 if backwards else 1]
     if not shown:
         return TaskPage((), before=after, after=before)
     rows = warehouse.query(
-        f"SELECT {_SHOWN} FROM tasks WHERE task_id BETWEEN ? AND ? AND task_id IN (SELECT unnest(?::VARCHAR[]))"
-        " ORDER BY task_id",
-        [shown[0], shown[-1], shown],
+        f"SELECT {_SHOWN} FROM tasks WHERE task_id BETWEEN ? AND ? AND task_id IN (SELECT unnest(?::VARCHAR[]))",
+        [min(shown), max(shown), shown],
     ).as_dicts()
+    by_id = {str(row["task_id"]): row for row in rows}
     earlier = more if backwards else bool(after)
     later = True if backwards else more
-    return TaskPage(tuple(rows), shown[0] if earlier else "", shown[-1] if later else "")
+    return TaskPage(
+        tuple(by_id[name] for name in shown if name in by_id),
+        shown[0] if earlier else "",
+        shown[-1] if later else "",
+    )
 
 
 def count_tasks(warehouse: Warehouse, chosen: TaskFilter) -> int:
@@ -149,4 +216,7 @@ def choices(warehouse: Warehouse) -> dict[str, list[str]]:
         "application": column("SELECT DISTINCT unnest(applications) FROM tasks ORDER BY 1"),
         "capability": column("SELECT DISTINCT unnest(capabilities) FROM tasks ORDER BY 1"),
         "status": list(STATUSES),
+        "replayed": list(REPLAYED),
+        "reviewed": list(REVIEWED),
+        "sort": list(SORTS),
     }

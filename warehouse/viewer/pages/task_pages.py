@@ -16,12 +16,17 @@ from taskgraph.records.task import Rejection, Replay, Task, Validation
 from taskgraph.records.trajectory import Trajectory
 from warehouse.errors import RowInvalidError
 from warehouse.viewer.pages.agent_attempts import attempts_at
-from warehouse.viewer.pages.strips import Frame, read_strip
-from warehouse.viewer.pages.task_list import TaskFilter, choices, count_tasks, read_page
+from warehouse.viewer.pages.model_call_pages import calls_for
+from warehouse.viewer.pages.strips import Frame, read_strip, step_of
+from warehouse.viewer.pages.task_list import TaskFilter, choices, count_tasks, read_page, sort_in
 from warehouse.viewer.pages.task_words import numbers_of, title_of
 from warehouse.viewer.website import Site, address
 
 _ORDERS_SHOWN = 12
+_REVIEWS = (
+    "SELECT reviewer, accepted, failed, note, reviewed_at, instruction FROM latest_reviews WHERE task_id = ?"
+    " ORDER BY reviewed_at, reviewer"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,19 +50,24 @@ def add_pages(application: FastAPI, site: Site) -> None:
     def tasks(request: Request) -> HTMLResponse:
         given = request.query_params
         chosen = TaskFilter.of(given)
-        page = read_page(site.store, chosen, after=given.get("after", ""), before=given.get("before", ""))
+        sort = sort_in(given)
+        page = read_page(
+            site.store, chosen, sort=sort, after=given.get("after", ""), before=given.get("before", "")
+        )
         key = ("count", *chosen.values.values())
         return site.page(
             "tasks.html.jinja",
             page=page,
             total=site.memory.get(key, lambda: count_tasks(site.store, chosen)),
-            chosen=chosen.values,
+            chosen={**chosen.values, "sort": sort},
             filtered=any(chosen.values.values()),
             choices=site.memory.get("choices", lambda: choices(site.store)),
             dimensions=DIMENSIONS,
             levels=LEVELS,
-            previous=page.before and address("/tasks", {**chosen.values, "before": page.before}),
-            following=page.after and address("/tasks", {**chosen.values, "after": page.after}),
+            previous=page.before
+            and address("/tasks", {**chosen.values, "sort": sort, "before": page.before}),
+            following=page.after and address("/tasks", {**chosen.values, "sort": sort, "after": page.after}),
+            query=address("", chosen.values),
         )
 
     @application.get("/tasks/{task_id:path}")
@@ -78,7 +88,7 @@ def add_pages(application: FastAPI, site: Site) -> None:
             task=found,
             title=title_of(found),
             drawing=draw_svg(found.graph, numbers),
-            rows=_rows(found, numbers),
+            rows=node_rows(found, numbers),
             numbers=numbers,
             orders=[
                 [numbers.get(name, "?") for name in order]
@@ -91,7 +101,10 @@ def add_pages(application: FastAPI, site: Site) -> None:
             replays=replays,
             shown=shown,
             frames=_strip(site, shown),
+            step=step_of(request.query_params.get("step", "")),
             attempts=attempts_at(site.store, task_id),
+            calls=calls_for(site.store, task_id),
+            reviews=site.store.query(_REVIEWS, [task_id]).as_dicts(),
         )
 
 
@@ -123,7 +136,8 @@ def _strip(site: Site, replay: Replay | None) -> tuple[Frame, ...]:
     return read_strip(site.store, recording, replay.subtasks) if recording else ()
 
 
-def _rows(task: Task, numbers: Mapping[str, int]) -> list[NodeRow]:
+def node_rows(task: Task, numbers: Mapping[str, int]) -> list[NodeRow]:
+    """The subtasks of a task, by their numbers on the page."""
     rows = []
     for node in sorted(task.graph.nodes, key=lambda node: numbers[node.instance_id]):
         number = numbers[node.instance_id]

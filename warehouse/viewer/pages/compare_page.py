@@ -1,0 +1,88 @@
+"""Two versions side by side: how many rows of what, and which tasks are new, gone or changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from pydantic import JsonValue
+from starlette.exceptions import HTTPException
+
+from warehouse.errors import VersionError
+from warehouse.store import Warehouse
+from warehouse.versions import TableChange, differences
+from warehouse.viewer.website import Site
+
+TASKS_SHOWN: Final = 50
+"""Tasks listed of each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChanges:
+    """Tasks that differ between two versions; at most `TASKS_SHOWN` of each kind."""
+
+    added: tuple[dict[str, JsonValue], ...]
+    """Tasks that only the later one has."""
+    removed: tuple[dict[str, JsonValue], ...]
+    """Tasks that only the earlier one has."""
+    changed: tuple[dict[str, JsonValue], ...]
+    """Tasks of both whose instruction, status or graph differ, with both states."""
+
+
+def task_changes(warehouse: Warehouse, first: int, second: int) -> TaskChanges:
+    """The tasks that differ between two snapshots."""
+
+    def only_in(here: int, there: int) -> tuple[dict[str, JsonValue], ...]:
+        found = warehouse.query(
+            f"SELECT task_id, instruction, status FROM tasks AT (VERSION => {here})"
+            f" WHERE task_id NOT IN (SELECT task_id FROM tasks AT (VERSION => {there}))"
+            f" ORDER BY task_id LIMIT {TASKS_SHOWN}"
+        )
+        return tuple(found.as_dicts())
+
+    changed = warehouse.query(
+        "SELECT a.task_id, a.instruction AS instruction_before, b.instruction AS instruction_after,"
+        " a.status AS status_before, b.status AS status_after,"
+        " len(a.nodes) AS nodes_before, len(b.nodes) AS nodes_after, hash(a.nodes, a.edges) <> hash(b.nodes, b.edges) AS graph"
+        f" FROM tasks AT (VERSION => {first}) AS a JOIN tasks AT (VERSION => {second}) AS b USING (task_id)"
+        " WHERE a.instruction <> b.instruction OR a.status <> b.status OR hash(a.nodes, a.edges) <> hash(b.nodes, b.edges)"
+        f" ORDER BY a.task_id LIMIT {TASKS_SHOWN}"
+    )
+    return TaskChanges(only_in(second, first), only_in(first, second), tuple(changed.as_dicts()))
+
+
+def add_pages(application: FastAPI, site: Site) -> None:
+    """Add the page, which asks the present state about both versions."""
+
+    @application.get("/compare")
+    def compare(request: Request) -> HTMLResponse:
+        first, second = request.query_params.get("first", ""), request.query_params.get("second", "")
+        versions = {item.name: item for item in site.store.versions()}
+        for name in (first, second):
+            if name not in versions:
+                raise HTTPException(404, str(VersionError(_unknown(name, list(versions)))))
+        before, after = versions[first], versions[second]
+        changes = {item.table: item for item in differences(site.store, first, second)}
+        tables = sorted({*before.counts, *after.counts})
+        return site.page(
+            "compare.html.jinja",
+            before=before,
+            after=after,
+            rows=[
+                (name, before.counts.get(name), after.counts.get(name), changes.get(name, _same(name)))
+                for name in tables
+            ],
+            steps=[step for step in dict.fromkeys((*before.funnel, *after.funnel)) if ": " not in step],
+            tasks=task_changes(site.store, before.snapshot_id, after.snapshot_id),
+            most=TASKS_SHOWN,
+        )
+
+
+def _same(table: str) -> TableChange:
+    return TableChange(table=table, added=0, removed=0, changed=0)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    return f"There is no dataset version {name!r}; published: {', '.join(known) or 'none yet'}."

@@ -1,0 +1,86 @@
+"""The model calls behind an item: who was asked, what was said, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse
+from pydantic import JsonValue
+from starlette.exceptions import HTTPException
+
+from warehouse.records import ModelCallRecord
+from warehouse.store import Warehouse
+from warehouse.viewer.website import Site
+
+_MOST_CALLS = 200
+_OF_ITEM = (
+    "SELECT call_id, stage, role, provider, model, purpose, outcome, input_tokens, output_tokens, cost_usd,"
+    " latency_seconds FROM model_calls WHERE item_id = ? ORDER BY finished_at, call_id"
+    f" LIMIT {_MOST_CALLS}"
+)
+
+
+class MessagePart(Protocol):
+    """A part of a message: a text or a picture."""
+
+    @property
+    def text(self) -> str:
+        """The text; empty for a picture."""
+
+    @property
+    def image(self) -> str:
+        """Hash of the picture; empty for a text."""
+
+
+class Message(Protocol):
+    """What was sent."""
+
+    @property
+    def role(self) -> str:
+        """Who says it."""
+
+    @property
+    def content(self) -> Sequence[MessagePart]:
+        """Its parts."""
+
+
+class Said(Protocol):
+    """What was said in a call."""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """What was sent; empty where it was not kept."""
+
+    @property
+    def reply(self) -> str | None:
+        """What came back."""
+
+
+ReadCall = Callable[[str], Said | None]
+"""What was said in the call with this key; None where it is not known."""
+
+
+def calls_for(warehouse: Warehouse, item_id: str) -> list[dict[str, JsonValue]]:
+    """Calls that a subtask, task or application was the first to need, oldest first; at most 200."""
+    return warehouse.query(_OF_ITEM, [item_id]).as_dicts()
+
+
+def add_pages(application: FastAPI, site: Site, read_call: ReadCall | None) -> None:
+    """Add the page of one call; `read_call` finds what was said, where it was kept."""
+
+    @application.get("/calls/{call_id:path}")
+    def call(call_id: str, request: Request) -> HTMLResponse:
+        found = next(site.store.read(ModelCallRecord, "call_id = ?", [call_id]), None)
+        if found is None:
+            raise HTTPException(404, f"There is no model call {call_id}.")
+        return site.page(
+            "call.html.jinja",
+            call=found,
+            said=read_call(found.key) if read_call else None,
+            is_task=bool(site.store.query("SELECT 1 FROM tasks WHERE task_id = ?", [found.item_id]).scalar()),
+            is_subtask=bool(
+                site.store.query("SELECT 1 FROM subtasks WHERE subtask_id = ?", [found.item_id]).scalar()
+            ),
+        )
