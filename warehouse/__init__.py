@@ -5,6 +5,7 @@ store, maintenance                         reads and writes; clears what is no l
 publication, versions                      what is written down with a version, and what changed between two
 score_validity                             which scores a version makes invalid
 error_rates, task_quality                  how good functions, judge and instructions are
+reviews                                    what people say of tasks, and the tasks that they accept
 data_model_page                            writes docs/data-model.md
 storage/                                   DuckLake underneath
 queries/, views/, querying/                SQL files, and questions in SQL

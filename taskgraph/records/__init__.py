@@ -10,5 +10,5 @@ computer_use                                      what they answer through their
 exploration                                       screens seen and categories proposed, kept from run to run
 order_fact, side_effects, judge_trial             what replays show of orders and of changes; trials of the judge
 judging_sheet                                     how a task is judged elsewhere
-criticism                                         what a critic thinks of a task
+criticism, review                                 what a critic and what people think of a task
 """

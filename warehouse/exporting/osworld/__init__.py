@@ -2,5 +2,6 @@
 
 conditions    what an evaluation function asks for, as conditions of files
 metrics       names of its metrics, for the audit
+judging       lets its machine judge by our functions where its format cannot say them
 setup         what brings its machine to a task's start
 """
