@@ -216,7 +216,8 @@ def test_functions_that_also_ask_the_screen_are_judged_by_taskloom_on_the_machin
     def judged() -> bool:
         for step in evaluator["postconfig"]:
             run(step["parameters"])
-        return run(evaluator["result"]) == evaluator["expected"]["rules"]["expected"]
+        expected = str(evaluator["expected"]["rules"]["expected"])
+        return run(evaluator["result"]) == expected
 
     assert evaluator["func"] == "exact_match"
     assert not judged()
