@@ -245,16 +245,19 @@ def test_an_export_takes_what_was_accepted_after_the_version_was_published(
 ) -> None:
     filled.publish("v1")
     filled.write([new_review(TASK.task_id, TASK.instruction, "Ada", "accepted")])
+    filled.close()
     rule = Selection(accepted=parse_rule("all"))
-    with filled.reopened("v1") as version:
+    with Warehouse(filled.address, read_only=True, version="v1") as version:
         manifest = export(version, "omnibench", tmp_path / "accepted", rule)
     assert manifest.outcome.counts["tasks"] == 1
     stored = json.loads((tmp_path / "accepted" / "manifest.json").read_text())
     assert stored["selection"]["accepted"] == {"rule": "all", "people": 1}
 
+
+def test_an_export_of_what_nobody_accepted_says_where_it_is_done(filled: Warehouse, tmp_path: Path) -> None:
     filled.write([new_review(TASK.task_id, TASK.instruction, "Bo", "rejected", ("sense",))])
-    with pytest.raises(ExportRefusedError, match="accepted by people as asked"):
-        export(filled, "omnibench", tmp_path / "none", rule)
+    with pytest.raises(ExportRefusedError, match="accepted by people as asked.*taskloom view --review"):
+        export(filled, "omnibench", tmp_path / "none", Selection(accepted=parse_rule("all")))
 
 
 @pytest.mark.parametrize(
