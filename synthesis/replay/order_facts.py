@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations_with_replacement
 
 from taskgraph.measures.complexity import complexity_of
 from taskgraph.records.graph import TaskGraph
@@ -123,19 +123,25 @@ def _clash(order: Sequence[BoundSubtask], known: Collection[Pair]) -> Pair | Non
     return None
 
 
-def pairs_to_measure(pool: Mapping[str, Sequence[BoundSubtask]], known: Collection[Pair]) -> list[Task]:
+def pairs_to_measure(
+    pool: Mapping[str, Sequence[BoundSubtask]], known: Collection[Pair], doubtful: Collection[Pair] = ()
+) -> list[Task]:
     """Tasks of two subtasks each, whose replays in both orders say whether the two commute.
 
     Only pairs of one application that could disturb each other: both touch its open document, selection, tab or settings,
-    or the same record or file of the same world. A pair that depends on each other, or is known in both orders, is left out.
+    or the same record or file of the same world; and pairs that are `doubtful`. A pair that depends on each other, or is known
+    in both orders, is left out.
 
     Args:
         pool: instances by subtask, the preferred ones first.
         known: pairs with a fact, in the order that it is about.
+        doubtful: pairs that are known and measured all the same.
     """
+    certain = set(known) - set(doubtful)
     found = []
-    for one, other in combinations(sorted(pool), 2):
-        if {(one, other), (other, one)} <= set(known):
+    for one, other in combinations_with_replacement(sorted(pool), 2):
+        in_doubt = not {(one, other), (other, one)}.isdisjoint(doubtful)
+        if {(one, other), (other, one)} <= certain or (one == other and not in_doubt):
             continue
         pair = next(
             (
@@ -144,7 +150,9 @@ def pairs_to_measure(pool: Mapping[str, Sequence[BoundSubtask]], known: Collecti
                 for second in pool[other]
                 if first.application == second.application
                 and first.world == second.world
-                and _may_disturb(first, second)
+                and first.instance_id != second.instance_id
+                and _are_free(first, second)
+                and (in_doubt or _touch_the_same(first, second))
             ),
             None,
         )
@@ -153,8 +161,8 @@ def pairs_to_measure(pool: Mapping[str, Sequence[BoundSubtask]], known: Collecti
     return found
 
 
-def _may_disturb(first: BoundSubtask, second: BoundSubtask) -> bool:
-    """Whether both touch one slot or resource although neither needs, destroys or makes what the other one works on."""
+def _are_free(first: BoundSubtask, second: BoundSubtask) -> bool:
+    """Whether neither needs, destroys or makes what the other one works on, nor needs something opened first."""
     mine, theirs = {*first.inputs, *first.outputs}, {*second.inputs, *second.outputs}
     if set(first.outputs) & set(second.inputs) or set(second.outputs) & set(first.inputs):
         return False
@@ -162,8 +170,12 @@ def _may_disturb(first: BoundSubtask, second: BoundSubtask) -> bool:
         item.slot is None and item in mine for item in second.consumed
     ):
         return False
-    if any(item.slot is not None for item in (*first.inputs, *second.inputs)):
-        return False
+    return not any(item.slot is not None for item in (*first.inputs, *second.inputs))
+
+
+def _touch_the_same(first: BoundSubtask, second: BoundSubtask) -> bool:
+    """Whether both touch one slot or resource."""
+    mine, theirs = {*first.inputs, *first.outputs}, {*second.inputs, *second.outputs}
     slots = {item.slot for item in mine if item.slot is not None}
     return bool(mine & theirs) or any(item.slot in slots for item in theirs if item.slot is not None)
 

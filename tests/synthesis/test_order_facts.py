@@ -114,3 +114,16 @@ def test_pairs_that_share_a_slot_or_a_record_are_measured_in_both_orders() -> No
     assert len(task.successful_orders) == 2
     assert pairs_to_measure(pool, {("app.draw", "app.write"), ("app.write", "app.draw")}) == []
     assert len(pairs_to_measure(pool, {("app.draw", "app.write")})) == 1
+
+
+def test_a_pair_that_never_worked_is_measured_again_whatever_it_touches() -> None:
+    pool = {
+        "app.draw": [_node("app.draw", "x"), _node("app.draw", "y")],
+        "app.save": [_node("app.save", "y")],
+    }
+    both = {("app.draw", "app.save"), ("app.save", "app.draw")}
+    assert pairs_to_measure(pool, both) == [] == pairs_to_measure(pool, ())
+    (task,) = pairs_to_measure(pool, both, {("app.save", "app.draw")})
+    assert {node.subtask_id for node in task.graph.nodes} == set(pool)
+    (twice,) = pairs_to_measure(pool, (), {("app.draw", "app.draw")})
+    assert twice.graph.nodes == tuple(pool["app.draw"])
