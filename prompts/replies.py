@@ -7,9 +7,9 @@ is a list of named values.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from resources.applications import ResourceDeclaration
 from resources.record import Record
@@ -150,6 +150,13 @@ class ActorReply(Record):
     """Its arguments."""
     message: str = ""
     """Reason for giving up."""
+
+    @model_validator(mode="after")
+    def _says_why(self) -> Self:
+        """An action that nothing is said of teaches nobody anything."""
+        if self.status == "CONTINUE" and not self.thought.strip():
+            raise ValueError("the thought is empty; say what is seen and why this action follows")
+        return self
 
 
 class EvaluationWriterReply(Record):

@@ -15,6 +15,7 @@ def reply(function: str, label: str = "", text: str = "", **arguments: object) -
     return ActorReply.model_validate(
         {
             "status": "CONTINUE",
+            "thought": "The button is there, so I use it.",
             "function": function,
             "control_label": label,
             "control_text": text,
@@ -59,3 +60,10 @@ def test_what_lacks_what_it_needs_is_no_action() -> None:
     assert action_of_reply(reply("")) is None
     with pytest.raises(ValidationError, match="no function 'fly'; known: click_input, move_input"):
         reply("fly")
+
+
+@pytest.mark.parametrize("thought", ["", "  ", "click_input", "Step 2 of 6: click_input", "Step 3"])
+def test_an_action_without_a_reason_is_refused(thought: str) -> None:
+    with pytest.raises(ValidationError, match="say what is seen and why this action follows"):
+        ActorReply(status="CONTINUE", thought=thought, function="click_input", control_label="5")
+    assert ActorReply(status="FINISH").thought == ""

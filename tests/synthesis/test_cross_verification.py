@@ -155,7 +155,10 @@ async def test_a_claim_of_success_alone_convinces_nobody(shared_sandbox: Evaluat
 async def test_a_performance_that_strays_is_repeated_until_two_agree(
     shared_sandbox: EvaluationSandbox,
 ) -> None:
-    stray = [ActorReply(status="CONTINUE", function="wait"), ActorReply(status="FINISH")]
+    stray = [
+        ActorReply(status="CONTINUE", thought="The page may need a moment.", function="wait"),
+        ActorReply(status="FINISH"),
+    ]
     models = TestModels(NOTES, scripted={ModelRole.ACTOR: stray})
     done = (await world(shared_sandbox, models).verify(WRITE))[WRITE]
     assert done.verified is not None
