@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
+from environments.errors import ApplicationStartFailedError
 from taskgraph.measures.complexity import complexity_of
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.order_fact import OrderFact
@@ -18,16 +19,22 @@ _NOT_JUDGED = frozenset(
     {"refused", "timed_out", "out_of_memory", "crashed", "bad_result", "environment_error", "model_error"}
 )
 """How the message of a subtask begins that its function did not judge."""
+_NOT_UP_AGAIN = f"environment_error: {ApplicationStartFailedError.__name__}"
+"""How it begins where an application that had come up did not show its first page again."""
 
 
 def facts_of(task: Task, replay: Replay) -> Iterator[OrderFact]:
-    """What `replay` of `task` shows about pairs of subtasks of one application."""
+    """What `replay` of `task` shows about pairs of subtasks of one application.
+
+    An application that does not show its first page after the first of them speaks against the order, too: it had come up.
+    """
     nodes = {node.instance_id: node for node in task.graph.nodes}
     last: dict[str, BoundSubtask] = {}
     for position, done in enumerate(replay.subtasks):
         node = nodes[done.instance_id]
         before = last.get(node.application)
-        if before is not None and (done.success or not _is_no_fault_of_the_order(done.message)):
+        judged = not _is_no_fault_of_the_order(done.message) or done.message.startswith(_NOT_UP_AGAIN)
+        if before is not None and (done.success or judged):
             yield OrderFact(
                 fact_id=f"{replay.replay_id}/{position}",
                 application=node.application,

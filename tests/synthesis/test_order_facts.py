@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from environments.episode import describe_failure
+from environments.errors import ApplicationStartFailedError
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from synthesis.replay.order_facts import (
@@ -60,6 +62,17 @@ def test_a_function_that_does_not_run_says_nothing_about_orders() -> None:
         )
         == []
     )
+
+
+def test_an_application_that_does_not_come_back_to_its_first_page_speaks_against_the_order() -> None:
+    task, replay = _ordered([C, A, B]), _replay([C, A, B], failing=1)
+    message = describe_failure(ApplicationStartFailedError("the text 'Text File' did not appear"))
+    stuck = replay.subtasks[1].model_copy(update={"message": f"environment_error: {message}"})
+    invalid = replay.model_copy(update={"subtasks": (replay.subtasks[0], stuck), "invalid": True})
+    (fact,) = facts_of(task, invalid)
+    assert (fact.first, fact.second, fact.works) == ("app.save", "app.draw", False)
+    alone = replay.model_copy(update={"subtasks": (stuck,)})
+    assert list(facts_of(task, alone)) == []
 
 
 def _fact(first: str, second: str, works: bool) -> OrderFact:
