@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote_plus
+from collections.abc import Iterator
+from urllib.parse import unquote
 
 from offline.conditions.conditions import Call, Condition
 from offline.conditions.expressions import Expression
@@ -35,8 +36,8 @@ def screen_conditions(terms: Terms) -> list[Condition]:
         told = f"{name} does not show its value"
         found.append(terms.condition("check_control_value", told, kind="screen", text=name, value=value))
     for effect in effects.essential:
-        if effect.area == "window" and (condition := _window(terms, effect)) is not None:
-            found.append(condition)
+        if effect.area == "window":
+            found += _window(terms, effect)
     for text in filter(terms.plain, effects.appeared):
         told = f"{text} is not shown"
         found.append(terms.condition("check_text_exists_via_control", told, kind="screen", text=text))
@@ -49,11 +50,14 @@ def screen_conditions(terms: Terms) -> list[Condition]:
     return found
 
 
-def _window(terms: Terms, effect: Effect) -> Condition | None:
+def _window(terms: Terms, effect: Effect) -> Iterator[Condition]:
+    """The title, or the address: all of it, and its end if that names a parameter, because folders before it differ with the data."""
     if effect.address == ("title",) and effect.after:
-        return terms.condition("check_window", "another window is in front", kind="screen", text=effect.after)
+        yield terms.condition("check_window", "another window is in front", kind="screen", text=effect.after)
     if effect.address == ("address",):
-        path = _ADDRESS.sub("", effect.after or "")
-        if path and terms.plain(unquote_plus(path)):
-            return terms.condition("check_window", "another page is in front", kind="screen", text=path)
-    return None
+        path = unquote(_ADDRESS.sub("", effect.after or ""))
+        page = path.partition("?")[0]
+        ends = [path[place:] for place, mark in enumerate(page) if place and mark == "/"]
+        for text in (path, *(end for end in ends if terms.text(end).parameters)):
+            if text and terms.plain(text.replace("+", " ")):
+                yield terms.condition("check_window", "another page is in front", kind="screen", text=text)
