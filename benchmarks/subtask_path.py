@@ -45,7 +45,7 @@ class Watch:
         self._modules: dict[CodeType, str] = {}
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
-        """A profile function of `sys`."""
+        """A trace function of `sys`, which is told of every call and asks for nothing inside it."""
         if event != "call":
             return
         module = self._module(frame.f_code)
@@ -108,7 +108,14 @@ def watched_build(data: Path) -> Watch:
     from flows.settings import load_settings
 
     settings = load_settings(
-        assignments=["platform=simulated", "composition.count=4", "replay_share=0.3", "intents.wanted=2"],
+        assignments=[
+            "platform=simulated",
+            "composition.count=4",
+            "replay_share=0.5",
+            "intents.wanted=2",
+            "composition.subtask_share=1",
+            "exploration.subtasks_per_application=2",
+        ],
         data=data,
     )
     prepare_prefect(data)
@@ -118,13 +125,13 @@ def watched_build(data: Path) -> Watch:
 
         from flows.build_dataset import build_dataset
 
-        threading.setprofile(watch)
-        sys.setprofile(watch)
+        threading.settrace(watch)
+        sys.settrace(watch)
         try:
             asyncio.run(build_dataset(settings=settings, quiet=True))
         finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
+            sys.settrace(None)
+            threading.settrace(None)
     return watch
 
 

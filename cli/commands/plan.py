@@ -98,7 +98,7 @@ def plan(
     Examples:
       taskloom plan --capability long_range_planning --count 100
 
-      taskloom plan --set composition.maximum_size=12 --set applications=[drawio,tiddlywiki]
+      taskloom plan --set composition.maximum_size=12 --set 'applications=[drawio,tiddlywiki]'
     """
     from flows.planning.composition_planning import (
         plan_composition,
