@@ -8,11 +8,16 @@ answers, is a detail that can be read when it is needed. Records themselves and 
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import tempfile
 import threading
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flows.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 SUBTASK = "simulated_files.copy_text"
@@ -102,37 +107,46 @@ def _field(value: object, name: str) -> object:
 
 
 def watched_build(data: Path) -> Watch:
-    """The watch after a small build."""
-    from flows.running.log_setup import prepare_prefect
-    from flows.running.prefect_server import prefect_server
+    """The watch after a small build, whose steps are done here one after the other, without Prefect."""
     from flows.settings import load_settings
 
-    settings = load_settings(
-        assignments=[
-            "platform=simulated",
-            "composition.count=4",
-            "replay_share=0.5",
-            "intents.wanted=2",
-            "composition.subtask_share=1",
-            "exploration.subtasks_per_application=2",
-        ],
-        data=data,
+    assignments = (
+        "platform=simulated",
+        "composition.count=4",
+        "composition.subtask_share=1",
+        "intents.wanted=2",
+        "exploration.subtasks_per_application=2",
     )
-    prepare_prefect(data)
+    settings = load_settings(assignments=assignments, data=data)
     watch = Watch(SUBTASK)
-    with prefect_server():
-        import asyncio
-
-        from flows.build_dataset import build_dataset
-
-        threading.settrace(watch)
-        sys.settrace(watch)
-        try:
-            asyncio.run(build_dataset(settings=settings, quiet=True))
-        finally:
-            sys.settrace(None)
-            threading.settrace(None)
+    threading.settrace(watch)
+    sys.settrace(watch)
+    try:
+        asyncio.run(_build(settings))
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)
     return watch
+
+
+async def _build(settings: Settings) -> None:
+    from flows.stages.growing import PoolGrowth
+    from flows.stages.making import TaskMaking
+    from flows.wiring import open_run
+
+    async with open_run(settings, "build_dataset", quiet=True) as run:
+        growth = PoolGrowth.of(run)
+        explored = [await growth.explore(item) for item in run.applications.values()]
+        await growth.all_explored()
+        verified = await asyncio.gather(*(growth.verify(item) for item in explored))
+        names = [name for item in verified for name in item.subtask_ids]
+        making = TaskMaking(run, growth.verified)
+        goals = await making.extract(names)
+        for tasks in await making.compose(names, goals.intents):
+            covered = await making.replays.cover(tasks)
+            await making.validate(covered)
+            await making.replays.replay(covered[:1])
+        await making.publish()
 
 
 def main() -> None:
