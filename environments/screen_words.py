@@ -34,10 +34,12 @@ def kind_in_words(control_type: str) -> str:
 def in_words(control_type: str, text: str) -> str:
     """A control as a person would name it.
 
-    >>> in_words("Button", "Save"), in_words("Edit", "")
-    ("the button 'Save'", 'the field')
+    >>> in_words("Button", "Save"), in_words("Edit", ""), in_words("", "Save")
+    ("the button 'Save'", 'the field', "'Save'")
     """
     shown = _short(text)
+    if shown and not control_type:
+        return f"'{shown}'"
     return f"the {kind_in_words(control_type)} '{shown}'" if shown else f"the {kind_in_words(control_type)}"
 
 

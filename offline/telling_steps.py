@@ -51,28 +51,22 @@ def whole_thought(
     target: Control | None,
     controls: Sequence[Control],
 ) -> str:
-    """Why a step is done now, on this screen, and what is done: the reason, what comes after it, the deed."""
+    """Why a step is done now, on this screen, and what is done: the reason, the deed, what it should lead to."""
     step = steps[index]
-    return " ".join(
-        part
-        for part in (
-            thought_of(step, parameters),
-            _ahead(steps[index + 1 :], parameters, controls),
-            _deed(step, parameters, target, controls),
-        )
-        if part
-    )
+    deed = _deed(step, parameters, target, controls)
+    ahead = _ahead(steps[index + 1 :], parameters, controls)
+    return f"{thought_of(step, parameters)} {deed}{f'; {ahead}' if ahead else ''}."
 
 
 def _ahead(later: Sequence[WorkedStep], parameters: Mapping[str, str], controls: Sequence[Control]) -> str:
     """What the step leads to: the next control that is needed and not there yet."""
     following = next((step for step in later if not step.optional), None)
     if following is None:
-        return "With this the work is done."
+        return "with this the work is done"
     query = filled(following.control, parameters) if following.control is not None else None
     if query is None or not query.text or find_control(query, controls) is not None:
         return ""
-    return f"It should bring up {named(following, parameters)}, which is not on the screen yet."
+    return f"this should bring up {named(following, parameters)}, which is not on the screen yet"
 
 
 def _deed(
@@ -83,7 +77,7 @@ def _deed(
     match step.operation:
         case "click_input":
             how = "double-click" if step.double else "right-click" if step.button == "right" else "click"
-            return f"I {how} {where}." if where else f"I {how} there."
+            return f"I {how} {where}" if where else f"I {how} there"
         case "keyboard_input":
             keys = fill(step.keys, {name: escape_keys(value) for name, value in parameters.items()})
             focused = next((item for item in controls if item.focused), None)
@@ -92,13 +86,13 @@ def _deed(
             reason = (
                 f" {has_focus[:1].upper()}{has_focus[1:]} has the focus." if has_focus and not where else ""
             )
-            return f"{reason} I {keys_in_words(keys)}{f' in {into}' if into else ''}.".strip()
+            return f"{reason} I {keys_in_words(keys)}{f' in {into}' if into else ''}".strip()
         case "wheel_mouse_input":
-            return f"I scroll {'up' if step.wheel_distance > 0 else 'down'}."
+            return f"I scroll {'up' if step.wheel_distance > 0 else 'down'}"
         case "drag_input":
-            return f"I drag over {where}." if where else "I drag."
+            return f"I drag over {where}" if where else "I drag"
         case _:
-            return "I wait."
+            return "I wait"
 
 
 def filled(query: ControlQuery, parameters: Mapping[str, str]) -> ControlQuery:
