@@ -27,6 +27,7 @@ from warehouse.errors import ExportRefusedError, InexpressibleError
 from warehouse.exporting.exporting import ExportSource, export
 from warehouse.exporting.judging.judging_sheets import OF_FILES, OF_THE_MOMENT, sheet_of
 from warehouse.exporting.judging.start_scripts import START_COPY, start_script
+from warehouse.exports.cua_gym import card_of
 from warehouse.store import Warehouse
 
 GUARDED = SOURCE.replace(
@@ -244,6 +245,24 @@ def test_cua_gym_bundles_agree_with_their_table(sampled: Warehouse, tmp_path: Pa
         text = bundle[row["reward_member"]].replace(START_COPY, str(start)).replace("/home/user", str(place))
         done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
         assert done.stdout == reward
+
+
+@pytest.mark.parametrize("names", [[""], ["test", "train"]])
+def test_a_cua_gym_folder_is_loaded_as_its_table_alone(
+    sampled: Warehouse, tmp_path: Path, names: list[str]
+) -> None:
+    datasets = pytest.importorskip("datasets", reason="the package `datasets` is not installed")
+    export(sampled, "cua_gym", tmp_path / "out")
+    table = tmp_path / "out/data/tasks.parquet"
+    if names != [""]:
+        for name in names:
+            (table.parent / f"tasks_{name}.parquet").write_bytes(table.read_bytes())
+        (tmp_path / "out/README.md").write_text(card_of(names))
+
+    loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+
+    assert {name: rows.num_rows for name, rows in loaded.items()} == {name or "train": 1 for name in names}
+    assert next(iter(loaded.values()))[0]["archive_member"]
 
 
 def test_rows_for_reinforcement_learning_carry_the_sheet(sampled: Warehouse, tmp_path: Path) -> None:

@@ -105,6 +105,7 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
     everything = [row for found in rows.values() for row in found]
     write_json(folder / "stats.json", _statistics(everything))
     write_json(folder / "url_variables.json", {"variables": {}})
+    (folder / "README.md").write_text(card_of(sorted(rows)), encoding="utf-8")
     return ExportOutcome(
         counts=dict(counts) if everything else {},
         refused=tuple(refused),
@@ -164,6 +165,15 @@ def _row(task: Task) -> dict[str, object]:
         "reward_member": f"{task_id}/reward.py",
         "setup_file_members": [f"{task_id}/{_SETUP}"],
     }
+
+
+def card_of(sets: list[str]) -> str:
+    """What tells `datasets` which files are rows: without it every JSON file here is taken for some."""
+    files = "".join(
+        f"  - split: {name or 'train'}\n    path: data/tasks{'_' if name else ''}{name}.parquet\n"
+        for name in sets
+    )
+    return f"---\nconfigs:\n- config_name: default\n  data_files:\n{files}---\n\n# Tasks in the layout of CUA-Gym\n"
 
 
 def _statistics(rows: list[dict[str, object]]) -> dict[str, object]:
