@@ -34,7 +34,9 @@ from resources.categories import ResourceCategory
 from resources.errors import ExitCode, UnknownCatalogEntryError
 from resources.reading.catalog import load_applications, load_resource_categories
 from resources.translation import WorldlyApplications, world_records
+from synthesis.exploration.found_records import with_records
 from synthesis.ports import Models
+from taskgraph.records.exploration import FoundRecord
 from taskgraph.records.model_calls import ModelRole
 from taskgraph.records.provenance import Provenance
 from warehouse.records import RunRecord
@@ -49,7 +51,7 @@ class Run:
     """Id, settings and state of the run."""
     settings: Settings
     """Its settings."""
-    applications: Mapping[str, Application]
+    applications: WorldlyApplications
     """Applications in use, by name: installed ones only."""
     missing: Mapping[str, str]
     """Applications that were wanted and are not installed, with the reason."""
@@ -149,6 +151,8 @@ async def _objects(
     settings: Settings, record: RunRecord, warehouse: Warehouse, *, quiet: bool
 ) -> AsyncIterator[Run]:
     applications, missing = choose_applications(settings)
+    records = [item for item in warehouse.read(FoundRecord) if item.provenance.run_id != record.run_id]
+    applications = {name: with_records(item, records) for name, item in applications.items()}
     with (
         Ledger(settings.data / "ledger.sqlite") as ledger,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,

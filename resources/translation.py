@@ -178,6 +178,11 @@ class WorldlyApplications(Mapping[str, Application]):
         """How many there are."""
         return len(self._applications)
 
+    def replace(self, application: Application) -> None:
+        """Take `application` in the place of the one of its name, in all worlds."""
+        self._applications[application.name] = application
+        self._in_world = {FIRST_WORLD: self._applications}
+
     def in_world(self, world: str) -> Mapping[str, Application]:
         """The applications in `world`, whether it is in use or not; those that only imitate applications stay the same.
 

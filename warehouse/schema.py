@@ -22,7 +22,7 @@ from taskgraph.records.agent_run import AgentRun
 from taskgraph.records.criticism import Criticism
 from taskgraph.records.effect import PerformanceEffects
 from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
-from taskgraph.records.exploration import ProposedCategory, SeenScreen
+from taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.judged_outcome import JudgedOutcome
@@ -163,6 +163,13 @@ TABLES: tuple[Table, ...] = (
         ("name",),
         "A resource category that a model proposed, beside those of the catalogue.",
         ProposedCategory,
+        _made(),
+    ),
+    Table(
+        "found_records",
+        ("record_id",),
+        "A record of an application that exists after every reset, although its entry does not name it.",
+        FoundRecord,
         _made(),
     ),
     Table("subtasks", ("subtask_id",), "A subtask template (App. C.1).", Subtask, _made()),

@@ -8,6 +8,7 @@ effects                     what differs between two pieces of evidence, in term
 essential, side_effects     which effects every performance has, and which go beyond the work
 editing, further_editing    evidence in which an effect is undone, altered, moved or overdone, or something else is lost
 mixing                      evidence in which the right values are not together
+removing                    evidence in which a sibling is removed instead
 templates                   values in terms of parameters
 volatility                  files that applications write for themselves
 """

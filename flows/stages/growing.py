@@ -19,6 +19,7 @@ from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verified_instances import instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.exploration.exploration import ExplorationSettings, explore_application
+from synthesis.exploration.found_records import with_records
 from synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.model_calls import ModelRole
@@ -105,8 +106,12 @@ class PoolGrowth:
             return Explored(application=application.name, waiting=1)
         for category in exploration.categories:
             run.categories.setdefault(category.name, category.category)
+        run.applications.replace(with_records(application, exploration.records))
         await run.recorder.record(
-            *exploration.screens, *exploration.categories, *told_apart(exploration.rejections)
+            *exploration.screens,
+            *exploration.categories,
+            *exploration.records,
+            *told_apart(exploration.rejections),
         )
         entering = self._versions(application, exploration.subtasks)
         new = [subtask for subtask, known in entering if known is None]

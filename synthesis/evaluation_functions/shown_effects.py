@@ -19,6 +19,7 @@ from taskgraph.records.evidence import Evidence
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_EFFECTS = 80
+_MOST_FILLED_IN = 20
 _MOST_INCIDENTAL = 20
 _MOST_RECORDS = 12
 _MOST_FIELDS = 24
@@ -46,6 +47,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
     start, end = trajectory.initial_evidence, trajectory.final_evidence
     essential = [item for item in division.essential if item.area != "screen"]
     incidental = [item for item in division.incidental if item.area != "screen"]
+    telling = _telling(essential, start, tuple(trajectory.parameters.values()))
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
     records = {
         (record.file_path, record.within, record.kind, tuple(record.fields.items())): record
@@ -54,13 +56,13 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         for record in _record(start, end, effect, tuple(trajectory.parameters.values()))
     }
     return ShownEffects(
-        essential=tuple(essential[:_MOST_EFFECTS]),
+        essential=telling,
         incidental=tuple(incidental[:_MOST_INCIDENTAL]),
         appeared=_shown_only_in(end, start),
         vanished=_shown_only_in(start, end),
         contents=_contents(start, end),
         switches=_switches(start, end),
-        left_out=max(0, len(essential) - _MOST_EFFECTS) + max(0, len(incidental) - _MOST_INCIDENTAL),
+        left_out=len(essential) - len(telling) + max(0, len(incidental) - _MOST_INCIDENTAL),
         records=tuple(records.values())[:_MOST_RECORDS],
         origins=origins(start, end, containers),
         counts=tuple(_counts(start, end, containers)),
@@ -75,6 +77,26 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
             )
         ),
     )
+
+
+def _telling(essential: Sequence[Effect], start: Evidence, values: Sequence[str]) -> tuple[Effect, ...]:
+    """The effects to show: all where there is room, else those that hold the value of a parameter before all others.
+
+    What an application fills in by itself when it makes a file says little: of that only a few are shown then.
+    """
+    if len(essential) <= _MOST_EFFECTS:
+        return tuple(essential)
+    old = start.files_by_path()
+    named = [item for item in essential if _holds(item.after, values) or _holds(item.before, values)]
+    filled_in = [
+        item for item in essential if item not in named and item.address and item.container not in old
+    ]
+    others = [item for item in essential if item not in named and item not in filled_in]
+    return tuple([*named, *others, *filled_in[:_MOST_FILLED_IN]][:_MOST_EFFECTS])
+
+
+def _holds(text: str | None, values: Sequence[str]) -> bool:
+    return text is not None and any(value and value in text for value in values)
 
 
 def _shown_only_in(this: Evidence, other: Evidence) -> tuple[str, ...]:
@@ -194,6 +216,9 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
     fields = _fields(record) if record is not None else {}
     if fields and effect.kind == "added" and not changed:
         fields = _fields_around(tree, effect.address) or fields
+    fields = _first_fields(
+        fields, (*changed, *(name for name, value in fields.items() if _holds(value, known)))
+    )
     if fields:
         yield TouchedRecord(
             file_path=effect.container,
@@ -244,4 +269,13 @@ def _fields(record: Node) -> dict[str, str]:
         for child in record.children
         if child.naming == "field" and (child.value is not None or is_lines(child))
     }
-    return dict(list(found.items())[:_MOST_FIELDS])
+    return found
+
+
+def _first_fields(fields: dict[str, str], wanted: Sequence[str]) -> dict[str, str]:
+    """As many fields as there is room for, those `wanted` in any case, in the order of the record."""
+    if len(fields) <= _MOST_FIELDS:
+        return fields
+    room = _MOST_FIELDS - len(set(wanted) & fields.keys())
+    others = [name for name in fields if name not in wanted][: max(0, room)]
+    return {name: value for name, value in fields.items() if name in wanted or name in others}

@@ -16,11 +16,12 @@ from evaluators_api.state.editing import Edited, losses, moved, replaced, undone
 from evaluators_api.state.effects import file_changes
 from evaluators_api.state.further_editing import done_twice, emptied_texts, put_first, rows_alike
 from evaluators_api.state.mixing import exchanged, halved
+from evaluators_api.state.removing import removed_elsewhere
 from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
 from synthesis.examination.given_content import other_content_given
-from synthesis.examination.subject import Subject, is_leaf
+from synthesis.examination.subject import Subject, is_leaf, is_outermost
 from synthesis.examination.user_files import USER_FOLDERS
 from taskgraph.records.effect import Effect
 from taskgraph.records.evaluation_function import CaseFamily
@@ -47,6 +48,7 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
     yield from _spread(tuple(_undone(subject)))
     yield from _spread(tuple(_wrong_values(subject, values)))
     yield from _spread(tuple(_wrong_places(subject)))
+    yield from _spread(tuple(_wrong_removals(subject)))
     yield from _spread(tuple(_mixed(subject)))
     yield from _other_shape(subject)
     yield from _other_layout(subject)
@@ -185,6 +187,17 @@ def _mixed(subject: Subject) -> Iterator[Case]:
             if not subject.reached(edited.evidence):
                 parameters = subject.positive.parameters
                 yield Case(family, edited.description, parameters, edited.evidence, subject.start)
+
+
+def _wrong_removals(subject: Subject) -> Iterator[Case]:
+    """Something else of the same kind is gone, and what should be is still there."""
+    removed = [effect for effect in subject.essential if effect.area == "file" and effect.kind == "removed"]
+    for effect in removed:
+        if not is_outermost(effect, removed):
+            continue
+        for edited in removed_elsewhere(subject.start, subject.end, effect):
+            if not subject.reached(edited.evidence):
+                yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
 
 
 def _losses(subject: Subject) -> Iterator[Case]:

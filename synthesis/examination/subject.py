@@ -78,7 +78,7 @@ class Subject:
 
     def reached(self, evidence: Evidence) -> bool:
         """Whether all that makes the work right is there in `evidence`."""
-        wanted = {(effect.key, effect.after) for effect in (*self.essential, *self.shown)}
+        wanted = {_outcome(effect) for effect in (*self.essential, *self.shown)}
         if not wanted:
             return False
         found = effects(
@@ -88,7 +88,7 @@ class Subject:
             files={effect.container for effect in self.essential},
             screen=bool(self.shown),
         )
-        return wanted <= {(effect.key, effect.after) for effect in found}
+        return wanted <= {_outcome(effect) for effect in found}
 
     def _is_empty(self, effect: Effect) -> bool:
         nested = any(_inside(effect, other) for other in self.essential)
@@ -168,9 +168,19 @@ def is_on_screen(instance: BoundSubtask) -> bool:
     return any(resource.kind in _ON_SCREEN for resource in instance.outputs)
 
 
+def _outcome(effect: Effect) -> tuple[tuple[str, ...], str | None]:
+    """What an effect brought about: where, and which value is there now, or which is gone."""
+    return effect.key, effect.before if effect.kind == "removed" else effect.after
+
+
 def is_leaf(effect: Effect, among: Sequence[Effect]) -> bool:
     """Whether no other effect lies inside this one."""
     return not any(_inside(other, effect) for other in among)
+
+
+def is_outermost(effect: Effect, among: Sequence[Effect]) -> bool:
+    """Whether this effect lies inside no other one."""
+    return not any(_inside(effect, other) for other in among)
 
 
 def _inside(inner: Effect, outer: Effect) -> bool:

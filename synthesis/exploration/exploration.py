@@ -18,11 +18,13 @@ from resources.categories import ResourceCategory
 from resources.record import Record
 from synthesis.exploration.category_checks import checked_categories
 from synthesis.exploration.controls_in_view import controls_in_view
+from synthesis.exploration.found_records import found_records
 from synthesis.exploration.memory import ExplorationMemory, screens_in_view
 from synthesis.exploration.proposal_checks import DECLARATION_REASONS, accepted_subtask, curated_subtasks
 from synthesis.exploration.walking import Walk
 from synthesis.ports import Environments, Models
-from taskgraph.records.exploration import ProposedCategory, SeenScreen
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
 from taskgraph.records.interaction import Observation
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask
@@ -67,6 +69,8 @@ class Exploration:
     """Screens seen for the first time."""
     categories: tuple[ProposedCategory, ...] = ()
     """New resource categories that its proposals use."""
+    records: tuple[FoundRecord, ...] = ()
+    """Records that its proposals read and that exist after a reset, although the entry does not name them."""
 
 
 _NOTHING_KNOWN = ExplorationMemory()
@@ -97,11 +101,13 @@ async def explore_application(
     if settings.core_only:
         core = {f"{application.name}.{item.name}" for item in application.example_subtasks if item.core}
         curated = tuple(item for item in curated if item.subtask_id in core)
-    observation, found = None, tuple[SeenScreen, ...]()
+    observation, found, start = None, tuple[SeenScreen, ...](), None
     if environments is not None and settings.look_at_application:
         budget = settings.walk_steps if wanted > 0 and not memory.walked else 0
         try:
-            observation, found = await _look(application, environments, settings, budget, memory, provenance)
+            observation, found, start = await _look(
+                application, environments, settings, budget, memory, provenance
+            )
         except EnvironmentFailureError as error:
             return _rejected(application, "application_unavailable", str(error), provenance)
     if wanted <= 0:
@@ -133,7 +139,8 @@ async def explore_application(
             subtasks[verdict.subtask_id] = verdict
             ballots[verdict.subtask_id] = [verdict] * votes
     agreed, disagreed = await _agree(subtasks, ballots, application, models, known_categories, settings)
-    return Exploration(application, (*curated, *agreed), (*rejections, *disagreed), found, new)
+    records = found_records(agreed, application, known_categories, start, provenance) if start else ()
+    return Exploration(application, (*curated, *agreed), (*rejections, *disagreed), found, new, records)
 
 
 def _accepted(
@@ -172,18 +179,18 @@ async def _look(
     budget: int,
     memory: ExplorationMemory,
     provenance: Provenance,
-) -> tuple[Observation, tuple[SeenScreen, ...]]:
-    """The first screen, and what a walk of `budget` actions saw beyond it; tried again where that can help."""
+) -> tuple[Observation, tuple[SeenScreen, ...], Evidence]:
+    """The first screen, what a walk of `budget` actions saw beyond it, and the state after a reset; tried again where that can help."""
     attempts = settings.environment_attempts
     while True:
         attempts -= 1
         try:
             async with environments.lease(application.platform) as environment:
                 if not budget:
-                    return await environment.reset([application]), ()
+                    return await environment.reset([application]), (), await environment.evidence()
                 walk = Walk(environment, application, budget, list(memory.screens), provenance)
                 first = await walk.go()
-                return first, tuple(walk.found)
+                return first, tuple(walk.found), walk.start
         except EnvironmentFailureError as error:
             if not error.transient or not attempts:
                 raise

@@ -48,6 +48,12 @@ class Walk:
     _start: Evidence | None = None
     _here: Observation | None = None
 
+    @property
+    def start(self) -> Evidence:
+        """The state after the last reset."""
+        assert self._start is not None
+        return self._start
+
     async def go(self) -> Observation:
         """Walk until the budget is used up or nothing is left to open; returns the first screen.
 

@@ -1,10 +1,10 @@
-"""What exploration keeps from run to run: the screens it has seen, and the resource categories that were proposed."""
+"""What exploration keeps from run to run: the screens and records it has seen, and the resource categories that were proposed."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from resources.applications import ControlQuery
+from resources.applications import ControlQuery, Fixture
 from resources.categories import ResourceCategory, ResourceKind
 from resources.record import Record
 from taskgraph.records.interaction import Control
@@ -52,3 +52,25 @@ class ProposedCategory(Record):
     def category(self) -> ResourceCategory:
         """The category itself."""
         return ResourceCategory(name=self.name, kind=self.kind, description=self.description)
+
+
+class FoundRecord(Record):
+    """A record of an application that exists after every reset, although its entry does not name it."""
+
+    record_id: str
+    """Opaque id, equal for the same record of the same version."""
+    application: str
+    """The application."""
+    version: str
+    """Its version; another one may begin with other records."""
+    category: str
+    """Resource category."""
+    value: str
+    """Its value."""
+    provenance: Provenance = Provenance()
+    """Where it comes from."""
+
+    @property
+    def fixture(self) -> Fixture:
+        """The record as the entry could have named it."""
+        return Fixture(category=self.category, value=self.value)

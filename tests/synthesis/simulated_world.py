@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -19,6 +19,7 @@ from synthesis.cross_verification.performances import Stage
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.exploration.exploration import Exploration, ExplorationSettings, explore_application
+from synthesis.exploration.memory import ExplorationMemory
 from synthesis.ports import Models
 from synthesis.trajectories.trajectories import TrajectorySettings, plain_picture
 from taskgraph.records.provenance import Provenance
@@ -28,10 +29,17 @@ CATEGORIES = load_resource_categories()
 APPLICATIONS = {item.name: item for item in simulated_applications()}
 
 
+def simulated(name: str) -> Environment:
+    """A closed environment of a platform that draws no pictures."""
+    module = platform(name)
+    return module.create(module.settings({"pictures": False}))
+
+
 @dataclass
 class SimulatedEnvironments:
     """Leases simulated environments; the fixtures of this folder close them when their test ends."""
 
+    make: Callable[[str], Environment] = simulated
     open_now: ClassVar[list[SimulatedEnvironments]] = []
     made: list[Environment] = field(default_factory=list)
     idle: list[Environment] = field(default_factory=list)
@@ -41,9 +49,8 @@ class SimulatedEnvironments:
 
     @asynccontextmanager
     async def lease(self, name: str, applications: int = 1) -> AsyncIterator[Environment]:
-        module = platform(name)
         if not self.idle:
-            self.made.append(module.create(module.settings({"pictures": False})))
+            self.made.append(self.make(name))
             self.idle.append(self.made[-1])
         environment = self.idle.pop()
         try:
@@ -68,9 +75,13 @@ class World:
         default_factory=lambda: ExplorationSettings(look_at_application=False)
     )
     verification: VerificationSettings = field(default_factory=VerificationSettings)
+    memory: Mapping[str, ExplorationMemory] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.pool = VerificationPool(self.applications, CATEGORIES)
+        self.categories = dict(CATEGORIES)
+        self.explored: list[Exploration] = []
+        self.done: dict[str, Verification] = {}
+        self.pool = VerificationPool(self.applications, self.categories)
         stage = Stage(
             self.models,
             self.environments,
@@ -80,17 +91,23 @@ class World:
             plain_picture,
             PROVENANCE,
         )
-        self.verifier = CrossVerifier(stage, self.sandbox, CATEGORIES, self.verification, self.exploration)
+        self.verifier = CrossVerifier(
+            stage, self.sandbox, self.categories, self.verification, self.exploration
+        )
 
     async def explore(self, name: str) -> Exploration:
-        return await explore_application(
+        found = await explore_application(
             self.applications[name],
             models=self.models,
             environments=self.environments,
-            categories=CATEGORIES,
+            categories=self.categories,
             settings=self.exploration,
+            memory=self.memory.get(name, ExplorationMemory()),
             provenance=PROVENANCE,
         )
+        self.categories |= {item.name: item.category for item in found.categories}
+        self.explored.append(found)
+        return found
 
     async def verify(self, *wanted: str) -> dict[str, Verification]:
         """Explore all applications and verify the subtasks named `wanted`, or all."""
@@ -100,4 +117,5 @@ class World:
         await self.pool.announce(chosen)
         await self.pool.complete()
         done = await asyncio.gather(*(self.verifier.verify(item) for item in chosen))
-        return {item.subtask.subtask_id: item for item in done}
+        self.done = {item.subtask.subtask_id: item for item in done}
+        return self.done

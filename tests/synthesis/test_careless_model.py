@@ -13,12 +13,14 @@ from model_clients.ledger.ledger import Ledger
 from model_clients.role_models import RoleModels
 from model_clients.settings import CallSettings, ModelSettings
 from synthesis.cross_verification.cross_verification import Verification
-from synthesis.exploration.exploration import ExplorationSettings
+from synthesis.exploration.exploration import Exploration, ExplorationSettings
+from synthesis.exploration.memory import ExplorationMemory
 from taskgraph.records.model_calls import ModelRole
 from tests.model_clients.requests import KEY
 from tests.servers.models.careless.careless_model import answer
 from tests.servers.models.server import LocalModelServer
-from tests.synthesis.simulated_world import APPLICATIONS, World
+from tests.servers.web_applications.text_browser import TextBrowserSettings, applications, create
+from tests.synthesis.simulated_world import APPLICATIONS, SimulatedEnvironments, World
 
 WALKING = ExplorationSettings(walk_steps=30)
 
@@ -67,3 +69,53 @@ async def test_work_that_it_only_believes_to_be_done_is_not_verified(
     assert {item.termination for item in done.trajectories} == {"finished"}
     assert done.verified is None and done.rejection is not None
     assert done.rejection.reason == "not_verified"
+
+
+async def on_small_web_applications(
+    models: RoleModels, sandbox: EvaluationSandbox, before: World | None = None
+) -> World:
+    """What becomes of proposals for a list of watches and a library, of which nothing is known but what was found `before`."""
+    world = World(
+        models,
+        sandbox,
+        {item.name: item for item in applications()},
+        environments=SimulatedEnvironments(lambda name: create(TextBrowserSettings())),
+        exploration=ExplorationSettings(walk_steps=40),
+        memory={found.application.name: remembered(found, before) for found in before.explored}
+        if before
+        else {},
+    )
+    known = [item.verified for item in before.done.values() if item.verified is not None] if before else []
+    world.categories |= before.categories if before else {}
+    await world.pool.announce(item.subtask for item in known)
+    for item in known:
+        await world.pool.settle(item.subtask.subtask_id, item)
+    await world.verify()
+    return world
+
+
+def remembered(found: Exploration, world: World) -> ExplorationMemory:
+    """What a later exploration is told of one application."""
+    here = [item for item in world.done.values() if item.subtask.application == found.application.name]
+    return ExplorationMemory(
+        verified=tuple(item.subtask for item in here if item.verified is not None),
+        rejected=tuple(item.rejection for item in here if item.rejection is not None),
+        screens=found.screens,
+    )
+
+
+async def test_most_of_its_proposals_for_unknown_applications_are_verified_and_later_ones_are_others(
+    shared_sandbox: EvaluationSandbox, tmp_path: Path
+) -> None:
+    async with careless(tmp_path) as (models, _, _):
+        first = await on_small_web_applications(models, shared_sandbox)
+        second = await on_small_web_applications(models, shared_sandbox, first)
+    for world in (first, second):
+        assert [item for found in world.explored for item in found.rejections] == []
+        kept = [item for item in world.done.values() if item.verified is not None]
+        assert len(world.done) >= 5 and len(kept) >= 0.8 * len(world.done), [
+            item.rejection for item in world.done.values()
+        ]
+    said = [{item.subtask.instruction_template for item in world.done.values()} for world in (first, second)]
+    assert not said[0] & said[1]
+    assert any("Delete" in text or "Remove" in text for text in said[1])

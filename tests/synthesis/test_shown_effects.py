@@ -1,5 +1,7 @@
 """What a writer is shown: records as wholes, origins of new content, counts, and what the screen shows anew."""
 
+import json
+
 from synthesis.evaluation_functions.shown_effects import shown_effects
 from taskgraph.records.evidence import ClipboardState
 from tests.synthesis.recordings import click, control, file, recording, screen
@@ -58,3 +60,20 @@ def test_texts_that_appear_and_vanish_are_told_apart() -> None:
     )
     (shown,) = shown_effects([done])
     assert (shown.appeared, shown.vanished) == (("Plans",), ("Home",))
+
+
+def test_of_a_record_with_very_many_fields_those_that_hold_parameters_are_shown_first() -> None:
+    fields = {f"option_{number:03}": None for number in range(120)} | {
+        "url": "https://museum.test/new",
+        "zone": "x",
+    }
+    done = recording(
+        "watches.add",
+        {"address": "https://museum.test/new"},
+        [click("Watch", files=(file(".applications/watches/a/watch.json", json.dumps(fields)),))],
+    )
+    (shown,) = shown_effects([done])
+    (record,) = shown.records
+    assert record.fields["url"] == "https://museum.test/new" and len(record.fields) <= 24
+    assert any(effect.address == ("url",) for effect in shown.essential[:3])
+    assert shown.left_out > 60 and len(shown.essential) < 40

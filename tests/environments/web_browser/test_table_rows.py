@@ -57,6 +57,22 @@ async def test_controls_know_their_row_and_the_heading_above(screen: Screen) -> 
     assert ("Close", "", "Tags") in told, "a heading inside a section ends with it"
 
 
+async def test_what_all_rows_say_names_none_of_them(screen: Screen) -> None:
+    rows = "".join(
+        f"<tr><td><button>Pause</button></td><td><a href=#kind>Text</a></td><td>{name} {tags}</td>"
+        "<td>Not yet</td><td><a href=#edit>Edit</a></td></tr>"
+        for name, tags in (("library.test/hours", ""), ("trains.test/plan", "<a href=#t>Travel</a>"))
+    )
+    await screen.open(f"<table><tr><th>Kind</th><th>Page</th></tr>{rows}</table>")
+    told = [(item.text, item.row) for item in screen.controls if item.text in ("Pause", "Edit")]
+    assert told == [
+        ("Pause", "library.test/hours"),
+        ("Edit", "library.test/hours"),
+        ("Pause", "trains.test/plan"),
+        ("Edit", "trains.test/plan"),
+    ]
+
+
 async def test_a_recorded_tick_is_not_made_at_another_row(screen: Screen) -> None:
     row = "<tr><td><input type=checkbox aria-label=Pick><td>{}</tr>"
     await screen.open("<table>" + row.format("Library hours") + row.format("Opening times") + "</table>")

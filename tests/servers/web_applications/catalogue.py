@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+from resources.applications import Application
+
 _HERE = Path(__file__).parent
 _PYTHON = str(Path(sys.executable).resolve())
 _ONLY_HERE = ("from tests.", "from __future__")
@@ -20,20 +22,29 @@ _MANUALS = {
 def write_catalogue(folder: Path) -> Path:
     """Write the catalogue folder; the applications run on this Python and need no installation."""
     (folder / "applications").mkdir(parents=True)
-    for name, manual in _MANUALS.items():
-        entry = {
-            "name": name,
-            "title": name.capitalize(),
-            "category": "Office",
-            "version": "1.0",
-            "licence": "MIT",
-            "description": manual.partition(". ")[0] + ".",
-            "launch": {"command": [_PYTHON, "-c", _source(name), "{port}", "{state}"]},
-            "fixtures": [],
-            "manual": manual,
-        }
+    for name in _MANUALS:
+        entry = {**_entry(name), "launch": {"command": [_PYTHON, "-c", _source(name), "{port}", "{state}"]}}
         (folder / "applications" / f"{name}.yaml").write_text(json.dumps(entry))
     return folder
+
+
+def small_applications() -> tuple[Application, ...]:
+    """The entries without a way to start them."""
+    return tuple(Application.model_validate(_entry(name)) for name in _MANUALS)
+
+
+def _entry(name: str) -> dict[str, object]:
+    manual = _MANUALS[name]
+    return {
+        "name": name,
+        "title": name.capitalize(),
+        "category": "Office",
+        "version": "1.0",
+        "licence": "MIT",
+        "description": manual.partition(". ")[0] + ".",
+        "fixtures": [],
+        "manual": manual,
+    }
 
 
 def _source(name: str) -> str:

@@ -91,28 +91,42 @@
   };
 
   // Rows of a table often hold equal buttons; what names the row tells them apart.
+  const CELLS = 'td, [role=cell], [role=gridcell]';
   const rowName = e => {
-    if (!e.querySelector('td, [role=cell], [role=gridcell]')) return '';
-    const naming = e.querySelector('th, [role=rowheader]') || e.querySelector('a[href]') || e.querySelector('td, [role=cell], [role=gridcell]');
-    return clean(naming.textContent).slice(0, 80);
+    if (!e.querySelector(CELLS)) return '';
+    const naming = e.querySelector('th, [role=rowheader]') || e.querySelector('a[href]') || e.querySelector(CELLS);
+    return ownName(e, clean(naming.textContent));
   };
 
   // What a person calls the row, list item or card that a control stands in: stable text, not all of it.
   const ITEM_TAGS = new Set(['TR', 'LI', 'ARTICLE']), ITEM_ROLES = new Set(['row', 'listitem', 'treeitem', 'article']);
-  const firstText = e => { const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
-    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+  const textsOf = (e, most) => { const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT), found = [];
+    for (let node = texts.nextNode(); node && found.length < most; node = texts.nextNode()) {
       const owner = node.parentElement, text = clean(node.data);
-      if (text && owner && !SKIPPED.has(owner.tagName) && !owner.closest('button,select,textarea,[role=button]') && !DEEDS.has(text.toLowerCase())) return text;
-    } return ''; };
-  // Its heading, else its first link that is no mere deed, else its first text: nothing that depends on the items around it.
+      if (text && owner && !SKIPPED.has(owner.tagName) && !owner.closest('button,select,textarea,[role=button]') && !DEEDS.has(text.toLowerCase())) found.push(text);
+    } return found; };
+  // What all of several siblings say, such as the badge of a kind, names none of them: then the first text does that not all say.
+  const commons = new Map();
+  const commonTexts = e => {
+    const parent = e.parentElement; if (!parent) return new Set();
+    if (!commons.has(parent)) {
+      const alike = [...parent.children].filter(other => other.tagName === e.tagName && (e.tagName !== 'TR' || other.querySelector(CELLS))).slice(0, 40);
+      let common = new Set(); alike.forEach((other, at) => { const texts = new Set(textsOf(other, 30)); common = at ? new Set([...common].filter(text => texts.has(text))) : texts; });
+      commons.set(parent, alike.length > 1 ? common : new Set());
+    }
+    return commons.get(parent);
+  };
+  const ownName = (e, name) => { const common = commonTexts(e);
+    return ((common.has(name) && textsOf(e, 30).find(text => !common.has(text))) || name).slice(0, 80); };
+  // Its heading, else its first link that is no mere deed, else its first text: nothing that depends on the items around it, as long as that tells it apart.
   const DEEDS = new Set(['edit', 'delete', 'remove', 'open', 'view', 'show', 'details', 'start', 'stop', 'restart', 'pause', 'download', 'copy',
     'rename', 'move', 'select', 'clear', 'history', 'preview', 'more', 'close', 'x', '-', '+']);
   const itemName = e => {
     for (const naming of e.querySelectorAll('th,[role=rowheader],h1,h2,h3,h4,h5,h6,[role=heading],a[href]')) {
       const text = clean(naming.textContent);
-      if (text && !DEEDS.has(text.toLowerCase())) return text.slice(0, 80);
+      if (text && !DEEDS.has(text.toLowerCase())) return ownName(e, text);
     }
-    return firstText(e).slice(0, 80);
+    return ownName(e, textsOf(e, 1)[0] || '');
   };
   // A heading names what follows it: later siblings, and those of a short block that it stands in.
   const SECTIONS = new Set(['SECTION', 'ARTICLE', 'ASIDE', 'NAV', 'MAIN', 'LI', 'TR', 'TABLE', 'FORM', 'FIELDSET', 'DIALOG', 'DETAILS', 'IFRAME', 'UL', 'OL']);

@@ -52,6 +52,7 @@ def explore(call: WireCall) -> JsonValue:
 
 
 def _proposals(pages: list[SeenPage], application: str) -> Iterator[dict[str, JsonValue]]:
+    pages = [page for page in pages if not page.by_buttons]
     forms = [(page, fields, button) for page in pages for fields, button in _forms(page)]
     names: list[tuple[str, str]] = []
     for number, (page, fields, button) in enumerate(forms):

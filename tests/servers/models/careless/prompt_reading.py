@@ -39,6 +39,8 @@ class SeenPage:
 
     path: tuple[str, ...]
     """Texts of the controls to click."""
+    by_buttons: bool
+    """Whether one of them is a button, which may do more than show something."""
     controls: tuple[Seen, ...]
     """Controls."""
 
@@ -72,11 +74,12 @@ def _controls(text: str) -> Iterator[Seen]:
 def pages_in(text: str) -> list[SeenPage]:
     """The first screen, then those beyond it."""
     first = text.partition("Controls on the first screen")[2]
-    pages = [SeenPage((), controls_in(first.partition("\nPropose")[0]))]
+    pages = [SeenPage((), False, controls_in(first.partition("\nPropose")[0]))]
     for part in text.partition("Controls on the first screen")[0].split("#### After ")[1:]:
         heading, _, lines = part.partition("\n")
         names = re.findall(r"[A-Z]\w* '((?:[^'\\]|\\.)*)'", heading.partition(": ")[0])
-        pages.append(SeenPage(tuple(names), controls_in(lines)))
+        by_buttons = "Button '" in heading.partition(": ")[0]
+        pages.append(SeenPage(tuple(names), by_buttons, controls_in(lines)))
     return pages
 
 

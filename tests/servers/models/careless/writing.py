@@ -44,7 +44,7 @@ def write(call: WireCall) -> JsonValue:
 
 def _same(condition: str, complaint: str) -> bool:
     """Whether a complaint is about the condition: it quotes the call."""
-    return re.sub(r"[\s\"']", "", condition) in re.sub(r"[\s\"']", "", complaint)
+    return re.sub(r"[\s\"'{}]", "", condition) in re.sub(r"[\s\"'{}]", "", complaint)
 
 
 def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
@@ -52,6 +52,7 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
     records = [_json_after(block, "Records that they concern: ") for block in blocks]
     paths = [{str(item["file_path"]) for item in found} for found in records]
     fixed = set.intersection(*paths) if paths else set()
+    gone: list[str] = []
     for record in records[0] if records else ():
         alike = [_partner(record, others, fixed) for others in records]
         fields = _fields(record, alike, parameters)
@@ -62,7 +63,8 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
             if not path:
                 yield f"check_other_records_unchanged('', {record['kind']}=1)"
             if record["kind"] == "removed":
-                yield f"get_record_path({said}, at_start=True) != ''"
+                gone += [] if path else [f"get_record_path({said}, at_start=True)"]
+                yield f"get_record_path({said}, at_start=True).startswith({_shared_folder(alike)!r})"
                 yield f"check_record_count({path!r}, {said}, 0{within})"
             else:
                 yield f"check_record({path!r}, {said}{within})"
@@ -81,7 +83,15 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
     yield from contents
     if not any(records):
         yield from (f"check_file_changed({place})" for place in places)
+    places += list(dict.fromkeys(gone))
     yield f"check_other_files_unchanged([{', '.join(places)}])"
+
+
+def _shared_folder(alike: list[Record]) -> str:
+    """The folder that records of all performances lie below."""
+    parts = [str(item["file_path"]).split("/")[:-1] for item in alike]
+    shared = [names[0] for names in zip(*parts, strict=False) if len(set(names)) == 1]
+    return "".join(f"{name}/" for name in shared)
 
 
 def _files(blocks: list[str], parameters: list[dict[str, str]]) -> tuple[list[str], list[str]]:

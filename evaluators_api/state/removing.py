@@ -1,0 +1,87 @@
+"""Evidence in which something of the same kind was removed instead of what a performance removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluators_api.state.editing import Edited, undone, with_text, without_files
+from evaluators_api.state.reading import finished, read
+from evaluators_api.state.volatility import is_volatile, steady_path
+from taskgraph.records.effect import Effect
+from taskgraph.records.evidence import Evidence, FileState
+
+_SHOWN = 60
+
+
+def removed_elsewhere(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
+    """`end` with what `effect` removed back in its place, and a sibling gone instead: another row, another file of the kind."""
+    if effect.area != "file" or effect.kind != "removed":
+        return
+    restored = undone(start, end, effect)
+    if restored is None:
+        return
+    if effect.address:
+        yield from _sibling_in_file(start, restored, effect)
+    else:
+        yield from _sibling_file(start, restored, effect)
+
+
+def _sibling_in_file(start: Evidence, restored: Evidence, effect: Effect) -> Iterator[Edited]:
+    old, new = _file(start, effect.container), _file(restored, effect.container)
+    if old is None or new is None or old.text is None or new.text is None:
+        return
+    name, tree = read(new.path, new.text)
+    parent, before = tree.at(effect.address[:-1]), read(old.path, old.text)[1].at(effect.address[:-1])
+    if parent is None or before is None:
+        return
+    gone = next((node for node in before.children if node.name == effect.address[-1]), None)
+    known = {node.digest for node in before.children if node is not gone}
+    for node in parent.children:
+        if (
+            node.extent is None
+            or node.digest not in known
+            or (gone is not None and node.digest == gone.digest)
+        ):
+            continue
+        begin, finish = node.extent
+        text = finished(name, new.text, new.text[:begin] + new.text[finish:])
+        if read(new.path, text)[0] == name:
+            yield Edited(
+                f"{new.path}: {node.content()[:_SHOWN]!r} was removed instead of {' / '.join(effect.address)}",
+                with_text(restored, new.path, text),
+            )
+            return
+
+
+def _sibling_file(start: Evidence, restored: Evidence, effect: Effect) -> Iterator[Edited]:
+    own, kind = effect.container, _kind(effect.container)
+    left = {file.path: file.sha256 for file in restored.files}
+    for file in start.files:
+        if file.path == own or _kind(file.path) != kind or is_volatile(file.path):
+            continue
+        if left.get(file.path) != file.sha256:
+            continue
+        rest = without_files(restored, {file.path})
+        still = {item.path.rpartition("/")[0] for item in rest.files}
+        emptied = file.path.rpartition("/")[0]
+        directories = {
+            *rest.directories,
+            *(path for path in start.directories if f"{own}/".startswith(f"{path}/")),
+        }
+        if emptied not in still and emptied != own.rpartition("/")[0]:
+            directories -= {emptied}
+        yield Edited(
+            f"{file.path} was removed instead of {own}",
+            rest.model_copy(update={"directories": tuple(sorted(directories))}),
+        )
+        return
+
+
+def _kind(path: str) -> tuple[str, str]:
+    """What files have in common that can be taken for each other: folder and ending, names that an application makes up left out."""
+    folder, _, name = steady_path(path).rpartition("/")
+    return folder, name.rpartition(".")[2] if "." in name else ""
+
+
+def _file(evidence: Evidence, path: str) -> FileState | None:
+    return next((file for file in evidence.files if file.path == path), None)

@@ -1,0 +1,65 @@
+"""Records that are there after a reset and that proposals read: the entry of a new application seldom names them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+from evaluators_api.evidence.starting_state import mentions
+from resources.applications import Application
+from resources.categories import ResourceCategory, ResourceKind
+from resources.reading.catalog_links import fixtures_of
+from taskgraph.records.evidence import Evidence
+from taskgraph.records.exploration import FoundRecord
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.subtask import Subtask
+
+
+def found_records(
+    subtasks: Iterable[Subtask],
+    application: Application,
+    categories: Mapping[str, ResourceCategory],
+    start: Evidence,
+    provenance: Provenance,
+) -> tuple[FoundRecord, ...]:
+    """Record inputs of `subtasks` that the state or the screen after a reset mentions, each once.
+
+    Values that a subtask gives to something new are none, and neither are those that the entry names.
+    """
+    known = set(fixtures_of(application, categories))
+    found: dict[str, FoundRecord] = {}
+    for subtask in subtasks:
+        for parameters in subtask.available_parameters:
+            fresh = {parameters[name] for name in subtask.fresh}
+            for item in subtask.bind(parameters, categories).inputs:
+                if (
+                    item.kind is not ResourceKind.RECORD
+                    or item in known
+                    or not item.value
+                    or item.value in fresh
+                ):
+                    continue
+                if mentions(start, item.value):
+                    told = "\0".join((application.name, application.version, item.category, item.value))
+                    name = hashlib.sha256(told.encode()).hexdigest()[:16]
+                    found[name] = FoundRecord(
+                        record_id=name,
+                        application=application.name,
+                        version=application.version,
+                        category=item.category,
+                        value=item.value,
+                        provenance=provenance,
+                    )
+    return tuple(found.values())
+
+
+def with_records(application: Application, records: Iterable[FoundRecord]) -> Application:
+    """The entry with the records as fixtures; those of another version are left out."""
+    named = {(item.category, item.value) for item in application.fixtures}
+    added = {
+        (item.category, item.value): item.fixture
+        for item in records
+        if (item.application, item.version) == (application.name, application.version)
+        and (item.category, item.value) not in named
+    }
+    return application.model_copy(update={"fixtures": (*application.fixtures, *added.values())})
