@@ -19,6 +19,7 @@ from synthesis.cross_verification.performances import Stage
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.exploration.exploration import Exploration, ExplorationSettings, explore_application
+from synthesis.exploration.found_records import with_records
 from synthesis.exploration.memory import ExplorationMemory
 from synthesis.ports import Models
 from synthesis.trajectories.trajectories import TrajectorySettings, plain_picture
@@ -69,7 +70,7 @@ class World:
 
     models: Models
     sandbox: EvaluationSandbox
-    applications: Mapping[str, Application]
+    applications: dict[str, Application]
     environments: SimulatedEnvironments = field(default_factory=SimulatedEnvironments)
     exploration: ExplorationSettings = field(
         default_factory=lambda: ExplorationSettings(look_at_application=False)
@@ -79,6 +80,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.categories = dict(CATEGORIES)
+        self.applications = dict(self.applications)
         self.explored: list[Exploration] = []
         self.done: dict[str, Verification] = {}
         self.pool = VerificationPool(self.applications, self.categories)
@@ -106,6 +108,7 @@ class World:
             provenance=PROVENANCE,
         )
         self.categories |= {item.name: item.category for item in found.categories}
+        self.applications[name] = with_records(self.applications[name], found.records)
         self.explored.append(found)
         return found
 

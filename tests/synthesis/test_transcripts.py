@@ -16,18 +16,34 @@ from synthesis.exploration.exploration import ExplorationSettings
 from synthesis.trajectories.reperformance import perform_again
 from tests.model_clients.requests import KEY
 from tests.servers.models.server import LocalModelServer
-from tests.synthesis.simulated_world import APPLICATIONS, World
+from tests.servers.web_applications.text_browser import TextBrowserSettings, applications, create
+from tests.synthesis.simulated_world import APPLICATIONS, SimulatedEnvironments, World, simulated
 from tests.transcripts.reading import Transcript
 
-SESSIONS = {"notes": "simulated_notes", "mail": "simulated_mail"}
-REFUSED = {"notes": "not 'File name'", "mail": "names neither a control nor a point"}
+SESSIONS = {
+    "notes": "simulated_notes",
+    "mail": "simulated_mail",
+    "watches": "watches",
+    "library": "library",
+}
+REFUSED = {
+    "notes": "not 'File name'",
+    "mail": "names neither a control nor a point",
+    "watches": "not 'Edit'",
+    "library": "names neither a control nor a point",
+}
+SMALL = {item.name: item for item in applications()}
 
 
 async def verified(
     name: str, models: RoleModels, sandbox: EvaluationSandbox
 ) -> tuple[World, list[Verification]]:
-    bare = APPLICATIONS[name].model_copy(update={"example_subtasks": ()})
-    world = World(models, sandbox, {name: bare}, exploration=ExplorationSettings(walk_steps=20))
+    known = SMALL.get(name) or APPLICATIONS[name].model_copy(update={"example_subtasks": ()})
+    environments = SimulatedEnvironments(
+        (lambda platform: create(TextBrowserSettings())) if name in SMALL else simulated
+    )
+    settings = ExplorationSettings(walk_steps=20)
+    world = World(models, sandbox, {name: known}, environments=environments, exploration=settings)
     return world, list((await world.verify()).values())
 
 
@@ -59,7 +75,7 @@ async def test_a_session_with_the_habits_of_real_models_is_verified_and_replayed
     assert [item.steps for item in again.trajectories] == [item.steps for item in done.trajectories]
     await replayed.environments.close()
 
-    async with world.environments.lease("simulated") as environment:
+    async with world.environments.lease(world.applications[SESSIONS[session]].platform) as environment:
         for recorded in done.verified.trajectories:
             start = await environment.reset(list(world.applications.values()))
             initial = await environment.evidence()

@@ -183,7 +183,7 @@ class TextBrowser:
                     application="environment",
                 )
             )
-        known_by = hashlib.sha256(repr((controls, tab.path)).encode()).hexdigest()
+        known_by = hashlib.sha256(repr((controls, tab.heading)).encode()).hexdigest()
         self._seen = Observation(
             screenshot=Screenshot(sha256=known_by),
             controls=tuple(controls),

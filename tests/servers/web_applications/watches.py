@@ -1,13 +1,16 @@
-"""Watches of web pages, in the layout of changedetection.io: one folder with a JSON file per watch, under a random name."""
+"""Watches of web pages, in the layout of changedetection.io: one folder with a JSON file per watch, under a name that says nothing.
+
+Names and times are the same in every run, so that what models are asked is, too.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 import uuid
 from html import escape
 from pathlib import Path
+from zlib import crc32
 
 from tests.servers.web_applications.pages import Form, document, form, press, serve
 
@@ -22,6 +25,7 @@ class Watches:
     def __init__(self, folder: Path) -> None:
         """Open the datastore in `folder`; the first time with a few watches."""
         self.folder = folder
+        self.writes = 0
         self.settings = folder / "changedetection.json"
         if not self.settings.exists():
             folder.mkdir(parents=True, exist_ok=True)
@@ -33,14 +37,16 @@ class Watches:
 
     def add(self, title: str, url: str) -> None:
         """A new watch."""
-        name = str(uuid.uuid4())
+        name = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{len(self.all())} {title}"))
         self.write(name, {"url": url, "title": title, "paused": False, "muted": False})
 
     def write(self, name: str, watch: dict[str, object]) -> None:
         """Store a watch."""
         path = self.folder / name / "watch.json"
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({**watch, "uuid": name, "date_modified": time.time()}, indent=2))
+        self.writes += 1
+        stamp = 1_750_000_000.5 + self.writes + crc32(str(watch["title"]).encode()) % 100_000
+        path.write_text(json.dumps({**watch, "uuid": name, "date_modified": stamp}, indent=2))
 
     def all(self) -> dict[str, dict[str, object]]:
         """Watches by name, by title."""
