@@ -1,0 +1,265 @@
+"""What many tasks cost: a simulation that first reproduces a measured run, and then goes beyond it.
+
+One figure of the measured run, the seconds that an environment needs for a subtask that is performed in a replay, stands for every
+performance. The simulation then has to tell how long exploration, verification and replays of that run took on its two
+cores; how far it is off stands in the results. Only then are larger datasets estimated.
+
+    python -m benchmarks capacity
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from benchmarks.run import Figure
+
+SIZES = (36_076, 1_000_000, 100_000_000)
+"""The paper's number of tasks, and beyond."""
+_DAY = 86_400.0
+_WITHIN = 0.25
+"""How far a simulated stage may be from the measured one."""
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """A run whose counts and times are known: `make run` on two cores and an idle machine, offline provider, 2026-11-22."""
+
+    environments: int = 4
+    applications_open: int = 10
+    """Most applications open at once: 2.5 for each environment."""
+    applications: int = 11
+    subtasks: int = 55
+    performances: int = 125
+    tasks: int = 179
+    replays: int = 59
+    subtasks_replayed: int = 146
+    replay_environment_seconds: float = 1124.9
+    """Sum over all replays."""
+    growing_seconds: float = 270.6
+    """Exploration and verification, by the clock."""
+    covering_seconds: float = 387.1
+    """Replay of components, by the clock."""
+    making_seconds: float = 35.5
+    """Intents, composition, validation and publishing, by the clock."""
+    bytes_stored: float = 101e6
+
+
+MEASURED = MeasuredRun()
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something an environment does."""
+
+    seconds: float
+    """How long it takes."""
+    applications: int = 1
+    """Applications open for it."""
+
+
+def makespan(jobs: Sequence[Job], environments: int, room: int) -> float:
+    """Seconds until all jobs are done, taken in order by so many environments with room for so many open applications.
+
+    A job that does not fit waits, and those behind it with it; one that needs more than the room waits until it has all.
+
+    >>> makespan([Job(2), Job(2), Job(2)], 2, 10)
+    4.0
+    >>> makespan([Job(2, 6), Job(2, 6)], 2, 10)
+    4.0
+    """
+    now, free, opened = 0.0, environments, 0
+    running: list[tuple[float, int]] = []
+    for job in jobs:
+        while not (free and (not opened or opened + job.applications <= room)):
+            now, applications = heapq.heappop(running)
+            free, opened = free + 1, opened - applications
+        heapq.heappush(running, (now + job.seconds, job.applications))
+        free, opened = free - 1, opened + job.applications
+    return max((end for end, _ in running), default=now)
+
+
+def spread_over(total: int, parts: int, source: Random) -> list[int]:
+    """Whole numbers of at least 1 with this sum, as even as chance makes them.
+
+    >>> sum(spread_over(146, 59, Random(0)))
+    146
+    """
+    found = [1] * parts
+    for _ in range(total - parts):
+        found[source.randrange(parts)] += 1
+    return found
+
+
+def simulated_growing(run: MeasuredRun, seed: int = 0) -> float:
+    """Seconds for exploration and verification: one start of every application, then all performances."""
+    source, each = Random(seed), run.replay_environment_seconds / run.subtasks_replayed
+    jobs = [Job(each * _variation(source)) for _ in range(run.applications + run.performances)]
+    return makespan(jobs, run.environments, run.applications_open)
+
+
+def simulated_covering(run: MeasuredRun, seed: int = 0) -> float:
+    """Seconds for the replays of components: one application for each subtask, as composed tasks mostly have."""
+    source, each = Random(seed), run.replay_environment_seconds / run.subtasks_replayed
+    sizes = sorted(spread_over(run.subtasks_replayed, run.replays, source), reverse=True)
+    jobs = [Job(size * each * _variation(source), size) for size in sizes]
+    return makespan(jobs, run.environments, run.applications_open)
+
+
+def _variation(source: Random) -> float:
+    """Performances differ: log-normal with mean 1 and a standard deviation of about one half."""
+    return source.lognormvariate(-0.11, 0.47)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Model calls for one item, with their tokens."""
+
+    calls: float
+    input_tokens: float
+    cached_share: float
+    output_tokens: float
+
+
+STEPS = 5.0
+"""Steps of a performance, measured."""
+PER_SUBTASK = {
+    "actor": Calls(STEPS * MEASURED.performances / MEASURED.subtasks, 4_620, 0.53, 250),
+    "evaluation writer": Calls(1.6, 7_000, 0.0, 700),
+    "explorer": Calls(2 * MEASURED.applications / MEASURED.subtasks, 6_000, 0.0, 4_000),
+}
+"""Tokens of a step as recorded (decision 141); the others are the rough figures of `--dry-run`."""
+PER_TASK = {
+    "summarizer": Calls(1.2, 1_500, 0.0, 300),
+    "dependency judge": Calls(1.2, 1_200, 0.0, 250),
+}
+INPUT_USD, CACHED_USD, OUTPUT_USD = 3.0, 0.3, 15.0
+"""Prices per million tokens that the estimates use, those of a large model."""
+PARTS_PER_TASK = MEASURED.replays / MEASURED.tasks
+"""Distinct components to be replayed for each task: an upper bound, since values repeat components in larger datasets."""
+TASKS_PER_SUBTASK = 36_076 / 255
+"""The paper's: 36,076 tasks from 255 subtasks; as many are assumed for larger datasets, whose pool must grow with them."""
+BYTES_PER_TASK = 404 * 2**20 / 1_000_000
+"""Of a task with its graph, in the million that was written."""
+COMPOSING_SECONDS = 1.07e-3
+"""Processor time to compose and write a task, of the same million."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a dataset of so many tasks costs."""
+
+    tasks: int
+    subtasks: float
+    environment_days: float
+    """Days of one environment: verification, and the replay of every component."""
+    core_days: float
+    """The same in days of one core, at two environments each."""
+    composing_core_days: float
+    calls: float
+    tokens: float
+    usd: float
+    gigabytes: float
+
+    def days_on(self, machines: int, cores: int = 16) -> float:
+        """Days on so many machines."""
+        return (self.core_days + self.composing_core_days) / (machines * cores)
+
+
+def estimate(tasks: int) -> Estimate:
+    """The estimate, from the measured cost of each item."""
+    run = MEASURED
+    each = run.replay_environment_seconds / run.subtasks_replayed
+    subtasks = max(tasks / TASKS_PER_SUBTASK, 255)
+    performed = subtasks * run.performances / run.subtasks
+    replayed = tasks * PARTS_PER_TASK * run.subtasks_replayed / run.replays
+    days = (performed + replayed) * each / _DAY
+    calls = tokens = usd = 0.0
+    for items, kinds in ((subtasks, PER_SUBTASK), (tasks, PER_TASK)):
+        for kind in kinds.values():
+            number = items * kind.calls
+            cached = kind.input_tokens * kind.cached_share
+            calls += number
+            tokens += number * (kind.input_tokens + kind.output_tokens)
+            usd += (
+                number
+                * (
+                    (kind.input_tokens - cached) * INPUT_USD
+                    + cached * CACHED_USD
+                    + kind.output_tokens * OUTPUT_USD
+                )
+                / 1e6
+            )
+    recordings = run.bytes_stored / (run.performances + run.subtasks_replayed)
+    return Estimate(
+        tasks=tasks,
+        subtasks=subtasks,
+        environment_days=days,
+        core_days=days / 2,
+        composing_core_days=tasks * COMPOSING_SECONDS / _DAY,
+        calls=calls,
+        tokens=tokens,
+        usd=usd,
+        gigabytes=(tasks * BYTES_PER_TASK + (performed + replayed) * recordings) / 1e9,
+    )
+
+
+def table() -> str:
+    """The estimates as a table for docs/capacity.md."""
+    lines = [
+        "| tasks | subtasks | environments | cores | 16 cores | 100 machines of 16 | model calls | tokens | price | stored |",
+        "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for tasks in SIZES:
+        found = estimate(tasks)
+        lines.append(
+            f"| {tasks:,} | {found.subtasks:,.0f} | {_time(found.environment_days)} | {_time(found.core_days)} |"
+            f" {_time(found.days_on(1))} | {_time(found.days_on(100))} | {found.calls:,.0f} |"
+            f" {found.tokens / 1e9:,.2f} billion | ${found.usd:,.0f} | {found.gigabytes:,.0f} GB |"
+        )
+    return "\n".join(lines)
+
+
+def _time(days: float) -> str:
+    """Days in words: minutes and hours where they are few.
+
+    >>> _time(2.0), _time(0.5), _time(0.01)
+    ('2.0 days', '12.0 h', '14 min')
+    """
+    if days >= 1:
+        return f"{days:,.1f} days"
+    return f"{days * 24:.1f} h" if days * 24 >= 1 else f"{days * 1440:.0f} min"
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """How near the simulation comes to the measured run, and what larger datasets cost."""
+    found = []
+    for name, simulated, measured in (
+        ("exploration and verification", simulated_growing, MEASURED.growing_seconds),
+        ("replay of components", simulated_covering, MEASURED.covering_seconds),
+    ):
+        seeds = range(3 if quick else 25)
+        ratio = sum(simulated(MEASURED, seed) for seed in seeds) / len(seeds) / measured
+        found.append(
+            Figure(
+                f"{name}, simulated against measured",
+                ratio,
+                "times",
+                f"{1 - _WITHIN:.2f} to {1 + _WITHIN:.2f}",
+                abs(ratio - 1) <= _WITHIN,
+                f"make run on two cores: {measured:.0f} s",
+            )
+        )
+    for tasks in SIZES:
+        cost = estimate(tasks)
+        found.append(
+            Figure(
+                f"cores for {tasks:,} tasks",
+                cost.core_days,
+                "days of a core",
+                note=f"{cost.subtasks:,.0f} subtasks, {cost.calls:,.0f} model calls, ${cost.usd:,.0f}, {cost.gigabytes:,.0f} GB",
+            )
+        )
+    return found
