@@ -33,6 +33,8 @@ _ROUGH_CALLS = {
     ModelRole.CRITIC: 1.0,
 }
 """Calls per application, performance, subtask, round of intents, task, task and scored task, if the ledger has none."""
+_ROUGH_PROPOSALS = 8
+"""Well-formed proposals for an application without curated subtasks, if the ledger has none."""
 _STAGES = {
     ModelRole.EXPLORER: "exploration",
     ModelRole.ACTOR: "trajectories",
@@ -121,7 +123,9 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     """
     applications, missing = choose_applications(settings)
     wanted = settings.exploration.subtasks_per_application
-    per_application = [min(len(item.example_subtasks) or wanted, wanted) for item in applications.values()]
+    proposals = _proposals(settings)
+    expected = round(_ROUGH_PROPOSALS if proposals is None else proposals)
+    per_application = [min(len(item.example_subtasks) or expected, wanted) for item in applications.values()]
     subtasks = sum(per_application) if flow != "compose_tasks" else 0
     tasks = settings.composition.wanted if flow in ("build_dataset", "compose_tasks") else 0
     verified = flow in ("build_dataset", "verify_subtasks")
@@ -150,12 +154,19 @@ def plan_run(settings: Settings, flow: str) -> Plan:
         calls=tuple(
             _planned(settings, role, count, known.get(role)) for role, count in items.items() if count
         ),
-        assumptions=_assumptions(settings, applications, verified=verified, scored=items[ModelRole.CRITIC]),
+        assumptions=_assumptions(
+            settings, applications, proposals, verified=verified, scored=items[ModelRole.CRITIC]
+        ),
     )
 
 
 def _assumptions(
-    settings: Settings, applications: Mapping[str, Application], *, verified: bool, scored: int
+    settings: Settings,
+    applications: Mapping[str, Application],
+    proposals: float | None,
+    *,
+    verified: bool,
+    scored: int,
 ) -> tuple[str, ...]:
     wanted = settings.exploration.subtasks_per_application
     bare = [name for name, item in applications.items() if not item.example_subtasks]
@@ -170,8 +181,10 @@ def _assumptions(
             f"{own} may be the critic of instructions that it wrote itself; a model of another maker is fairer"
         )
     if bare:
+        number = round(_ROUGH_PROPOSALS if proposals is None else proposals)
+        basis = "a rough figure" if proposals is None else "as many as earlier explorations brought"
         found.append(
-            f"{wanted} subtasks in each application without curated ones ({', '.join(bare)}): models propose fewer at a time"
+            f"{min(number, wanted)} subtasks in each application without curated ones ({', '.join(bare)}): {basis}"
         )
     return tuple(found)
 
@@ -211,6 +224,21 @@ def _planned(settings: Settings, role: ModelRole, items: int, known: _Averages |
         cost_usd=cost,
         measured=known is not None,
     )
+
+
+def _proposals(settings: Settings) -> float | None:
+    """Subtasks that were performed per application that models explored, over the whole ledger; None if there are none."""
+    path = settings.data / "ledger.sqlite"
+    if not path.exists():
+        return None
+    with Ledger(path) as ledger:
+        rows = ledger.select(
+            "SELECT DISTINCT role, item_id FROM calls WHERE outcome = 'answered' AND role IN ('explorer', 'actor')"
+        )
+    explored = {str(item) for role, item in rows if role == ModelRole.EXPLORER.value}
+    performed = {str(item).partition(":")[0] for role, item in rows if role == ModelRole.ACTOR.value}
+    of_these = {name for name in performed if name.partition(".")[0] in explored}
+    return len(of_these) / len(explored) if of_these else None
 
 
 def _statistics(settings: Settings) -> dict[ModelRole, _Averages]:

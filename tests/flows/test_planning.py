@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 from cli.main import main
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from flows.planning.planning import plan_run
+from flows.settings import load_settings
 from tests.cli.test_calls_command import fill
+from tests.model_clients.requests import KEY
+from tests.servers.web_applications.catalogue import write_catalogue
+from tests.synthesis.test_careless_model import careless, on_small_web_applications
 
+_SPENT = "SELECT role, COUNT(*), SUM(input_tokens) FROM calls WHERE outcome = 'answered' GROUP BY role"
 STAGES = [
     "exploration",
     "trajectories",
@@ -95,3 +102,31 @@ def test_a_plan_says_what_it_takes_for_granted(tmp_path: Path, capsys: pytest.Ca
     assert "assumes: all input at the full price" in shown
     assert "assumes: 2 parameter sets a subtask" in shown
     assert "without curated ones" not in shown
+
+
+async def test_a_plan_is_within_a_quarter_of_a_run_that_the_ledger_has_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", KEY)
+    with EvaluationSandbox() as sandbox:
+        async with careless(tmp_path) as (models, _, ledger):
+            world = await on_small_web_applications(models, sandbox)
+            spent = {
+                str(role): (int(str(calls)), int(str(used))) for role, calls, used in ledger.select(_SPENT)
+            }
+        await world.environments.close()
+    settings = load_settings(
+        assignments=["applications=[watches, library]"],
+        data=tmp_path,
+        catalog=write_catalogue(tmp_path / "mine"),
+        models={"default": {"provider": "openai", "model": "m", "prices": {"input": 1, "output": 2}}},
+    )
+    plan = plan_run(settings, "verify_subtasks")
+    assert plan.subtasks == len(world.done)
+    for item in plan.calls:
+        calls, used = spent[item.role]
+        assert item.measured
+        assert item.calls == pytest.approx(calls, rel=0.25), item.role
+        assert item.input_tokens == pytest.approx(used, rel=0.25), item.role
+    assert "5 subtasks in each application without curated ones" in plan.describe()
+    assert "as many as earlier explorations brought" in plan.describe()
