@@ -16,7 +16,7 @@ shares AS (
     UNION ALL
     SELECT 'everyone', 'accepted', 2, count(*) FILTER (yes = n), count(*) FROM per_task
     UNION ALL
-    SELECT 'all reviews', 'not ' || question, 3, count(*) FILTER (list_contains(failed, question)), count(*)
+    SELECT 'all reviews', CASE question WHEN 'graph' THEN 'graph not right' WHEN 'sense' THEN 'makes no sense' ELSE 'not ' || question END, 3, count(*) FILTER (list_contains(failed, question)), count(*)
     FROM counting, (SELECT unnest(['natural', 'graph', 'executable', 'sense']) AS question)
     GROUP BY question
 ),
