@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import jinja2
 import pytest
 
 from resources.assets import content_of
@@ -213,3 +214,15 @@ def test_refuses_a_second_application_of_one_name(write: Write) -> None:
     shipped = next(iter(load_applications()))
     with pytest.raises(CatalogEntryInvalidError, match="already defined"):
         load_applications(write(ENTRY.replace("notepad", shipped, 1), shipped))
+
+
+def test_the_templates_that_trac_is_given_are_templates() -> None:
+    """Trac reads a line that begins with a hash as a statement; a style rule that begins so stops every page."""
+    files = load_applications()["trac"].preparation.files
+    trac = jinja2.Environment(
+        autoescape=True, line_statement_prefix="#", line_comment_prefix="##", extensions=["jinja2.ext.do"]
+    )
+    templates = [text for name, text in files.items() if name.endswith(".html")]
+    assert templates
+    for text in templates:
+        trac.parse(text)
