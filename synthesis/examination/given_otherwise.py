@@ -71,7 +71,10 @@ def _other_field(subject: Subject, origin: Origin, source: FileState) -> _States
         target = end.file(origin.target)
         written = None if target is None else _rewritten(target, origin.target_at, other)
         made = None if written is None else with_text(end, origin.target, written)
-    return None if made is None else (with_text(start, source.path, text), _kept_up(made, source, text))
+    if made is None:
+        return None
+    start, made = _in_the_clipboard_too((start, made), value, other, unless=origin.target)
+    return with_text(start, source.path, text), _kept_up(made, source, text)
 
 
 def _with_copy(subject: Subject, origin: Origin, source: FileState, text: str) -> _States | None:
@@ -83,7 +86,20 @@ def _with_copy(subject: Subject, origin: Origin, source: FileState, text: str) -
         if target is None or target.text != source.text:
             return None
         end = with_text(end, origin.target, text)
-    return with_text(subject.start, source.path, text), _kept_up(end, source, text)
+    start, end = _in_the_clipboard_too((subject.start, end), source.text or "", text, unless=origin.target)
+    return with_text(start, source.path, text), _kept_up(end, source, text)
+
+
+def _in_the_clipboard_too(states: _States, old: str, new: str, *, unless: str) -> _States:
+    """The states with `new` in the clipboard as well, where it held `old` at the start: what is pasted may come from there."""
+    start, end = states
+    held = start.clipboard
+    if (held.text or "").strip() != old.strip():
+        return states
+    other = held.model_copy(update={"text": new})
+    if end.clipboard == held and unless != CLIPBOARD:
+        end = end.model_copy(update={"clipboard": other})
+    return start.model_copy(update={"clipboard": other}), end
 
 
 def _kept_up(end: Evidence, source: FileState, text: str) -> Evidence:

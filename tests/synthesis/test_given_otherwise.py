@@ -92,3 +92,14 @@ def test_the_offline_writer_asks_where_it_came_from() -> None:
     source = write_function(view, 0, MistakeSource(0.0, 0))[0].source
     assert "field='tags'" in source
     assert "'home'" not in source
+
+
+def test_what_is_pasted_is_another_one_in_the_clipboard_too() -> None:
+    """The clipboard holds what a file holds: whichever the content is taken from, the function may look there."""
+    words = "Plant the beans in May"
+    plan = file("Documents/plan.txt", words)
+    done = click("Save", files=(plan, file("Documents/pasted.txt", words)))
+    start = {"files": (plan,), "clipboard": ClipboardState(text=words)}
+    (case,) = otherwise(recording("notes.paste", {"path": "Documents/pasted.txt"}, [done], start=start))
+    assert case.start.clipboard.text == case.evidence.clipboard.text != words
+    assert {item.text for item in case.evidence.files} == {case.start.clipboard.text}
