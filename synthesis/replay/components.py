@@ -63,12 +63,16 @@ def tasks_to_replay(
 ) -> list[Task]:
     """Tasks whose replays cover all components that are not in `covered`.
 
-    Of all tasks with a component the one with the fewest subtasks stands for it. The longest come first, so that all
+    Of all tasks with a component the one with the fewest subtasks stands for it, of equally short ones one of the world with most
+    tasks: every world needs states of its own, and the first one, where recordings come from, shows least. The longest come first, so that all
     cores are busy to the end; if time is `limited`, those come first that cover most tasks for their `cost`.
     """
     found: dict[str, Task] = {}
     seen = set(covered)
-    for task in sorted(tasks, key=lambda item: (len(item.graph.nodes), item.task_id)):
+    of_world = Counter(task.world for task in tasks if task.world)
+    for task in sorted(
+        tasks, key=lambda item: (len(item.graph.nodes), -of_world[item.world], item.world, item.task_id)
+    ):
         new = set(task.components) - seen
         if new:
             found[task.task_id] = task

@@ -118,3 +118,14 @@ def test_with_limited_time_the_component_of_most_tasks_comes_first() -> None:
         item.task_id
         for item in tasks_to_replay(tasks, (), limited=True, cost=lambda task: first_is_cheap[task.task_id])
     ] == ["long", "again"]
+
+
+def test_components_are_replayed_in_few_worlds_and_rather_not_in_the_first() -> None:
+    one, two = _chain("x"), _graph([_node("c.alone", "x"), _node("d.read", "x")], (0, 1))
+    tasks = [
+        _task("first", one),
+        _task("bakery", one, "bakery-1"),
+        _task("club", one, "club-1"),
+        _task("two", two, "club-1"),
+    ]
+    assert {item.task_id for item in tasks_to_replay(tasks, ())} == {"club", "two"}
