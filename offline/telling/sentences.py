@@ -106,7 +106,12 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
                 texts.append(_ended(f"Also {words}", "."))
                 continue
             opening = following if sentence.follows and not sentence.beside else apart
-            texts.append(_ended((opening.pop() if opening else "") + words, "."))
+            again = texts and ", then " in texts[-1]
+            fitting = [item for item in opening if not (again and item == "Then ")]
+            chosen = fitting[-1] if fitting else ""
+            if fitting:
+                opening.remove(chosen)
+            texts.append(_ended(chosen + words, "."))
     return " ".join(texts) + (random.choice(_THANKS) if voice == "polite" else "")
 
 
