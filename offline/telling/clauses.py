@@ -57,6 +57,11 @@ class Graph:
         return [number for number in self.tellers if number not in producers]
 
 
+def _phrase(teller: Teller, mood: Mood) -> str:
+    """The phrase of a subtask in a mood; its request where it has no wish."""
+    return (teller.phrases.wish if mood == "wish" else "") or teller.phrases.request
+
+
 def _cut(phrase: str) -> tuple[str, str, str]:
     """A phrase before its first hole, the name in it, and what follows.
 
@@ -90,7 +95,7 @@ class Clauses:
         teller = self._graph.tellers[number]
         self.told.add(number)
         self.order_told.append(number)
-        phrase = (teller.phrases.wish if mood == "wish" else "") or teller.phrases.request
+        phrase = _phrase(teller, mood)
         if after_boundary:
             phrase = phrase.partition("|")[2]
         text, objects = self._filled(phrase, teller, mood, pronouns)
@@ -107,7 +112,7 @@ class Clauses:
         Empty where the first thing that a phrase names is not read, or nothing that must be said follows it.
         """
         teller = self._graph.tellers[number]
-        before, hole, rest = _cut((teller.phrases.wish if mood == "wish" else "") or teller.phrases.request)
+        before, hole, rest = _cut(_phrase(teller, mood))
         if not rest.partition("[")[0].strip(" |") or teller.reads(hole) is None:
             return ()
         values = with_path_parts(teller.parameters)
@@ -120,9 +125,7 @@ class Clauses:
         rest = ""
         for number in numbers:
             teller = self._graph.tellers[number]
-            before, hole, rest = _cut(
-                (teller.phrases.wish if mood == "wish" else "") or teller.phrases.request
-            )
+            before, hole, rest = _cut(_phrase(teller, mood))
             texts.append(self._filled(f"{'' if texts else before}{{{hole}}}", teller, mood, False)[0])
             self.told.add(number)
             self.order_told.append(number)
@@ -154,7 +157,7 @@ class Clauses:
     def head(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
         """What requests that can be told in one have in common; empty where the phrase has no boundary."""
         teller = self._graph.tellers[number]
-        phrase = (teller.phrases.wish if mood == "wish" else "") or teller.phrases.request
+        phrase = _phrase(teller, mood)
         head, boundary, _ = phrase.partition("|")
         if not boundary:
             return ()
