@@ -61,8 +61,8 @@ def test_all_of_a_test_set_is_replayed_once_and_what_fails_is_left_out(
     broken = {name for name in tasks if nodes[name] == nodes[min(tasks)]}
     perform = Replayer._perform
 
-    async def sabotaged(self: Replayer, environment: Any, ordered: Any, performance: Any) -> None:
-        await perform(self, environment, ordered, performance)
+    async def sabotaged(self: Replayer, environment: Any, ordered: Any, performance: Any, slips: Any) -> None:
+        await perform(self, environment, ordered, performance, slips)
         if {node.instance_id for node in ordered} == nodes[min(tasks)]:
             performance.failing = ordered[-1].instance_id
 

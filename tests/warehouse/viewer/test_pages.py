@@ -116,7 +116,8 @@ def test_subtask_page_shows_effects_in_terms_of_the_parameters(pages: TestClient
 
 def test_a_strip_marks_the_control_that_was_acted_on(pages: TestClient) -> None:
     text = pages.get("/trajectories/trajectory-1").text
-    assert text.count("<figure>") == 6
+    assert text.count("<figure data-step=") == 6
+    assert text.count("<figure>") == 1, "the large picture of the step that is looked at"
     assert '<svg viewBox="0 0 64 48"' in text
     assert '<rect x="4" y="4" width="4" height="16"' in text
     assert "double-click Button" in text
