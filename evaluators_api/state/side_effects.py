@@ -21,8 +21,9 @@ _MOST_EXAMPLES = 10
 
 
 def place(effect: Effect, parameters: Mapping[str, str]) -> Place:
-    """The place of an effect that was computed with `parameters`."""
-    container = "/".join(ANY if is_generated(part) else part for part in effect.container.split("/"))
+    """Where an effect is when the same is done with `parameters`: those that it was computed with, or others."""
+    path = filled(effect.container_template, parameters) if effect.container_template else effect.container
+    container = "/".join(ANY if is_generated(part) else part for part in path.split("/"))
     address = (filled(part, parameters) for part in effect.address_template)
     return (effect.area, container, effect.kind, *address)
 

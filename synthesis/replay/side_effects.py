@@ -11,6 +11,7 @@ from evaluators_api.state.effects import effects
 from evaluators_api.state.essential import Performance, divide
 from evaluators_api.state.side_effects import Place, expected_places, lasting, place, side_effects
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.trajectories.generalisation import recorded_id
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.side_effects import SideEffects
@@ -25,19 +26,34 @@ class SideEffectAccount:
     verified: Mapping[str, VerifiedSubtask]
     """Verified subtasks by id."""
     _known: dict[str, Performance] = field(default_factory=dict)
-    _housekeeping: dict[str, frozenset[Place]] = field(default_factory=dict)
+    _incidental: dict[str, tuple[Performance, ...]] = field(default_factory=dict)
 
     def of(self, nodes: Sequence[BoundSubtask], start: Evidence, end: Evidence) -> SideEffects:
         """Side effects of an attempt at `nodes`, done or not, from `start` to `end`."""
         expected: Counter[Place] = expected_places(self._expected(node) for node in nodes)
-        applications = {node.application for node in nodes}
-        usual = frozenset[Place]().union(*(self._of_application(name) for name in applications))
+        usual = {
+            place(effect, values)
+            for name in {node.application for node in nodes}
+            for found, values in self._housekeeping(name)
+            for effect in found
+        }
+        for node in nodes:
+            for found, _ in self._housekeeping(node.application, node.subtask_id):
+                usual |= {place(effect, node.parameters) for effect in found}
         return side_effects(effects(start, end, {}), expected, usual)
 
     def _expected(self, node: BoundSubtask) -> Performance:
+        """What `node` changes: as it was verified, or as the instance does that its performance is made from.
+
+        In most worlds nothing was recorded: the places follow from the values of `node`, as its actions do.
+        """
         verified = self.verified.get(node.subtask_id)
-        trajectory = verified.trajectory(node.instance_id) if verified else None
-        return self._performance(trajectory) if trajectory is not None else ((), {})
+        performed = verified.performance(node) if verified else None
+        if verified is None or performed is None:
+            return (), {}
+        origin = recorded_id(performed)
+        recorded = next(item for item in verified.trajectories if item.trajectory_id == origin)
+        return self._performance(recorded)[0], node.parameters
 
     def _performance(self, trajectory: Trajectory) -> Performance:
         found = self._known.get(trajectory.trajectory_id)
@@ -48,18 +64,24 @@ class SideEffectAccount:
             self._known[trajectory.trajectory_id] = found
         return found
 
-    def _of_application(self, application: str) -> frozenset[Place]:
-        """Places that performances in an application change incidentally: its housekeeping. Never a loss of something."""
-        known = self._housekeeping.get(application)
+    def _housekeeping(self, application: str, subtask_id: str = "") -> list[Performance]:
+        """What performances in an application, or of one subtask, change incidentally. Never a loss of something."""
+        return [
+            performance
+            for item in self.verified.values()
+            if item.subtask.application == application and subtask_id in ("", item.subtask.subtask_id)
+            for performance in self._incidental_of(item)
+        ]
+
+    def _incidental_of(self, item: VerifiedSubtask) -> tuple[Performance, ...]:
+        known = self._incidental.get(item.subtask.subtask_id)
         if known is None:
-            places: set[Place] = set()
-            for item in self.verified.values():
-                if item.subtask.application == application:
-                    performances = [self._performance(one) for one in item.trajectories]
-                    for (_, values), division in zip(performances, divide(performances), strict=True):
-                        places |= {place(effect, values) for effect in division.incidental if _is_own(effect)}
-            known = frozenset(places)
-            self._housekeeping[application] = known
+            performances = [self._performance(one) for one in item.trajectories]
+            known = tuple(
+                (tuple(effect for effect in division.incidental if _is_own(effect)), values)
+                for (_, values), division in zip(performances, divide(performances), strict=True)
+            )
+            self._incidental[item.subtask.subtask_id] = known
         return known
 
 

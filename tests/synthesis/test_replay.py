@@ -13,6 +13,8 @@ from synthesis.errors import StageInputInvalidError
 from synthesis.replay.replay import Replayer, ReplaySettings, spread_orders
 from synthesis.trajectories.slips import SlippingAgent
 from synthesis.trajectories.task_starts import first_needs
+from taskgraph.measures.complexity import complexity_of
+from taskgraph.records.graph import TaskGraph
 from taskgraph.records.side_effects import SideEffects
 from taskgraph.records.task import Intent, Task
 from tests.synthesis.models import TestModels
@@ -183,6 +185,31 @@ async def test_a_replay_as_verified_has_no_side_effects(pool: Verified) -> None:
     done = await replayer(world, verified, orders=1).replay(reading_task(verified))
 
     assert done.replays[0].side_effects == SideEffects()
+
+
+async def test_work_of_an_instance_that_nobody_recorded_is_no_side_effect_either(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    """In most worlds a performance is made from recordings of others: what it changes is its work all the same."""
+    world = World(TestModels(APPLICATIONS), shared_sandbox, APPLICATIONS)
+    done = await world.verify("simulated_notes.copy_note", "simulated_notes.paste_note")
+    verified = {name: item.verified for name, item in done.items() if item.verified}
+    copied = verified["simulated_notes.copy_note"].instances(CATEGORIES)[0]
+    pasting = verified["simulated_notes.paste_note"]
+    pasted = pasting.subtask.bind({"text_path": "Documents/handover.txt"}, CATEGORIES)
+    assert pasting.trajectory(pasted.instance_id) is None and pasting.performance(pasted) is not None
+    graph = TaskGraph(nodes=(copied, pasted))
+    task = Task(
+        task_id="t",
+        graph=graph,
+        complexity=complexity_of(graph),
+        successful_orders=((copied.instance_id, pasted.instance_id),),
+    )
+
+    replayed = await replayer(world, verified).replay(task)
+
+    assert replayed.replays[0].success
+    assert replayed.replays[0].side_effects == SideEffects()
 
 
 async def test_on_request_the_player_slips_once_takes_it_back_and_the_task_still_works(
