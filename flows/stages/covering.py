@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -31,6 +31,8 @@ class Covering:
     """After how many seconds no further replay is begun; None: as long as it takes."""
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes)
     """What a replay of a task costs, in any unit."""
+    shows: Callable[[Task], Collection[str]] = lambda task: task.components
+    """The components that a replay of a task shows, if it works: its own and parts of them."""
     covered: set[str] = field(default_factory=set)
     """Components that were performed with success, by earlier runs too."""
     failed: dict[str, ReplayedTask] = field(default_factory=dict)
@@ -43,7 +45,10 @@ class Covering:
     """By components, how orders begin that failed: the subtasks performed, up to the one that did not succeed."""
 
     async def cover(self, tasks: Sequence[Task]) -> None:
-        """Replay tasks until every component of `tasks` is covered or has failed, or the time is up."""
+        """Replay tasks until every component of `tasks` is covered or has failed, or the time is up.
+
+        Where a long one fails that was to cover parts, those are replayed by themselves.
+        """
         ends = None if self.seconds is None else monotonic() + self.seconds
         room = asyncio.Semaphore(self.side_by_side)
 
@@ -51,11 +56,19 @@ class Covering:
             async with room:
                 await self._try(task, tasks, ends)
 
-        chosen = tasks_to_replay(tasks, self.covered, limited=ends is not None, cost=self.cost)
-        await together(one(task) for task in chosen)
+        while True:
+            possible = [task for task in tasks if self.failure(task) is None]
+            chosen = tasks_to_replay(
+                possible, self.covered, limited=ends is not None, cost=self.cost, shows=self.shows
+            )
+            await together(one(task) for task in chosen)
+            if not chosen or self._is_late(ends):
+                return
 
     async def _try(self, task: Task, tasks: Sequence[Task], ends: float | None) -> None:
-        """Replay `task`; if it fails, one other task for each component that is not covered yet."""
+        """Replay `task` unless others have covered it; if it fails, one other task for each component that is not covered yet."""
+        if self.covered.issuperset(task.components):
+            return
         if self._is_late(ends):
             self.left_out += 1
             return
@@ -81,7 +94,7 @@ class Covering:
         bad = {failed_prefix(task, replay) for replay in done.replays} - {()}
         self.bad_orders.setdefault(task.components, set()).update(bad)
         if done.rejection is None:
-            self.covered |= set(task.components)
+            self.covered.update(task.components, self.shows(task))
             return True
         self.unfit[task.task_id] = done
         return False

@@ -77,9 +77,10 @@ class TaskReplays:
             run.settings.environments,
             seconds=seconds,
             cost=lambda task: _cost(task, replayer.verified),
+            shows=replayer.shows,
             covered=known,
         )
-        run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known)))
+        run.progress.begin(REPLAY, len(tasks_to_replay(tasks, known, shows=replayer.shows)))
         await covering.cover(tasks)
         kept = []
         waiting = []

@@ -3,6 +3,9 @@
 A component is a weakly connected part of a task graph. Two components are the same if they have the same subtasks, with the
 same evaluation functions, joined by the same kinds of resources in the same way; their values and worlds may differ. So a
 replay in one world covers the same component in all others, and counts no longer once a function has changed.
+
+A replay also shows the *closed connected parts* of its components: connected sets of subtasks that hold, with each of them,
+everything it works on what became of. Nothing that such a part needs comes from outside of it, so it was performed as if alone.
 """
 
 from __future__ import annotations
@@ -10,15 +13,83 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import reduce
+from itertools import combinations
+from operator import or_
 
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
 
+MOST_MEMBERS = 12
+"""Subtasks of a component of which the parts are looked for: their number may double with each."""
+
 
 def component_keys(graph: TaskGraph, functions: Mapping[str, str]) -> tuple[str, ...]:
     """The keys of the components of `graph`, sorted; `functions` holds the id of each subtask's evaluation function."""
     return tuple(sorted({_key(part, graph, functions) for part in components(graph)}))
+
+
+def shown_keys(graph: TaskGraph, functions: Mapping[str, str]) -> frozenset[str]:
+    """The keys of everything that a replay of `graph` shows: its components, and their closed connected parts.
+
+    A part in which two subtasks of one application may change places is left out: it is to be performed in two orders, and
+    orders of the whole need not differ in the part. Components of more than `MOST_MEMBERS` show only themselves.
+    """
+    keys = set()
+    for component in components(graph):
+        keys.add(_key(component, graph, functions))
+        keys.update(_key(part, graph, functions) for part in closed_parts(component, graph))
+    return frozenset(keys)
+
+
+def closed_parts(component: Sequence[BoundSubtask], graph: TaskGraph) -> list[list[BoundSubtask]]:
+    """The closed connected parts of a component in which the order of each application's subtasks is given."""
+    if len(component) > MOST_MEMBERS:
+        return []
+    position = {node.instance_id: index for index, node in enumerate(component)}
+    before, beside = [0] * len(component), [0] * len(component)
+    for producer, consumer in graph.pairs:
+        if producer in position:
+            first, second = position[producer], position[consumer]
+            before[second] |= 1 << first
+            beside[first] |= 1 << second
+            beside[second] |= 1 << first
+    free = _free_pairs(component, before)
+    found = []
+    for part in range(1, (1 << len(component)) - 1):
+        members = [index for index in range(len(component)) if part >> index & 1]
+        if any(before[index] & ~part for index in members) or any(pair & part == pair for pair in free):
+            continue
+        if _is_connected(part, beside):
+            found.append([component[index] for index in members])
+    return found
+
+
+def _free_pairs(component: Sequence[BoundSubtask], before: Sequence[int]) -> list[int]:
+    """Pairs of subtasks of one application of which either may come first, as sets of positions."""
+    above = list(before)
+    for _ in component:
+        above = [
+            mask | reduce(or_, (above[index] for index in range(len(component)) if mask >> index & 1), 0)
+            for mask in above
+        ]
+    return [
+        1 << first | 1 << second
+        for first, second in combinations(range(len(component)), 2)
+        if component[first].application == component[second].application
+        and not (above[first] >> second | above[second] >> first) & 1
+    ]
+
+
+def _is_connected(part: int, beside: Sequence[int]) -> bool:
+    reached, new = 0, part & -part
+    while new:
+        reached |= new
+        new = (
+            reduce(or_, (mask for index, mask in enumerate(beside) if new >> index & 1), 0) & part & ~reached
+        )
+    return reached == part
 
 
 def components(graph: TaskGraph) -> list[list[BoundSubtask]]:
@@ -39,7 +110,7 @@ def _key(part: Sequence[BoundSubtask], graph: TaskGraph, functions: Mapping[str,
     edges = [
         (edge.producer, edge.consumer, edge.resource.category)
         for edge in graph.edges
-        if edge.producer in labels
+        if edge.producer in labels and edge.consumer in labels
     ]
     for _ in part:
         seen: dict[str, list[str]] = {name: [] for name in labels}
@@ -54,36 +125,65 @@ def _hash(parts: Sequence[str]) -> str:
     return hashlib.sha256("\x1e".join(parts).encode()).hexdigest()[:20]
 
 
+def _only_itself(task: Task) -> Collection[str]:
+    return task.components
+
+
 def tasks_to_replay(
     tasks: Sequence[Task],
     covered: Collection[str],
     *,
     limited: bool = False,
     cost: Callable[[Task], float] = lambda task: len(task.graph.nodes),
+    shows: Callable[[Task], Collection[str]] = _only_itself,
 ) -> list[Task]:
-    """Tasks whose replays cover all components that are not in `covered`.
+    """Tasks whose replays cover all components that are not in `covered`, where `shows` says what a replay covers.
 
     Of all tasks with a component the one with the fewest subtasks stands for it, of equally short ones one of the world with most
-    tasks: every world needs states of its own, and the first one, where recordings come from, shows least. The longest come first, so that all
-    cores are busy to the end; if time is `limited`, those come first that cover most tasks for their `cost`.
+    tasks: every world needs states of its own, and the first one, where recordings come from, shows least. What a longer one
+    shows is not performed again. The longest come first, so that all cores are busy to the end; if time is `limited`, each time the
+    one comes next that covers, beyond those before it, most tasks for its `cost`.
     """
-    found: dict[str, Task] = {}
-    seen = set(covered)
+    stands: dict[str, Task] = {}
     of_world = Counter(task.world for task in tasks if task.world)
     for task in sorted(
         tasks, key=lambda item: (len(item.graph.nodes), -of_world[item.world], item.world, item.task_id)
     ):
-        new = set(task.components) - seen
-        if new:
-            found[task.task_id] = task
-            seen |= new
-    if not limited:
-        return sorted(found.values(), key=lambda item: -cost(item))
-    uses = Counter(key for task in tasks for key in task.components)
-    return sorted(
-        found.values(),
-        key=lambda item: -sum(uses[key] for key in set(item.components) - set(covered)) / cost(item),
-    )
+        for key in set(task.components).difference(covered):
+            stands.setdefault(key, task)
+    shown = {task.task_id: stands.keys() & {*shows(task), *task.components} for task in stands.values()}
+    if limited:
+        return _most_for_their_cost(
+            stands, shown, Counter(k for task in tasks for k in task.components), cost
+        )
+    parts = {key for task in stands.values() for key in shown[task.task_id].difference(task.components)}
+    found: dict[str, Task] = {}
+    left = set(stands)
+    for key in sorted(stands, key=lambda name: (name in parts, -len(stands[name].graph.nodes), name)):
+        if key in left:
+            found[stands[key].task_id] = stands[key]
+            left -= shown[stands[key].task_id]
+    return sorted(found.values(), key=lambda item: -cost(item))
+
+
+def _most_for_their_cost(
+    stands: Mapping[str, Task],
+    shown: Mapping[str, Collection[str]],
+    uses: Mapping[str, int],
+    cost: Callable[[Task], float],
+) -> list[Task]:
+    """The tasks in `stands` in the order in which each covers most for its cost, beyond those before it."""
+    waiting = {task.task_id: task for task in stands.values()}
+    left = set(stands)
+    found = []
+    while left:
+        best = max(
+            waiting.values(),
+            key=lambda item: sum(uses[key] for key in left & set(shown[item.task_id])) / cost(item),
+        )
+        found.append(waiting.pop(best.task_id))
+        left.difference_update(shown[best.task_id])
+    return found
 
 
 def another_with(key: str, tasks: Sequence[Task], tried: Task) -> Task | None:

@@ -22,6 +22,7 @@ from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.errors import StageInputInvalidError
 from synthesis.ports import Environments
+from synthesis.replay.components import shown_keys
 from synthesis.replay.side_effects import SideEffectAccount
 from synthesis.trajectories.reperformance import perform_again
 from synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
@@ -110,6 +111,18 @@ class Replayer:
     provenance: Provenance
     """Provenance of what is recorded."""
     _side_effects: SideEffectAccount | None = None
+    _shown: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)
+
+    def shows(self, task: Task) -> frozenset[str]:
+        """The components that a replay of `task` covers if it works: its own, and their closed connected parts."""
+        if task.components not in self._shown or not task.components:
+            functions = {
+                node.subtask_id: self.verified[node.subtask_id].function.function_id
+                for node in task.graph.nodes
+                if node.subtask_id in self.verified
+            }
+            self._shown[task.components] = shown_keys(task.graph, functions)
+        return self._shown[task.components]
 
     async def replay(self, task: Task, orders: int = 0) -> ReplayedTask:
         """Perform `task` in up to `orders` of its successful orders; rejected only if none of them works.
@@ -174,7 +187,7 @@ class Replayer:
             replay_id=replay_id,
             task_id=task.task_id,
             order=tuple(order),
-            components=task.components,
+            components=tuple(sorted(self.shows(task))),
             success=not performance.failing and not invalid,
             invalid=invalid,
             side_effects=beyond,

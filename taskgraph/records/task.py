@@ -200,7 +200,7 @@ class Replay(Record):
     order: tuple[str, ...]
     """Instance ids in the order performed."""
     components: tuple[str, ...] = ()
-    """Keys of the task's components, which this replay covers if it succeeded."""
+    """Keys of the task's components and of their closed connected parts, all of which this replay covers if it succeeded."""
     success: bool
     """Whether every subtask succeeded."""
     invalid: bool = False

@@ -12,6 +12,7 @@ import pytest
 
 from flows.settings import load_settings
 from flows.stages.covering import Covering
+from synthesis.replay.components import shown_keys
 from synthesis.replay.replay import ReplayedTask, ReplaySettings
 from taskgraph.records.task import Rejection, Replay, ReplayedSubtask, Task
 from tests.synthesis.test_components import _chain, _graph, _node, _task
@@ -75,6 +76,17 @@ async def test_a_component_that_fails_twice_takes_all_its_tasks_with_it() -> Non
     await covering.cover([*TASKS, third])
     assert all(covering.failure(task) is not None for task in (OFFICE, BAKERY, third))
     assert covering.failure(PAIR) is None
+
+
+async def test_parts_of_a_long_task_that_fails_are_performed_by_themselves() -> None:
+    tail = _task("tail", _graph(list(_chain("x").nodes[:2]), (0, 1)))
+    for failing, performed, covered in (((), ["office"], True), (("office",), ["office", "tail"], True)):
+        performer = Performer(*failing)
+        covering = _covering(performer)
+        covering.shows = lambda task: shown_keys(task.graph, {})
+        await covering.cover([OFFICE, tail])
+        assert [name for name, _ in performer.performed] == performed
+        assert covering.marked(tail).covered is covered and covering.failure(tail) is None
 
 
 async def test_when_the_time_is_up_the_rest_is_not_covered() -> None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
+import networkx as nx
+from hypothesis import given, settings
+from hypothesis.strategies import integers, lists, sampled_from, tuples
+
 from resources.categories import ResourceKind
 from resources.instances import Resource
 from synthesis.replay.components import (
+    MOST_MEMBERS,
     another_with,
+    closed_parts,
     component_keys,
     components,
     repeats_application,
+    shown_keys,
     tasks_to_replay,
 )
 from taskgraph.measures.complexity import complexity_of
@@ -51,6 +60,10 @@ def _task(name: str, graph: TaskGraph, world: str = "") -> Task:
     )
 
 
+def _shows(task: Task) -> frozenset[str]:
+    return shown_keys(task.graph, {})
+
+
 def _chain(value: str, world: str = "") -> TaskGraph:
     return _graph(
         [_node("a.make", value, world), _node("b.move", value, world), _node("a.open", value, world)],
@@ -91,8 +104,8 @@ def test_one_short_task_stands_for_each_component_that_is_not_covered() -> None:
     wide = _task("wide", _graph([*_chain("x").nodes, _node("c.alone", "x")], (0, 1), (1, 2)))
     short, same = _task("short", _chain("x")), _task("same", _chain("y", "bakery-1"), "bakery-1")
     other = _task("other", _graph([_node("c.alone", "x"), _node("d.read", "x")], (0, 1)))
-    assert [item.task_id for item in tasks_to_replay([same, wide, short, other], ())] == [
-        "wide",
+    assert [item.task_id for item in tasks_to_replay([same, wide, short, other], ())] == ["wide", "other"]
+    assert [item.task_id for item in tasks_to_replay([same, wide, short, other], (), shows=_shows)] == [
         "same",
         "other",
     ]
@@ -129,3 +142,99 @@ def test_components_are_replayed_in_few_worlds_and_rather_not_in_the_first() -> 
         _task("two", two, "club-1"),
     ]
     assert {item.task_id for item in tasks_to_replay(tasks, ())} == {"club", "two"}
+
+
+def _fan(inputs: int) -> TaskGraph:
+    """One sink that works on what several chains of two made, each in applications of its own."""
+    nodes = [_node(f"{kind}{number}.do", "x") for number in range(inputs) for kind in ("make", "change")]
+    joins = [(2 * number + 1, 2 * inputs) for number in range(inputs)]
+    return _graph(
+        [*nodes, _node("z.join", "x")], *joins, *((2 * number, 2 * number + 1) for number in range(inputs))
+    )
+
+
+def test_a_replay_shows_the_parts_that_need_nothing_else() -> None:
+    wide = _fan(3)
+    alone = _graph(list(wide.nodes[:1]))
+    half = _graph(list(wide.nodes[:2]), (0, 1))
+    without_its_start = _graph([wide.nodes[1], wide.nodes[6]], (0, 1))
+    unconnected = _graph([wide.nodes[0], wide.nodes[2]])
+    shown = shown_keys(wide, {})
+    assert shown.issuperset(
+        {*component_keys(wide, {}), *component_keys(alone, {}), *component_keys(half, {})}
+    )
+    assert len(shown) == 1 + 3 + 3
+    assert shown.isdisjoint(component_keys(without_its_start, {}))
+    assert len(components(unconnected)) == 2 and shown.issuperset(component_keys(unconnected, {}))
+
+
+def test_a_part_in_which_an_application_may_come_first_or_last_is_performed_by_itself() -> None:
+    nodes = [_node("a.make", "x"), _node("b.read", "x"), _node("b.show", "x"), _node("c.read", "x")]
+    free = _graph(nodes, (0, 1), (0, 2), (0, 3))
+    parts = {tuple(node.subtask_id for node in part) for part in closed_parts(nodes, free)}
+    assert ("a.make", "b.read") in parts and ("a.make", "b.read", "c.read") in parts
+    assert ("a.make", "b.read", "b.show") not in parts
+    given = _graph(nodes, (0, 1), (0, 2), (0, 3), (1, 2))
+    assert ["a.make", "b.read", "b.show"] in [
+        [node.subtask_id for node in part] for part in closed_parts(nodes, given)
+    ]
+
+
+def test_components_with_many_members_show_only_themselves() -> None:
+    names = [_node(f"a{number}.do", "x") for number in range(MOST_MEMBERS + 1)]
+    fits, large = (
+        _graph(names[:size], *((0, other) for other in range(1, size)))
+        for size in (MOST_MEMBERS, MOST_MEMBERS + 1)
+    )
+    assert len(shown_keys(fits, {})) == 2 ** (MOST_MEMBERS - 1)
+    assert shown_keys(large, {}) == set(component_keys(large, {}))
+
+
+@given(
+    applications=lists(sampled_from("abcdef"), min_size=1, max_size=6),
+    links=lists(tuples(integers(0, 5), integers(0, 5)), max_size=9),
+)
+@settings(deadline=None)
+def test_parts_are_those_that_brute_force_finds(
+    applications: list[str], links: list[tuple[int, int]]
+) -> None:
+    nodes = [_node(f"{name}.do{number}", "x") for number, name in enumerate(applications)]
+    pairs = {(a, b) for a, b in links if a < b < len(nodes)}
+    graph = _graph(nodes, *pairs)
+    drawn = nx.DiGraph([(nodes[a].instance_id, nodes[b].instance_id) for a, b in pairs])
+    drawn.add_nodes_from(node.instance_id for node in nodes)
+    application = {node.instance_id: node.application for node in nodes}
+    for component in components(graph):
+        names = [node.instance_id for node in component]
+        expected = set()
+        for size in range(1, len(names)):
+            for part in combinations(names, size):
+                inner = drawn.subgraph(part)
+                closed = all(nx.ancestors(drawn, name) <= set(part) for name in part)
+                given_order = all(
+                    nx.has_path(inner, one, other) or nx.has_path(inner, other, one)
+                    for one, other in combinations(part, 2)
+                    if application[one] == application[other]
+                )
+                if closed and given_order and nx.is_weakly_connected(inner):
+                    expected.add(part)
+        parts = [tuple(node.instance_id for node in part) for part in closed_parts(component, graph)]
+        assert len(parts) == len(set(parts)) and set(parts) == expected
+
+
+def test_what_a_longer_task_shows_is_not_performed_again() -> None:
+    wide = _task("wide", _fan(3))
+    chains = [
+        _task(f"chain {number}", _graph(list(_fan(3).nodes[2 * number : 2 * number + 2]), (0, 1)))
+        for number in range(3)
+    ]
+    other = _task("other", _graph([_node("o.one", "x"), _node("p.two", "x")], (0, 1)))
+    tasks = [*chains, wide, other]
+    assert [item.task_id for item in tasks_to_replay(tasks, (), shows=_shows)] == ["wide", "other"]
+    assert {item.task_id for item in tasks_to_replay(tasks, wide.components, shows=_shows)} == {
+        "chain 0",
+        "chain 1",
+        "chain 2",
+        "other",
+    }, "what covered the long one before the parts counted shows nothing of them"
+    assert next(item.task_id for item in tasks_to_replay(tasks, (), shows=_shows, limited=True)) == "wide"
