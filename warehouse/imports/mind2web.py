@@ -1,7 +1,9 @@
-"""Mind2Web (`train_*.json`, `test_*.json`) and Multimodal-Mind2Web (`*.parquet`, one row per action with its screenshot).
+"""Mind2Web (`train_*.json`, `test_*.json`), Multimodal-Mind2Web (`*.parquet`, one row per action with its screenshot),
+and the lists of tasks on live websites in SeeAct and Online-Mind2Web.
 
-A task is one subtask on a website. The HTML of its pages is not kept. With pictures, its trajectory comes in where every
-action has a place and is a click or typing; choosing from a list has no action here.
+A task is one subtask on a website; where the website is an address, its host is the application. The HTML of pages is not
+kept. With pictures, a trajectory comes in where every action has a place and is a click or typing; choosing from a list has
+no action here. A task of a list has no demonstration, and is told by its `task_id`.
 """
 
 from __future__ import annotations
@@ -10,10 +12,11 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet
-from pydantic import Field, JsonValue
+from pydantic import AliasChoices, Field, JsonValue
 
 from resources.record import Record
 from taskgraph.records.interaction import ClickInput, KeyboardInput
@@ -38,17 +41,16 @@ class _Operation(ForeignModel):
     value: str = ""
 
 
-class _Task(ForeignModel):
-    annotation_id: Identifier
+class _Named(ForeignModel):
+    annotation_id: Identifier = Field(validation_alias=AliasChoices("annotation_id", "task_id"))
+
+
+class _Task(_Named):
     website: Text
     confirmed_task: Text
     domain: str = ""
     subdomain: str = ""
     action_reprs: list[str] = Field(default_factory=list)
-
-
-class _Named(ForeignModel):
-    annotation_id: Identifier
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:
@@ -126,7 +128,7 @@ def _records(item: Item, pictures: list[bytes | None]) -> Iterator[Record]:
         task_id=_name(item),
         format="mind2web",
         instruction=task.confirmed_task,
-        applications=(task.website,),
+        applications=(_site(task.website),),
     )
     actions = item.value.get("actions") if isinstance(item.value, dict) else None
     listed = actions if isinstance(actions, list) else []
@@ -135,13 +137,28 @@ def _records(item: Item, pictures: list[bytes | None]) -> Iterator[Record]:
         for action in listed
         if isinstance(action, dict)
     ]
-    content: JsonValue = {**item.value, "actions": kept} if isinstance(item.value, dict) else item.value  # type: ignore[dict-item]
+    content: JsonValue = item.value
+    if isinstance(content, dict) and "actions" in content:
+        content = {**content, "actions": kept}  # type: ignore[dict-item]
     yield from task_records(item, source, content)
     shown = [as_picture(data) if data else None for data in pictures]
     if len(shown) == len(kept):
         yield from trajectories_of(
             source, [(picture, _done(action, picture)) for picture, action in zip(shown, kept, strict=True)]
         )
+
+
+def _site(website: str) -> str:
+    """The application: a website's name as it stands, or the host of an address.
+
+    >>> _site("https://www.kohls.com/?locale=en"), _site("careers.walmart")
+    ('kohls.com', 'careers.walmart')
+    """
+    try:
+        host = urlsplit(website.strip()).hostname
+    except ValueError:
+        host = None
+    return host.removeprefix("www.") if host else website
 
 
 def _done(action: dict[str, JsonValue], picture: Picture | None) -> Demonstrated | None:
