@@ -5,6 +5,7 @@ tab_set            the open tabs of an environment
 screen             page and task bar as one observation
 inputs             mouse and keyboard
 task_bar           the bar below the page
+png_rows           puts the bar's rows below a picture without decoding it
 environment_page   windows that the environment shows itself: file picker, questions, lists
 controls.js        lists the controls of a page
 settle.js          waits until a page is at rest

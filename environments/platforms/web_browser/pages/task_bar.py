@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from PIL import Image, ImageDraw
 
 from environments.annotated import font
+from environments.platforms.web_browser.pages.png_rows import plain_rows, png_size, with_rows_below
 from environments.platforms.web_browser.settings import TASK_BAR_HEIGHT
 from environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
 from taskgraph.records.interaction import Control, Rectangle
@@ -81,13 +82,23 @@ def as_controls(buttons: Sequence[TaskBarButton], first_label: int) -> list[Cont
 
 def compose(page: bytes, buttons: Sequence[TaskBarButton], screen_size: tuple[int, int]) -> bytes:
     """The picture of the whole screen: the page above the task bar, as PNG."""
+    width, height = screen_size
+    if png_size(page) == (width, height - TASK_BAR_HEIGHT):
+        whole = with_rows_below(page, _rows(tuple(buttons), width))
+        if whole is not None:
+            return whole
     screen = Image.new("RGB", screen_size, _BAR)
     with Image.open(io.BytesIO(page)) as picture:
         screen.paste(picture.convert("RGB"), (0, 0))
-    screen.paste(_picture(tuple(buttons), screen_size[0]), (0, screen_size[1] - TASK_BAR_HEIGHT))
+    screen.paste(_picture(tuple(buttons), width), (0, height - TASK_BAR_HEIGHT))
     output = io.BytesIO()
     screen.save(output, "PNG", compress_level=1)
     return output.getvalue()
+
+
+@functools.lru_cache(maxsize=64)
+def _rows(buttons: tuple[TaskBarButton, ...], width: int) -> bytes:
+    return plain_rows(_picture(buttons, width).tobytes(), width)
 
 
 @functools.lru_cache(maxsize=64)
