@@ -9,5 +9,6 @@ stages/                       what the steps do: growing the pool, making tasks,
 running/                      what hosts a run: contexts of steps, Prefect's server, environments to lease, recording, progress, signals
 summaries/                    the end of a run: funnel, cost, what became of mistakes
 planning/                     what a run, or a request for tasks, would take
+fan_out/                      items done in other processes, here or on other machines
 examining/                    evaluation functions examined again from recorded evidence
 """

@@ -20,6 +20,7 @@ from pydantic_settings.exceptions import SettingsError
 
 from environments.machines.bubblewrap import Isolation
 from flows.errors import CommandError
+from flows.fan_out.fan_out_settings import FanOutSettings
 from flows.settings_file import SettingsFileSource, parse_yaml
 from model_clients.lookup import provider_names
 from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
@@ -98,6 +99,8 @@ class Settings(BaseSettings):
     isolation: Isolation = "automatic"
     """Whether bubblewrap isolates applications and evaluation functions: `always`, `never` (at your own risk), or
     `automatic`, which isolates where that works and otherwise refuses to let a model act."""
+    fan_out: FanOutSettings = FanOutSettings()
+    """Whether performances, validations, replays and attempts of agents are done in other processes or on other machines."""
     seed: int = 0
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)

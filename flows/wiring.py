@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Protocol, TypeVar
 
 from environments import lookup
 from environments.environment import Environment
@@ -34,6 +35,7 @@ from resources.categories import ResourceCategory
 from resources.errors import ExitCode, UnknownCatalogEntryError
 from resources.reading.catalog import load_applications, load_resource_categories
 from resources.translation import WorldlyApplications, world_records
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.exploration.found_records import with_records
 from synthesis.ports import Models
 from taskgraph.records.exploration import FoundRecord
@@ -42,31 +44,81 @@ from taskgraph.records.provenance import Provenance
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
 
+Done = TypeVar("Done")
+Done_co = TypeVar("Done_co", covariant=True)
 
-@dataclass(slots=True)
-class Run:
-    """Everything that the flows of one run share."""
+KnownSubtasks = Callable[[Sequence[str]], Awaitable[Mapping[str, VerifiedSubtask]]]
+"""Gives verified subtasks by id."""
 
-    record: RunRecord
-    """Id, settings and state of the run."""
+
+@dataclass(slots=True, kw_only=True)
+class Workplace:
+    """What the items of a run need wherever they are done: in the process of the run, or in one of its workers."""
+
+    run_id: str
+    """Id of the run."""
     settings: Settings
     """Its settings."""
     applications: WorldlyApplications
     """Applications in use, by name: installed ones only."""
-    missing: Mapping[str, str]
-    """Applications that were wanted and are not installed, with the reason."""
-    categories: dict[str, ResourceCategory]
-    """Resource categories by name; exploration adds those that models propose."""
     models: Models
     """Plays the roles."""
-    calls: RoleModels
-    """Calls models for those roles that models play."""
-    ledger: Ledger
-    """Keeps their replies."""
     environments: EnvironmentPool
     """Environments to lease."""
     sandbox: EvaluationSandbox
     """Runs evaluation functions."""
+    elsewhere: Elsewhere | None = None
+    """Other processes that do items for this one; None where it does all itself."""
+
+    @property
+    def side_by_side(self) -> int:
+        """How many items are done at a time, here or elsewhere."""
+        return self.settings.environments * (self.elsewhere.processes if self.elsewhere else 1)
+
+    def provenance(self, stage: str = "") -> Provenance:
+        """The provenance of what `stage` makes in this run; stages that call models add who was asked."""
+        return Provenance(run_id=self.run_id, stage=stage, seed=self.settings.seed)
+
+
+class Errand(Protocol[Done_co]):
+    """One item to be done; it can be pickled, and so can what becomes of it."""
+
+    async def do(self, place: Workplace, subtasks: KnownSubtasks) -> Done_co:
+        """Do it at `place`, with `subtasks` that are verified."""
+        ...
+
+
+class Elsewhere(Protocol):
+    """Processes that do items for a run."""
+
+    @property
+    def processes(self) -> int:
+        """How many there are."""
+        ...
+
+    async def do(self, errand: Errand[Done]) -> Done:
+        """Have `errand` done, again if its worker is lost.
+
+        Raises:
+            WorkersLostError: it lost its worker too often.
+        """
+        ...
+
+
+@dataclass(slots=True, kw_only=True)
+class Run(Workplace):
+    """Everything that the flows of one run share."""
+
+    record: RunRecord
+    """Id, settings and state of the run."""
+    missing: Mapping[str, str]
+    """Applications that were wanted and are not installed, with the reason."""
+    categories: dict[str, ResourceCategory]
+    """Resource categories by name; exploration adds those that models propose."""
+    calls: RoleModels
+    """Calls models for those roles that models play."""
+    ledger: Ledger
+    """Keeps their replies."""
     warehouse: Warehouse
     """Keeps the records."""
     recorder: Recorder
@@ -77,15 +129,6 @@ class Run:
     """Time spent examining evaluation functions, summed over concurrent examinations."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time of the stages that have ended."""
-
-    @property
-    def run_id(self) -> str:
-        """Id of the run."""
-        return self.record.run_id
-
-    def provenance(self, stage: str = "") -> Provenance:
-        """The provenance of what `stage` makes in this run; stages that call models add who was asked."""
-        return Provenance(run_id=self.run_id, stage=stage, seed=self.settings.seed)
 
 
 @asynccontextmanager
@@ -120,6 +163,9 @@ async def open_run(settings: Settings, flow: str, *, quiet: bool = False) -> Asy
                 raise
             except Exception as error:
                 message = f"{type(error).__name__}: {error}"
+                raise
+            except BaseException as error:
+                status, message = "interrupted", f"{type(error).__name__} {error}".strip()
                 raise
             finally:
                 await run.environments.close()
@@ -160,6 +206,7 @@ async def _objects(
         environments = EnvironmentPool(lambda name: create_environment(settings, name), settings.environments)
         async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
             yield Run(
+                run_id=record.run_id,
                 record=record,
                 settings=settings,
                 applications=WorldlyApplications(applications, settings.worlds, settings.catalog),

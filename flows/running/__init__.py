@@ -10,6 +10,7 @@ waiting             ends a run that waits for replies from elsewhere
 retries             which failures of steps are tried again
 together            coroutines side by side, the first failure as it is
 interruptions       Ctrl-C and SIGTERM
+cancellation        runs that Prefect cancels
 prefect_server      Prefect's server for one run
 log_setup           quiet logs, Prefect's files in the data folder
 """

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
 
+from flows.fan_out.fanning import fanned_out
+from flows.running.cancellation import cancellable
 from flows.settings import Settings
 from flows.stages.growing import PoolGrowth
 from flows.stages.making import TaskMaking
@@ -69,12 +71,13 @@ async def begin(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncI
     Raises:
         CommandError: no wanted application is installed, or one is unknown.
     """
-    async with open_run(settings, flow, quiet=quiet) as run:
+    async with cancellable(), open_run(settings, flow, quiet=quiet) as run:
         work = Work(run)
         key = run.run_id, id(asyncio.get_running_loop())
         _open[key] = _Shared(work, users=1)
         try:
-            yield work
+            async with fanned_out(run, lambda names: work.making.subtasks(names)):
+                yield work
         finally:
             del _open[key]
 

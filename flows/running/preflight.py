@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from flows.errors import CommandError
+from flows.fan_out.fanning import check_runner
 from flows.settings import Settings
 from flows.wiring import choose_applications, prepare_data_folder
 from model_clients.batches.request_files import ReplyFile
@@ -24,9 +25,11 @@ def check_settings(settings: Settings) -> None:
     Raises:
         CommandError: no wanted application can be started, the data folder cannot be written, the writer of functions is
             to see less than the offline provider needs, or the critic is to decide and no model plays it.
+        RunnerMissingError: the runner of `fan_out` is not installed, or refused.
         BudgetInvalidError: a budget cannot be read.
         RequestRejectedError: the file of replies cannot be read.
     """
+    check_runner(settings.fan_out)
     choose_applications(settings)
     check_files(settings)
     if settings.verification.writer_sees == "shape" and settings.is_offline(ModelRole.EVALUATION_WRITER):

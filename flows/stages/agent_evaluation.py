@@ -15,7 +15,7 @@ from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from flows.running.together import together
 from flows.stages.agents import AgentMaker, agent_maker
 from flows.stages.subtask_starts import possible_starts
-from flows.wiring import Run
+from flows.wiring import KnownSubtasks, Run, Workplace
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report
 from resources.record import Record
@@ -72,33 +72,73 @@ async def evaluate_tasks(
         CommandError: there is no such agent.
     """
     make = agent_maker(agent, run, verified, order.step_limit)
-    evaluation = _AgentEvaluation(run, agent, make, verified, order, SideEffectAccount(verified))
-    await together(evaluation.attempt(task) for task in tasks)
+    here = _AgentEvaluation(run, agent, make, verified, order, SideEffectAccount(verified))
+
+    async def attempted(task: Task) -> tuple[Task, AgentAttempt]:
+        done = await (
+            run.elsewhere.do(AttemptErrand(agent, order, task)) if run.elsewhere else here.attempt(task)
+        )
+        await run.recorder.record(done.trajectory, done.record, replace=True)
+        run.progress.done(EVALUATION)
+        return task, done
+
+    attempts = await together(attempted(task) for task in tasks)
     await run.recorder.flush()
+    graded = [(task, done.outcome) for task, done in attempts if done.record.outcome != "invalid"]
     return AgentResults(
-        completed=sum(outcome.success for _, outcome in evaluation.outcomes),
-        ungradable=evaluation.ungradable,
-        invalid=evaluation.invalid,
-        rows=report(evaluation.outcomes),
+        completed=sum(outcome.success for _, outcome in graded),
+        ungradable=sum(bool(done.record.ungradable) for _, done in attempts),
+        invalid=len(attempts) - len(graded),
+        rows=report(graded),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAttempt:
+    """How an agent did in one task."""
+
+    trajectory: Trajectory
+    """Its recording."""
+    record: AgentRun
+    """The attempt as it is kept."""
+    outcome: GraphEvaluation
+    """What the evaluator makes of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptErrand:
+    """One task to be attempted by an agent, in any process that has the agent's module."""
+
+    agent: str
+    """The agent."""
+    order: AgentOrder
+    """How it attempts tasks."""
+    task: Task
+    """The task."""
+
+    async def do(self, place: Workplace, subtasks: KnownSubtasks) -> AgentAttempt:
+        """Let a new agent attempt the task."""
+        verified = await subtasks([node.subtask_id for node in self.task.graph.nodes])
+        make = agent_maker(self.agent, place, verified, self.order.step_limit)
+        account = SideEffectAccount(verified)
+        return await _AgentEvaluation(place, self.agent, make, verified, self.order, account).attempt(
+            self.task
+        )
 
 
 @dataclass(slots=True)
 class _AgentEvaluation:
-    """The evaluation of one agent in one run."""
+    """The evaluation of one agent in one process."""
 
-    run: Run
+    run: Workplace
     agent: str
     make: AgentMaker
     verified: Mapping[str, VerifiedSubtask]
     order: AgentOrder
     account: SideEffectAccount
-    outcomes: list[tuple[Task, GraphEvaluation]] = field(default_factory=list)
-    ungradable: int = 0
-    invalid: int = 0
 
-    async def attempt(self, task: Task) -> None:
-        """Let a new agent attempt `task`, and record how it did."""
+    async def attempt(self, task: Task) -> AgentAttempt:
+        """Let a new agent attempt `task`."""
         run = self.run
         watch = _Watch.of(task, self.verified, run.sandbox, self.order.patience, self.order.step_limit)
         started = perf_counter()
@@ -110,7 +150,7 @@ class _AgentEvaluation:
                 self.account.of, task.graph.nodes, trajectory.initial_evidence, trajectory.final_evidence
             )
             outcome = outcome.model_copy(update={"side_effects": beyond})
-        attempt = AgentRun(
+        record = AgentRun(
             agent_run_id=trajectory.trajectory_id,
             agent=self.agent,
             task_id=task.task_id,
@@ -130,13 +170,7 @@ class _AgentEvaluation:
             trajectory_id=trajectory.trajectory_id,
             provenance=trajectory.provenance,
         )
-        await run.recorder.record(trajectory, attempt, replace=True)
-        if invalid:
-            self.invalid += 1
-        else:
-            self.outcomes.append((task, outcome))
-        self.ungradable += bool(watch.ungradable)
-        run.progress.done(EVALUATION)
+        return AgentAttempt(trajectory, record, outcome)
 
     async def _perform(self, task: Task, watch: _Watch) -> Trajectory:
         """A new agent at work on `task` in a fresh environment, while `watch` looks on."""

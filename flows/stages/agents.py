@@ -11,7 +11,7 @@ from typing import cast
 from environments.agent import Agent, Decision
 from environments.starting_place import StartingPlaceAgent, needs_open_page
 from flows.errors import CommandError
-from flows.wiring import Run
+from flows.wiring import Workplace
 from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.briefing import Briefing
@@ -28,7 +28,9 @@ BUILT_IN = ("model", "recorded")
 """Agents that taskloom brings."""
 
 
-def agent_maker(name: str, run: Run, verified: Mapping[str, VerifiedSubtask], step_limit: int) -> AgentMaker:
+def agent_maker(
+    name: str, run: Workplace, verified: Mapping[str, VerifiedSubtask], step_limit: int
+) -> AgentMaker:
     """The factory of the agent `name`: `model`, `recorded`, or the user's `module:factory`.
 
     The factory is called once per task, without arguments, and returns an object with `decide`; see
@@ -85,7 +87,7 @@ def _factory(name: str) -> Callable[[], object]:
     return cast(Callable[[], object], factory)
 
 
-def _model_agent(task: Task, run: Run, step_limit: int) -> Agent:
+def _model_agent(task: Task, run: Workplace, step_limit: int) -> Agent:
     """The actor model with the manuals of all applications of the task."""
     names = list(dict.fromkeys(node.application for node in task.graph.nodes))
     there = applications_in(run.applications, task.world)
@@ -112,7 +114,7 @@ class RecordedTaskAgent:
     """The remaining work, in order: for each subtask, the way to its starting place, then the recorded actions."""
 
     @classmethod
-    def of(cls, task: Task, run: Run, verified: Mapping[str, VerifiedSubtask]) -> RecordedTaskAgent:
+    def of(cls, task: Task, run: Workplace, verified: Mapping[str, VerifiedSubtask]) -> RecordedTaskAgent:
         """The agent for `task`, in its first successful order."""
         nodes = {node.instance_id: node for node in task.graph.nodes}
         order = task.successful_orders[0] if task.successful_orders else tuple(nodes)

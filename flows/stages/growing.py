@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from flows.running.together import together
@@ -10,11 +10,11 @@ from flows.stages.known_pool import load_set_aside, load_verified
 from flows.stages.pool_memory import remembered, version_of
 from flows.stages.rejections import told_apart
 from flows.stages.results import Explored, Verified
-from flows.wiring import Run
+from flows.wiring import KnownSubtasks, Run, Workplace
 from model_clients.errors import BatchPendingError
 from resources.applications import Application
 from synthesis.cross_verification.cross_verification import CrossVerifier, Verification
-from synthesis.cross_verification.performances import Stage
+from synthesis.cross_verification.performances import Performance, Scene, Stage
 from synthesis.cross_verification.verification_pool import VerificationPool
 from synthesis.cross_verification.verified_instances import instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
@@ -28,6 +28,27 @@ from taskgraph.records.trajectory import Trajectory
 
 EXPLORATION = "exploration"
 VERIFICATION = "verification"
+
+
+@dataclass(frozen=True, slots=True)
+class PerformanceErrand:
+    """One performance of a subtask, in any process."""
+
+    wanted: Performance
+    """The performance."""
+
+    async def do(self, place: Workplace, _subtasks: KnownSubtasks) -> Trajectory:
+        """Perform it."""
+        return await self.wanted.do(
+            Scene(
+                models=place.models,
+                environments=place.environments,
+                applications=place.applications,
+                settings=place.settings.performing,
+                picture=_picture(place),
+                provenance=place.provenance(),
+            )
+        )
 
 
 @dataclass(slots=True)
@@ -67,6 +88,7 @@ class PoolGrowth:
             settings=run.settings.performing,
             picture=_picture(run),
             provenance=run.provenance(),
+            elsewhere=_performing_elsewhere(run),
         )
         verifier = CrossVerifier(
             stage=stage,
@@ -227,7 +249,12 @@ class PoolGrowth:
         )
 
 
-def _picture(run: Run) -> Picture:
+def _performing_elsewhere(run: Run) -> Callable[[Performance], Awaitable[Trajectory]] | None:
+    elsewhere = run.elsewhere
+    return None if elsewhere is None else lambda wanted: elsewhere.do(PerformanceErrand(wanted))
+
+
+def _picture(run: Workplace) -> Picture:
     """What the actor is shown: the screen with numbered boxes, or the plain one if nobody looks (offline provider)."""
     if run.settings.is_offline(ModelRole.ACTOR):
         return plain_picture

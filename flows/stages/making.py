@@ -18,7 +18,7 @@ from flows.stages.rejections import told_apart
 from flows.stages.replaying import COMPOSITION, TaskReplays
 from flows.stages.results import Goals, Validated
 from flows.summaries.model_call_rows import model_call_rows
-from flows.wiring import Run
+from flows.wiring import KnownSubtasks, Run, Workplace
 from model_clients.errors import BatchPendingError
 from resources.errors import ExitCode
 from resources.reading.catalog import load_capabilities, load_scenarios
@@ -34,7 +34,7 @@ from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.intents.intents import PooledSubtask, extract_intents
 from synthesis.replay.components import component_keys
 from synthesis.validation.calibration import doubt_about, try_judge
-from synthesis.validation.validation import validate_task
+from synthesis.validation.validation import ValidatedTask, validate_task
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent, Rejection, Task
@@ -46,6 +46,24 @@ BATCH = 100
 """Tasks validated in one step."""
 _COMPOSITIONS = 3
 """How often tasks are composed, at most, to replace those that contradict what is known about orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationErrand:
+    """One task whose instruction is to be written and judged, in any process."""
+
+    task: Task
+    """The task."""
+
+    async def do(self, place: Workplace, _subtasks: KnownSubtasks) -> ValidatedTask:
+        """Have it written and judged."""
+        return await validate_task(
+            self.task,
+            {name: application.title for name, application in place.applications.items()},
+            models=place.models,
+            settings=place.settings.validation,
+            provenance=place.provenance(VALIDATION),
+        )
 
 
 @dataclass(slots=True)
@@ -262,15 +280,9 @@ class TaskMaking:
 
     async def _validate(self, task: Task) -> Task | Literal["rejected", "waiting"]:
         run = self.run
-        titles = {name: application.title for name, application in run.applications.items()}
+        errand = ValidationErrand(task)
         try:
-            outcome = await validate_task(
-                task,
-                titles,
-                models=run.models,
-                settings=run.settings.validation,
-                provenance=self.run.provenance(VALIDATION),
-            )
+            outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand.do(run, self.subtasks))
         except BatchPendingError:
             return "waiting"
         await run.recorder.record(*outcome.rounds)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from flows.running.together import together
 from flows.stages.covering import Covering
 from flows.stages.results import Replayed
-from flows.wiring import Run
+from flows.wiring import KnownSubtasks, Run, Workplace
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.replay.components import repeats_application, tasks_to_replay
 from synthesis.replay.order_facts import Pair, clashes, facts_of, pairs_to_measure
@@ -23,6 +23,21 @@ COMPOSITION = "composition"
 REPLAY = "replay"
 _ACTIONS_TO_OPEN = 8
 """How many actions take as long as opening an application."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayErrand:
+    """One task to be performed again, in any process."""
+
+    task: Task
+    """The task."""
+    orders: int
+    """In how many orders; 0 for as many as the settings say."""
+
+    async def do(self, place: Workplace, subtasks: KnownSubtasks) -> ReplayedTask:
+        """Perform it."""
+        verified = await subtasks([node.subtask_id for node in self.task.graph.nodes])
+        return await _replayer(place, verified).replay(self.task, self.orders)
 
 
 @dataclass(slots=True)
@@ -74,7 +89,7 @@ class TaskReplays:
         covering = Covering(
             lambda task, orders: self._performed(replayer, task, orders),
             run.settings.replay,
-            run.settings.environments,
+            run.side_by_side,
             seconds=seconds,
             cost=lambda task: _cost(task, replayer.verified),
             shows=replayer.shows,
@@ -117,8 +132,14 @@ class TaskReplays:
             for key, found in sorted(having.items())
         ]
 
+    async def _replayed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
+        elsewhere = self.run.elsewhere
+        if elsewhere is None:
+            return await replayer.replay(task, orders)
+        return await elsewhere.do(ReplayErrand(task, orders))
+
     async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
-        replayed = await replayer.replay(task, orders)
+        replayed = await self._replayed(replayer, task, orders)
         facts = [fact for item in replayed.replays for fact in facts_of(task, item)]
         await self.run.recorder.record(*replayed.trajectories, *replayed.replays, *facts, replace=True)
         if replayed.rejection is None:
@@ -128,16 +149,8 @@ class TaskReplays:
         return replayed
 
     async def _replayer(self, tasks: Sequence[Task]) -> Replayer:
-        run = self.run
         names = (node.subtask_id for task in tasks for node in task.graph.nodes)
-        return Replayer(
-            environments=run.environments,
-            sandbox=run.sandbox,
-            applications=run.applications,
-            verified=await self.subtasks(names),
-            settings=run.settings.replay,
-            provenance=self.run.provenance(REPLAY),
-        )
+        return _replayer(self.run, await self.subtasks(names))
 
     async def replayed_before(self, tasks: Sequence[Task]) -> set[str]:
         """Ids of those of `tasks` that were replayed already."""
@@ -184,7 +197,7 @@ class TaskReplays:
         replayer = await self._replayer(tasks)
 
         async def measured(task: Task) -> list[OrderFact]:
-            done = await replayer.replay(task, 2)
+            done = await self._replayed(replayer, task, 2)
             facts = [fact for replay in done.replays for fact in facts_of(task, replay)]
             await run.recorder.record(*facts, replace=True)
             run.progress.done(REPLAY)
@@ -193,6 +206,17 @@ class TaskReplays:
         found = await together(measured(task) for task in tasks)
         run.progress.end(REPLAY)
         return tuple(fact for facts in found for fact in facts)
+
+
+def _replayer(place: Workplace, verified: Mapping[str, VerifiedSubtask]) -> Replayer:
+    return Replayer(
+        environments=place.environments,
+        sandbox=place.sandbox,
+        applications=place.applications,
+        verified=verified,
+        settings=place.settings.replay,
+        provenance=place.provenance(REPLAY),
+    )
 
 
 def _cost(task: Task, verified: Mapping[str, VerifiedSubtask]) -> float:

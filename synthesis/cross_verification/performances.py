@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from resources.applications import Application
@@ -27,9 +27,9 @@ _MOST_GIVEN_UP = 2
 _GIVEN_UP = frozenset({"gave_up", "step_limit", "model_error"})
 
 
-@dataclass(slots=True)
-class Stage:
-    """What performing needs, the same for all subtasks."""
+@dataclass(slots=True, kw_only=True)
+class Scene:
+    """What one performance needs, the same for all subtasks."""
 
     models: Models
     """Models by role."""
@@ -37,14 +37,54 @@ class Stage:
     """Where environments come from."""
     applications: Mapping[str, Application]
     """Applications by name."""
-    pool: VerificationPool
-    """Where setup trajectories come from."""
     settings: TrajectorySettings
     """Settings of performances."""
     picture: Picture
     """Makes the picture that the model sees."""
     provenance: Provenance
     """Provenance of the trajectories."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Stage(Scene):
+    """What verification needs to perform subtasks that build on each other."""
+
+    pool: VerificationPool
+    """Where setup trajectories come from."""
+    elsewhere: Callable[[Performance], Awaitable[Trajectory]] | None = None
+    """Has a performance done in another process; None where all are done here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Performance:
+    """One performance that is wanted."""
+
+    instance: BoundSubtask
+    """What is performed."""
+    setup: SetupTrajectory
+    """What is performed before it."""
+    attempt: int
+    """Its number among the performances of the instance."""
+    feedback: tuple[str, ...]
+    """What was wrong with those before."""
+    another_way: bool
+    """Whether it is asked to go another way."""
+
+    async def do(self, stage: Scene) -> Trajectory:
+        """Perform it with what `stage` has."""
+        return await perform_subtask(
+            self.instance,
+            applications_in(stage.applications, self.instance.world),
+            models=stage.models,
+            environments=stage.environments,
+            settings=stage.settings,
+            setup=self.setup,
+            attempt=self.attempt,
+            feedback=self.feedback,
+            another_way=self.another_way,
+            picture=stage.picture,
+            provenance=stage.provenance,
+        )
 
 
 @dataclass(slots=True)
@@ -193,19 +233,10 @@ class Performances:
         attempt = self.attempts[instance.instance_id]
         self.attempts[instance.instance_id] += 1
         stage = self.stage
-        trajectory = await perform_subtask(
-            instance,
-            applications_in(stage.applications, instance.world),
-            models=stage.models,
-            environments=stage.environments,
-            settings=stage.settings,
-            setup=setup,
-            attempt=attempt,
-            feedback=self.feedback.get(instance.instance_id, ()),
-            another_way=another_way,
-            picture=stage.picture,
-            provenance=stage.provenance,
+        wanted = Performance(
+            instance, setup, attempt, tuple(self.feedback.get(instance.instance_id, ())), another_way
         )
+        trajectory = await (stage.elsewhere(wanted) if stage.elsewhere else wanted.do(stage))
         open_now = unsettled(trajectory) if trajectory.termination == "finished" else ()
         if open_now:
             self.discard([trajectory], ask_to_settle(open_now))

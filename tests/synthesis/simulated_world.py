@@ -85,13 +85,13 @@ class World:
         self.done: dict[str, Verification] = {}
         self.pool = VerificationPool(self.applications, self.categories)
         stage = Stage(
-            self.models,
-            self.environments,
-            self.applications,
-            self.pool,
-            TrajectorySettings(step_limit=12),
-            plain_picture,
-            PROVENANCE,
+            models=self.models,
+            environments=self.environments,
+            applications=self.applications,
+            pool=self.pool,
+            settings=TrajectorySettings(step_limit=12),
+            picture=plain_picture,
+            provenance=PROVENANCE,
         )
         self.verifier = CrossVerifier(
             stage, self.sandbox, self.categories, self.verification, self.exploration

@@ -1,0 +1,141 @@
+"""Worker processes of Dask: started here, or those of a scheduler that runs already."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from flows.fan_out.errors import WorkersLostError
+from flows.fan_out.home import Home, HomeAddress
+from flows.fan_out.own_workers import own_workers
+from flows.fan_out.workplaces import do_errand, leave
+from flows.wiring import Done, Errand
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from flows.settings import Settings
+
+T = TypeVar("T")
+
+_STARTING_SECONDS = 180.0
+_LEAVING_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class DaskWorkers:
+    """Has errands done by the workers of a Dask scheduler."""
+
+    client: Client
+    """The connection to the scheduler."""
+    home: Home
+    """Answers the workers."""
+    address: HomeAddress
+    """Where it does."""
+    losses: int
+    """How many workers in a row an errand may lose."""
+    failed: asyncio.Future[None]
+    """Has an error once no worker starts any more."""
+
+    @property
+    def processes(self) -> int:
+        """Worker processes that are known at this moment; at least one, for lost ones are started again."""
+        return max(1, len(self.client.scheduler_info(n_workers=-1)["workers"]))
+
+    async def do(self, errand: Errand[Done]) -> Done:
+        """Have `errand` done, again if its worker is lost.
+
+        Raises:
+            WorkersLostError: it lost its worker too often, or no worker starts any more.
+        """
+        from distributed import KilledWorker
+
+        future = self.client.submit(do_errand, self.address, self.home.current_edition(), errand, pure=False)
+        try:
+            done = await _unless(self.failed, _result(future))
+        except KilledWorker as error:
+            raise WorkersLostError(
+                f"{_name(errand)} lost {self.losses} workers, one after the other; what was finished is kept. If memory ran"
+                " out, lower `environments`; their own logs say more"
+            ) from error
+        finally:
+            future.release()  # type: ignore[no-untyped-call]
+        if isinstance(done, Exception):
+            raise done
+        return cast(Done, done)
+
+
+@asynccontextmanager
+async def dask_workers(settings: Settings, home: Home) -> AsyncIterator[DaskWorkers]:
+    """Workers as the settings say, while the block runs; those started here end with it.
+
+    Raises:
+        WorkersLostError: there is no scheduler at the address, or no worker joins it.
+    """
+    import dask
+    import distributed
+
+    chosen = settings.fan_out
+    for name in [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]:
+        logging.getLogger(name).setLevel(
+            logging.CRITICAL
+        )  # each has a level of its own; lost workers are expected
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async with AsyncExitStack() as resources:
+        resources.enter_context(
+            dask.config.set(
+                {
+                    "distributed.scheduler.allowed-failures": chosen.losses,
+                    "distributed.scheduler.work-stealing": False,
+                }
+            )
+        )
+        try:
+            scheduler = chosen.scheduler
+            if not scheduler:
+                own = own_workers(chosen.workers, settings.environments, failed)
+                scheduler = await resources.enter_async_context(own)
+            made: Any = distributed.Client
+            client: Client = await resources.enter_async_context(
+                made(scheduler, asynchronous=True, timeout=_STARTING_SECONDS, set_as_default=False)
+            )
+            joined: Any = client.wait_for_workers
+            await _unless(failed, joined(1, timeout=_STARTING_SECONDS))
+        except (OSError, TimeoutError) as error:
+            raise WorkersLostError(
+                f"no Dask worker answers at {chosen.scheduler or 'this machine'}: {error}; start a scheduler and workers"
+                " (`dask scheduler`, `dask worker ADDRESS`), or leave out fan_out.scheduler"
+            ) from error
+        address = await resources.enter_async_context(home.answering(chosen.host))
+        try:
+            yield DaskWorkers(client, home, address, chosen.losses, failed)
+        finally:
+            with suppress(Exception):
+                async with asyncio.timeout(_LEAVING_SECONDS):
+                    await client.run(leave, address, on_error="ignore")
+
+
+async def _result(future: Any) -> object:
+    return await future
+
+
+async def _unless(failed: asyncio.Future[None], awaited: Awaitable[T]) -> T:
+    """What is awaited, unless `failed` has an error before."""
+    waiting = asyncio.ensure_future(awaited)
+    try:
+        either: set[asyncio.Future[Any]] = {waiting, failed}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if failed.done() and not waiting.done():
+            failed.result()
+        return await waiting
+    finally:
+        waiting.cancel()
+
+
+def _name(errand: object) -> str:
+    item = getattr(errand, "task", None) or getattr(getattr(errand, "wanted", None), "instance", None)
+    return str(getattr(item, "task_id", "") or getattr(item, "instance_id", "") or type(errand).__name__)

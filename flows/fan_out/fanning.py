@@ -1,0 +1,52 @@
+"""Begins and ends the fan-out of a run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from flows.fan_out.errors import RunnerMissingError
+from flows.fan_out.fan_out_settings import FanOutSettings
+from flows.fan_out.home import Home
+from flows.wiring import KnownSubtasks, Run
+
+
+@asynccontextmanager
+async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
+    """While the block runs, items of `run` are done where its settings say; `subtasks` gives those that are verified.
+
+    Raises:
+        RunnerMissingError: the runner is not installed, or refused.
+        WorkersLostError: no worker can be reached.
+    """
+    if run.settings.fan_out.runner == "threads":
+        yield
+        return
+    from flows.fan_out.dask_workers import dask_workers
+
+    async with dask_workers(run.settings, Home(run, subtasks)) as workers:
+        run.elsewhere = workers
+        try:
+            yield
+        finally:
+            run.elsewhere = None
+
+
+def check_runner(settings: FanOutSettings) -> None:
+    """Check that the chosen runner can be used; starts nothing.
+
+    Raises:
+        RunnerMissingError: it is not installed, or refused.
+    """
+    if settings.runner == "ray":
+        raise RunnerMissingError(
+            "fan_out.runner is ray, which taskloom does not support, because it was never tried; choose threads, or dask for"
+            " several processes or machines"
+        )
+    if settings.runner == "dask":
+        from importlib.util import find_spec
+
+        if find_spec("distributed") is None:
+            raise RunnerMissingError(
+                "fan_out.runner is dask, and Dask is not installed: pip install 'taskloom[dask]', or set fan_out.runner=threads"
+            )

@@ -1,0 +1,114 @@
+"""Worker processes make the same dataset as this process alone, and may be killed while they do."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.settings import Settings, load_settings
+from tests.flows.test_interruptions import calls_in
+from warehouse.store import Warehouse
+
+pytest.importorskip("distributed", reason="the extra dask is not installed")
+psutil: Any = pytest.importorskip("psutil")  # which it brings
+pytestmark = pytest.mark.slow
+
+KILLS = 4
+CALLS_BETWEEN_KILLS = 4
+QUERIES = (
+    "SELECT subtask_id, available_parameters, inputs, outputs FROM subtasks",
+    "SELECT function_id, subtask_id, accepted FROM evaluation_functions",
+    "SELECT trajectory_id, termination, step_count, attempt FROM trajectories",
+    "SELECT task_id, status, instruction, successful_orders FROM tasks",
+    "SELECT task_id, reason, message FROM rejections JOIN tasks ON task_id = item_id",
+    "SELECT item_id, reason, message FROM rejections",
+    "SELECT task_id, performed_order, success FROM replays",
+    "SELECT stage, item_id, role, attempt FROM model_calls",
+)
+
+
+def settings(data: Path, *more: str) -> Settings:
+    return load_settings(
+        assignments=[
+            "platform=simulated",
+            "composition.count=6",
+            "intents.wanted=2",
+            "replay_share=1",
+            *more,
+        ],
+        data=data,
+        applications=("simulated_notes",),
+    )
+
+
+def dask(data: Path) -> Settings:
+    return settings(data, "fan_out.runner=dask", "fan_out.workers=2", "environments=2")
+
+
+async def build(chosen: Settings) -> str:
+    from flows.build_dataset import build_dataset
+
+    summary = await build_dataset(settings=chosen)
+    assert summary.version, summary.describe()
+    return summary.version
+
+
+def contents(data: Path) -> dict[str, Counter[str]]:
+    """The rows of the dataset, without what differs from run to run."""
+    with Warehouse(data / "warehouse", read_only=True) as store:
+        (run,) = (str(row[0]) for row in store.query("SELECT run_id FROM runs").rows())
+        return {
+            sql: Counter(str(row).replace(run, "the run") for row in store.query(sql).rows())
+            for sql in QUERIES
+        }
+
+
+def own_workers() -> list[Any]:
+    return [
+        child for child in psutil.Process().children() if "distributed.cli.dask_worker" in child.cmdline()
+    ]
+
+
+@pytest.fixture(scope="module")
+def alone(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[str]]:
+    """The dataset that this process makes alone."""
+    data = tmp_path_factory.mktemp("alone")
+    asyncio.run(build(settings(data)))
+    return contents(data)
+
+
+def test_two_worker_processes_make_the_same_dataset(alone: dict[str, Counter[str]], tmp_path: Path) -> None:
+    asyncio.run(build(dask(tmp_path)))
+    assert contents(tmp_path) == alone
+
+
+def test_workers_killed_again_and_again_cost_nothing_but_time(
+    alone: dict[str, Counter[str]], tmp_path: Path
+) -> None:
+    killed: list[int] = []
+
+    async def kill() -> None:
+        drawn = random.Random(4)
+        while len(killed) < KILLS:
+            before = calls_in(tmp_path / "ledger.sqlite")
+            while calls_in(tmp_path / "ledger.sqlite") < before + CALLS_BETWEEN_KILLS:
+                await asyncio.sleep(0.05)
+            victim = drawn.choice(own_workers())
+            victim.kill()
+            killed.append(victim.pid)
+
+    async def both() -> None:
+        killing = asyncio.create_task(kill())
+        await build(dask(tmp_path))
+        killing.cancel()
+
+    asyncio.run(both())
+    assert len(killed) == KILLS
+    assert contents(tmp_path) == alone
+    assert not list(tmp_path.rglob("*-journal"))
+    assert all(count == 1 for rows in contents(tmp_path).values() for count in rows.values())

@@ -1,0 +1,124 @@
+"""What workers ask of a run, and who may ask."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import pickle
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from flows.errors import CommandError
+from flows.fan_out.errors import CarriedError, RunnerMissingError, RunUnreachableError
+from flows.fan_out.fan_out_settings import FanOutSettings
+from flows.fan_out.fanning import check_runner
+from flows.fan_out.frames import portable
+from flows.fan_out.home import Home, HomeAddress
+from flows.settings import load_settings
+from model_clients.errors import BudgetExhaustedError, ModelClientError
+from prompts.inputs import IntentExtractorInput
+from prompts.prompt_input import PromptInput
+from resources.errors import ExitCode, UnknownCatalogEntryError
+
+
+class Answers:
+    """Plays every role with one fixed outcome."""
+
+    def __init__(self, outcome: object) -> None:
+        self.outcome, self.asked = outcome, 0
+
+    async def ask(self, question: PromptInput[Any], *, stage: str, item_id: str, attempt: int = 0) -> Any:
+        self.asked += 1
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+async def no_subtasks(names: object) -> dict[str, Any]:
+    raise CommandError(f"{names} is not verified")
+
+
+def home(outcome: object = None) -> Home:
+    run: Any = SimpleNamespace(
+        run_id="r", models=Answers(outcome), settings=load_settings(), applications={"a": object()}
+    )
+    return Home(run, no_subtasks)
+
+
+async def test_errors_come_back_as_what_they_are(tmp_path: Path) -> None:
+    answering = home(BudgetExhaustedError("the budget 1usd of the run is used up"))
+    question = IntentExtractorInput(scenarios=(), subtasks=(), wanted=1)
+    async with answering.answering("127.0.0.1") as address:
+        with pytest.raises(BudgetExhaustedError, match="used up"):
+            await address.ask(question, stage="intents", item_id="x")
+        with pytest.raises(CommandError, match="is not verified"):
+            await address.subtasks(["a.b"])
+        assert (await address.settings())[0] == "r"
+
+
+async def test_a_stranger_gets_no_answer_and_nothing_of_his_is_unpickled() -> None:
+    answering = home("reply")
+
+    class Trap:
+        def __reduce__(self) -> Any:
+            return exec, ("raise SystemExit('unpickled')",)
+
+    async with answering.answering("127.0.0.1") as address:
+        stranger = HomeAddress(address.host, address.port, b"another secret")
+        with pytest.raises(RunUnreachableError, match="does not answer"):
+            await stranger.settings()
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        nonce = await reader.readexactly(32)
+        content = pickle.dumps(Trap())
+        key = hmac.new(b"wrong", nonce, hashlib.sha256).digest()
+        signature = hmac.new(key, content, hashlib.sha256).digest()
+        writer.write(len(content).to_bytes(8) + signature + content)
+        assert await reader.read() == b""
+        writer.close()
+        assert (await address.settings())[0] == "r", "others are still answered"
+    assert "another secret" not in repr(stranger) and str(address.secret) not in repr(address)
+
+
+async def test_a_run_that_has_ended_is_said_to_be_unreachable() -> None:
+    async with home().answering("127.0.0.1") as address:
+        pass
+    with pytest.raises(RunUnreachableError, match=r"fan_out\.host") as raised:
+        await address.settings()
+    assert raised.value.transient
+
+
+async def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(RunUnreachableError, match="one of its own addresses"):
+        async with home().answering("192.0.2.1"):
+            raise AssertionError
+
+
+def test_applications_that_change_have_a_new_edition() -> None:
+    answering = home()
+    first = answering.current_edition()
+    assert answering.current_edition() == first
+    answering.run.applications["a"] = object()  # type: ignore[index]
+    assert answering.current_edition() == first + 1
+
+
+@pytest.mark.parametrize("kind", ModelClientError.__subclasses__(), ids=lambda kind: kind.__name__)
+def test_errors_of_model_calls_can_travel(kind: type[ModelClientError]) -> None:
+    error = kind("what happened")
+    carried = portable(error)
+    assert isinstance(carried, kind) and str(carried) == "what happened"
+
+
+def test_an_error_that_cannot_be_rebuilt_keeps_its_message() -> None:
+    carried = portable(UnknownCatalogEntryError("application", "drawoi", ["drawio"]))
+    assert isinstance(carried, CarriedError) and carried.exit_code is ExitCode.BAD_INPUT
+    assert "There is no application named 'drawoi'" in str(carried)
+
+
+def test_ray_is_refused_before_anything_starts() -> None:
+    with pytest.raises(RunnerMissingError, match="choose threads, or dask"):
+        check_runner(FanOutSettings(runner="ray"))
+    check_runner(FanOutSettings())
