@@ -25,6 +25,8 @@ class TouchedRecord(Record):
     """Of a changed one: the fields that have another value than at the start."""
     references: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
     """Fields that hold the id of another record of the file: name of that id's field, and a field of that record with its value."""
+    grown: dict[str, tuple[str, str, str]] = Field(default_factory=dict)
+    """Of an added one: fields that hold what a record held at the start, known by a field and its value, and what stands behind it."""
 
 
 class Origin(Record):

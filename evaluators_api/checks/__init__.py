@@ -6,6 +6,7 @@ rows          rows of tables and lists on the screen
 system        files, folders, clipboard
 contents      whole texts, and copies of what was there at the start
 records       rows, objects and elements inside files
+parts         tables, sections and other large parts of files
 drawings      shapes and texts of drawings
 since_start   what changed or was lost since the start
 unchanged     that everything else is as it was

@@ -1,4 +1,4 @@
-"""Evidence in which something of the same kind was removed instead of what a performance removed."""
+"""Evidence in which something of the same kind was removed instead of what a performance removed, or only what was in it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
 
 _SHOWN = 60
+_ROWS = "rows"
 
 
 def removed_elsewhere(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
@@ -24,6 +25,25 @@ def removed_elsewhere(start: Evidence, end: Evidence, effect: Effect) -> Iterato
         yield from _sibling_in_file(start, restored, effect)
     else:
         yield from _sibling_file(start, restored, effect)
+
+
+def only_emptied(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
+    """`end` with the group that `effect` removed still there and nothing in it, such as a table without its rows."""
+    restored = undone(start, end, effect) if effect.area == "file" and effect.address else None
+    file = None if restored is None else _file(restored, effect.container)
+    if restored is None or file is None or file.text is None or effect.kind != "removed":
+        return
+    name, tree = read(file.path, file.text)
+    group = tree.at(effect.address)
+    rows = None if group is None else group.at((_ROWS,))
+    text = file.text
+    for node in reversed(rows.children if rows is not None else ()):
+        if node.extent is not None:
+            text = text[: node.extent[0]] + text[node.extent[1] :]
+    text = finished(name, file.text, text)
+    if text != file.text and read(file.path, text)[0] == name:
+        told = f"{file.path}: {' / '.join(effect.address)} is still there and only empty"
+        yield Edited(told, with_text(restored, file.path, text))
 
 
 def _sibling_in_file(start: Evidence, restored: Evidence, effect: Effect) -> Iterator[Edited]:

@@ -12,7 +12,7 @@ from prompts.shown_effects import TouchedRecord
 _Key = tuple[Expression, Expression, str, tuple[str, ...], int]
 _TABLES = frozenset({"delimited", "lines"})
 """Formats in which nothing in a file of the user is a default."""
-_APPLICATIONS = ".applications/"
+_APPLICATIONS, _DATABASE = ".applications/", "database"
 _NOWHERE = (("", ""),)
 
 
@@ -41,21 +41,41 @@ def record_conditions(terms: Sequence[Terms]) -> list[Condition]:
 
 
 def changed_numbers(terms: Sequence[Terms]) -> list[Condition]:
-    """How many records of each changed file differ; any number, where the performances have different ones."""
+    """How many records of each changed file differ; any number, where the performances have different ones.
+
+    Where tables were made or dropped, all others are as they were: how many rows these hold says nothing.
+    """
     tables = [
         {item.text(count.file_path): count for count in item.performance.effects.counts} for item in terms
     ]
     found = []
     for path in tables[0] if tables else ():
         if all(path in table for table in tables):
+            told = generalise("something else in the file was lost, added or changed", {})
+            parts = {_tables(item, path) for item in terms}
+            if len(parts) == 1 and parts != {()}:
+                call = Call("check_other_parts_unchanged", (("file_path", path), ("parts", parts.pop())))
+                found.append(Condition("remainder", call, told))
+                continue
             arguments: list[tuple[str, Value]] = [("file_path", path)]
             for name in ("added", "removed", "changed"):
                 numbers = {getattr(table[path], name) for table in tables}
                 arguments.append((name, numbers.pop() if len(numbers) == 1 else None))
             call = Call("check_other_records_unchanged", tuple(arguments))
-            told = generalise("something else in the file was lost, added or changed", {})
             found.append(Condition("remainder", call, told))
     return found
+
+
+def _tables(terms: Terms, path: Expression) -> tuple[Expression, ...]:
+    """Tables of the database that were made or dropped."""
+    return tuple(
+        terms.text(effect.address[0])
+        for effect in terms.performance.effects.essential
+        if effect.format == _DATABASE
+        and len(effect.address) == 1
+        and effect.kind != "changed"
+        and terms.text(effect.container) == path
+    )
 
 
 def _condition(path: Expression, within: Expression, kind: str, fields: dict[str, Expression]) -> Condition:
@@ -125,6 +145,8 @@ def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
         }
         for name, (identity, known_by, known) in record.references.items():
             fields[name] = terms.linked(record.file_path, identity, known_by, known)
+        for name, (known_by, known, behind) in record.grown.items():
+            fields[name] = terms.grown(record.file_path, name, (known_by, known), behind)
         number = 0
         while (key := _key(record, terms, number)) in found:
             number += 1

@@ -12,7 +12,8 @@ from taskgraph.records.effect import Effect
 
 _LONGEST_TEXT = 4_000
 _CUT = "… sha256:"
-_DRAWING = "drawing"
+_DRAWING, _DATABASE = "drawing", "database"
+_APPLICATIONS = ".applications/"
 
 
 def lasting_conditions(terms: Terms) -> list[Condition]:
@@ -55,8 +56,12 @@ def remainder_conditions(terms: Terms) -> list[Condition]:
         )
         for path in (*paths, *folders)
     ]
-    own = [path for path in paths if not path.startswith(".applications/")]
-    removed = [item.container for item in files if item.kind == "removed" and not item.address]
+    own = [path for path in paths if not path.startswith(_APPLICATIONS)]
+    removed = [
+        item.container
+        for item in files
+        if item.kind == "removed" and (not item.address or item.format == _DATABASE)
+    ]
     named = {terms.text(path) for path in (*own, *removed, *effects.other_files)}
     allowed = tuple(sorted(named, key=Expression.source))
     unchanged = Call("check_other_files_unchanged", (("file_paths", allowed),))
@@ -144,6 +149,15 @@ def _clipboard(terms: Terms, effect: Effect) -> Iterator[Condition]:
 def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
     if not effect.address:
         yield from _whole_file(terms, effect)
+    elif effect.format == _DATABASE and len(effect.address) == 1 and effect.kind != "changed":
+        gone = effect.kind == "removed"
+        yield terms.condition(
+            "check_part_exists",
+            f"the table {effect.address[0]} is {'still' if gone else 'not'} there",
+            negated=gone,
+            file_path=effect.container,
+            part=effect.address[0],
+        )
     elif effect.kind == "changed" and not effect.address[-1].isdigit() and _CUT not in (effect.after or ""):
         yield terms.condition(
             "check_field",

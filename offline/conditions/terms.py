@@ -47,6 +47,11 @@ class Terms:
         call = f"get_linked_field(file_path={path}, field={field!r}, fields={{{known_by!r}: {name}}}, at_start=True)"
         return Expression((("call", call),))
 
+    def grown(self, file_path: str, field: str, known: tuple[str, str], behind: str) -> Expression:
+        """The field of the record known by a field and its value, as it was at the start, with `behind` in further lines."""
+        start = self.linked(file_path, field, *known)
+        return Expression((*start.parts, ("", "\n"), *self.text(behind).parts))
+
     def said(self, value: str) -> bool:
         """Whether `value` comes from the parameters, the clipboard or the words of the instruction, not from this performance alone."""
         expression = self.text(value)

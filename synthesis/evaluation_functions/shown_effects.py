@@ -10,7 +10,7 @@ from evaluators_api.state.effects import effects, file_changes
 from evaluators_api.state.essential import Division, divide
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import count_records, is_lines, reference, text_of
+from evaluators_api.state.records import belonging, count_records, is_lines, reference, text_of
 from evaluators_api.state.volatility import is_passing
 from prompts.shown_effects import ChangedFile, ExtendedText, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
@@ -49,12 +49,14 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
     incidental = [item for item in division.incidental if item.area != "screen"]
     telling = _telling(essential, start, tuple(trajectory.parameters.values()))
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
-    records = {
-        (record.file_path, record.within, record.kind, tuple(record.fields.items())): record
-        for effect in essential
-        if effect.area == "file"
-        for record in _record(start, end, effect, tuple(trajectory.parameters.values()))
-    }
+    records: dict[object, TouchedRecord] = {}
+    for effect in essential:
+        if effect.area == "file":
+            for record in _record(start, end, effect, tuple(trajectory.parameters.values())):
+                key = (record.file_path, record.within, record.kind, tuple(record.fields.items()))
+                known = records.get(key, record).changed_fields
+                both = tuple(dict.fromkeys((*known, *record.changed_fields)))
+                records[key] = record.model_copy(update={"changed_fields": both})
     return ShownEffects(
         essential=telling,
         incidental=tuple(incidental[:_MOST_INCIDENTAL]),
@@ -227,7 +229,27 @@ def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]
             fields=fields,
             changed_fields=changed,
             references=_references(start, effect.container, fields, known),
+            grown=_versions(start, effect.container, fields, known) if effect.kind == "added" else {},
         )
+
+
+def _versions(
+    start: Evidence, path: str, fields: dict[str, str], known: Sequence[str]
+) -> dict[str, tuple[str, str, str]]:
+    """Fields of a new record that continue those of an older one of the same name, such as the next version of a page."""
+    file = start.file(path)
+    if file is None or file.text is None:
+        return {}
+    found: dict[str, tuple[str, str, str]] = {}
+    tree = read(path, file.text)[1]
+    for known_by, value in fields.items():
+        older = belonging(tree, {known_by: value})[:1] if value in known else []
+        for name, text in fields.items():
+            was = older[0].at((name,)) if older else None
+            if was is not None and name != known_by:
+                for item in _grown(path, name, text_of(was), text):
+                    found[name] = (known_by, value, item.text)
+    return found
 
 
 def _references(

@@ -16,7 +16,7 @@ from evaluators_api.state.editing import Edited, losses, moved, replaced, undone
 from evaluators_api.state.effects import file_changes
 from evaluators_api.state.further_editing import done_twice, emptied_texts, put_first, rows_alike
 from evaluators_api.state.mixing import exchanged, halved
-from evaluators_api.state.removing import removed_elsewhere
+from evaluators_api.state.removing import only_emptied, removed_elsewhere
 from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
@@ -190,7 +190,7 @@ def _mixed(subject: Subject) -> Iterator[Case]:
 
 
 def _wrong_removals(subject: Subject) -> Iterator[Case]:
-    """Something else of the same kind is gone, and what should be is still there."""
+    """Something else of the same kind is gone, and what should be is still there; or it is only empty."""
     removed = [effect for effect in subject.essential if effect.area == "file" and effect.kind == "removed"]
     for effect in removed:
         if not is_outermost(effect, removed):
@@ -198,6 +198,8 @@ def _wrong_removals(subject: Subject) -> Iterator[Case]:
         for edited in removed_elsewhere(subject.start, subject.end, effect):
             if not subject.reached(edited.evidence):
                 yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
+        for edited in only_emptied(subject.start, subject.end, effect):
+            yield _case(subject, "undone_change", effect, edited.description, edited.evidence)
 
 
 def _losses(subject: Subject) -> Iterator[Case]:

@@ -77,7 +77,7 @@ def _with_other(start: Evidence, end: Evidence, place: str, target: str) -> tupl
 
 
 def altered_file(file: FileState) -> str | None:
-    """The text of a file without its last record, and with other values in all others."""
+    """The text of a file without its last record, and with other values in all others; where there are very many, in the longest."""
     if not file.text or file.truncated:
         return None
     name, tree = read(file.path, file.text)
@@ -85,7 +85,7 @@ def altered_file(file: FileState) -> str | None:
     records = rows.children if rows is not None else list(records_of(tree))
     gone = next((node.extent for node in reversed(records) if node.extent is not None), None)
     edits = [] if gone is None or len(records) < 2 else [(gone, "")]
-    for _, node in tree.walk():
+    for node in sorted((node for _, node in tree.walk()), key=lambda node: -len(node.value or "")):
         if (
             node.value is None
             or not node.value.strip()

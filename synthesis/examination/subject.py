@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ _SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
 _DRAWING = "drawing"
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*(px|pt|em)?")
 _LASTING = frozenset({"file", "directory", "clipboard"})
+_DEEP = 3
+"""Length from which on an address leads into a record of a list or table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Subject:
     incidental: tuple[Effect, ...]
     """Effects that only some right performances have."""
     constant: frozenset[tuple[str, ...]]
-    """Keys of essential effects whose value is the same whatever the parameters."""
+    """Keys of essential effects whose value, or values where several records have them, are the same whatever the parameters."""
 
     @property
     def start(self) -> Evidence:
@@ -60,13 +63,14 @@ class Subject:
 
         Left out are empty values, folders that come and go with what is in them, and defaults: what an application writes of
         itself into a record that it makes, the same every time and not mentioned by the instruction; groups of nothing
-        but these.
+        but these, unless a parameter names them, such as an empty table; records that only accompany another one of their table, such as the entries of a log.
         """
         counted = [
             effect
             for effect in self.essential
             if not self._is_empty(effect) and not self._is_holder(effect) and not self._is_default(effect)
         ]
+        counted = [effect for effect in counted if not self._only_accompanies(effect, counted)]
         leaves = [effect for effect in counted if is_leaf(effect, self.essential)]
         return tuple(
             effect
@@ -74,6 +78,7 @@ class Subject:
             if not effect.address
             or is_leaf(effect, self.essential)
             or any(_inside(inner, effect) for inner in leaves)
+            or (is_outermost(effect, self.essential) and _names_parameter(effect.address_template[-1]))
         )
 
     def reached(self, evidence: Evidence) -> bool:
@@ -116,8 +121,38 @@ class Subject:
         if _names_parameter(effect.after_template) or effect.source:
             return False
         own_kind = effect.format == _DRAWING and effect.address[-1:] == (SHAPE,)
-        return (own_kind or effect.key in self.constant or _NUMBERS.fullmatch(value) is not None) and (
+        known = own_kind or effect.key in self.constant or _NUMBERS.fullmatch(value) is not None
+        return (known or (own and self._was_replaced(effect, value))) and (
             not value.strip() or not has_phrase(value, self.positive.instruction)
+        )
+
+    def _was_replaced(self, effect: Effect, value: str) -> bool:
+        """Whether it is the former value of something that was changed, as a log of changes keeps it."""
+        return any(
+            other.kind == "changed" and other.container == effect.container and other.before == value
+            for other in self.essential
+        )
+
+    def _only_accompanies(self, effect: Effect, counted: Sequence[Effect]) -> bool:
+        """Whether it is the id in a record that says nothing else, beside another new record of the table that says more of the same."""
+        value = effect.after or ""
+        if effect.kind != "added" or len(effect.address) < _DEEP or not value.isdigit():
+            return False
+        record, field = effect.address[:-1], effect.address[-1]
+        told: dict[tuple[str, ...], dict[str, str | None]] = {}
+        for other in counted:
+            if other.kind == "added" and other.container == effect.container:
+                told.setdefault(other.address[:-1], {})[other.address[-1]] = other.after
+        return (
+            len(told[record]) == 1
+            and self._refers(effect, value)
+            and any(
+                place != record
+                and place[:-1] == record[:-1]
+                and fields.get(field) == value
+                and len(fields) > 1
+                for place, fields in told.items()
+            )
         )
 
     def _refers(self, effect: Effect, value: str) -> bool:
@@ -126,7 +161,20 @@ class Subject:
         if file is None or file.text is None or effect.address[-1].casefold() in ID_KEYS:
             return False
         tree = read(file.path, file.text)[1]
-        return reference(tree, value, self.positive.parameters.values()) is not None
+        return (
+            not self._by_chance(effect)
+            and reference(tree, value, self.positive.parameters.values()) is not None
+        )
+
+    def _by_chance(self, effect: Effect) -> bool:
+        """Whether it is always the same number, and only here the id that another field of its record holds."""
+        return effect.key in self.constant and any(
+            other.container == effect.container
+            and other.address[:-1] == effect.address[:-1]
+            and other.after == effect.after
+            and other.key not in self.constant
+            for other in self.essential
+        )
 
 
 def subject_of(
@@ -144,10 +192,7 @@ def subject_of(
     seen = [
         effect for effect in division.essential if effect.area not in _LASTING and _says_something(effect)
     ]
-    values: dict[tuple[str, ...], set[str | None]] = {}
-    for changes, _ in found:
-        for effect in changes:
-            values.setdefault(effect.key, set()).add(effect.after_template)
+    values = [_values_by_key(changes) for changes, _ in found]
     return Subject(
         positive=positive,
         essential=lasting,
@@ -155,12 +200,17 @@ def subject_of(
         incidental=division.incidental,
         constant=frozenset(
             key
-            for key, texts in values.items()
-            if len(texts) == 1
-            and all(any(effect.key == key for effect in changes) for changes, _ in found)
-            and not _names_parameter(next(iter(texts)))
+            for key, texts in values[0].items()
+            if all(other.get(key) == texts for other in values) and not any(map(_names_parameter, texts))
         ),
     )
+
+
+def _values_by_key(changes: Sequence[Effect]) -> dict[tuple[str, ...], Counter[str | None]]:
+    found: dict[tuple[str, ...], Counter[str | None]] = {}
+    for effect in changes:
+        found.setdefault(effect.key, Counter())[effect.after_template] += 1
+    return found
 
 
 def is_on_screen(instance: BoundSubtask) -> bool:

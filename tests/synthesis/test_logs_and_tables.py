@@ -1,0 +1,134 @@
+"""What an application writes into its log of changes is no outcome; a table is one, however empty it is."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from offline.evaluation_writer import write_function
+from offline.mistakes import MistakeSource
+from prompts.inputs import EvaluationWriterInput
+from synthesis.evaluation_functions.evaluation_functions import performances
+from synthesis.examination.case_building import build_cases
+from synthesis.examination.subject import subject_of
+from taskgraph.records.trajectory import Trajectory
+from tests.synthesis.recordings import click, file, recording
+
+DATABASE = ".applications/desk/desk.db"
+SUMMARIES = {"1": "Broken lamp", "2": "New badges"}
+TICKETS = 'CREATE TABLE "ticket"("id" PRIMARY KEY, "summary", "state", "outcome"); -- 2 rows\n'
+LOG = 'CREATE TABLE "log"("ticket", "time", "field", "old", "new"); -- {} rows\n'
+PAGES = 'CREATE TABLE "page"("name", "version", "text"); -- {} rows\n'
+
+
+def stored(closed: str = "", log: tuple[str, ...] = (), pages: tuple[str, ...] = ()) -> str:
+    rows = [
+        f"INSERT INTO \"ticket\" VALUES({number}, '{summary}', {state});\n"
+        for number, summary in SUMMARIES.items()
+        for state in ["'closed', 'fixed'" if number == closed else "'new', NULL"]
+    ]
+    return "".join(
+        [
+            LOG.format(len(log)),
+            *(f'INSERT INTO "log" VALUES({row});\n' for row in log),
+            PAGES.format(len(pages)),
+            *(f'INSERT INTO "page" VALUES({row});\n' for row in pages),
+            TICKETS,
+            *rows,
+        ]
+    )
+
+
+def closed(number: str, *, attempt: int = 0) -> Trajectory:
+    time = f"179538{number}486946959"
+    log = (
+        f"{number}, {time}, 'comment', '1', ''",
+        f"{number}, {time}, 'outcome', NULL, 'fixed'",
+        f"{number}, {time}, 'state', 'new', 'closed'",
+    )
+    return recording(
+        "desk.close",
+        {"ticket_title": SUMMARIES[number]},
+        [click("Close", files=(file(DATABASE, stored(number, log)),))],
+        start={"files": (file(DATABASE, stored()),)},
+        instruction=f"Resolve the ticket '{SUMMARIES[number]}' as fixed.",
+        attempt=attempt,
+    )
+
+
+def page(name: str, line: str, *, attempt: int = 0) -> Trajectory:
+    first = {"Rules": "= Rules =\r\nBe kind.", "News": "= News =\r\nIt rained."}
+    before = tuple(f"'{known}', 1, '{text}'" for known, text in first.items())
+    after = (f"'{name}', 2, '{first[name]}\r\n{line}'", *before)
+    return recording(
+        "desk.add_line",
+        {"page_title": name, "line": line},
+        [click("Save", files=(file(DATABASE, stored(pages=after)),))],
+        start={"files": (file(DATABASE, stored(pages=before)),)},
+        instruction=f"Add the line '{line}' at the end of the page '{name}'.",
+        attempt=attempt,
+    )
+
+
+def table(name: str, *, made: bool = True, attempt: int = 0) -> Trajectory:
+    with_it = f'{stored()}CREATE TABLE "{name}"("id"); -- 0 rows\n'
+    before, after = (stored(), with_it) if made else (with_it, stored())
+    return recording(
+        "desk.table",
+        {"table_name": name},
+        [click("Do", files=(file(DATABASE, after),))],
+        start={"files": (file(DATABASE, before),)},
+        attempt=attempt,
+    )
+
+
+def written(*trajectories: Trajectory, names: Mapping[str, str]) -> str:
+    view = EvaluationWriterInput(
+        checks_reference="",
+        operating_system="",
+        application="desk",
+        title="Desk",
+        instruction_template="",
+        parameter_names=tuple(names),
+        performances=performances(trajectories),
+    )
+    return write_function(view, 0, MistakeSource(0.0))[0].source
+
+
+def test_entries_of_a_log_need_not_be_asked_for() -> None:
+    subject = subject_of(closed("1"), [closed("2")])
+    guarded = {effect.address for effect in subject.guarded}
+    assert ("ticket", "rows", "1", "state") in guarded
+    assert ("ticket", "rows", "1", "outcome") in guarded
+    said = {address[3] for address in guarded if address[:2] == ("log", "rows") and len(address) > 3}
+    assert said == {"ticket", "new"}, "only the entry that says 'fixed', as the instruction does"
+
+
+def test_all_changed_fields_of_a_record_are_asked_for() -> None:
+    source = written(closed("1"), closed("2"), names={"ticket_title": ""})
+    assert "'outcome': 'fixed', 'state': 'closed', 'summary': ticket_title" in source
+
+
+def test_a_version_of_a_page_holds_the_one_before() -> None:
+    source = written(
+        page("Rules", "Be brief."), page("News", "It snowed."), names={"page_title": "", "line": ""}
+    )
+    assert "fields={'name': page_title}, at_start=True) + '\\n' + line" in source
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_a_table_is_asked_for_by_its_name_even_when_it_is_empty(made: bool) -> None:
+    performed = [table(name, made=made) for name in ("visits", "returns")]
+    source = written(*performed, names={"table_name": ""})
+    asked = f"check_part_exists(file_path='{DATABASE}', part=table_name)"
+    assert f"({'' if made else 'not '}{asked}" in source
+    assert "check_other_parts_unchanged(" in source
+    assert subject_of(performed[0], performed[1:]).guarded or not made
+
+
+def test_wrong_work_on_tables_is_made_from_right_work() -> None:
+    found = {
+        item.description
+        for item in build_cases(table("visits"), other_trajectories=(table("returns"),))
+        if item.family == "undone_change"
+    }
+    assert any("visits" in text for text in found)
