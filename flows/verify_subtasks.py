@@ -10,7 +10,7 @@ from flows.running.contexts import begin, timed
 from flows.settings import Settings, settings_of
 from flows.steps import whole
 from flows.summaries.artifacts import publish_artifacts
-from flows.summaries.summary import RunSummary, summarise
+from flows.summaries.summary import RunSummary, pairs_measured, summarise
 
 
 @prefect.flow(name="verify_subtasks", validate_parameters=False)
@@ -24,9 +24,13 @@ async def verify_subtasks(
     """
     async with begin(settings_of(settings, settings_file), "verify_subtasks", quiet=quiet) as work:
         verified = await grow_pool(work)
+        measured = 0
         if verified and work.run.settings.replay.pairs:
             with timed(work.run, "pairs of subtasks"):
-                await steps.measure_pairs(work.reference, whole(verified))
+                measured = await steps.measure_pairs(work.reference, whole(verified))
         summary = await summarise(work.run, verified)
+        if work.run.settings.replay.pairs:
+            pairs = await pairs_measured(work.run, measured)
+            summary = summary.model_copy(update={"pairs": pairs})
         await publish_artifacts(summary)
     return summary

@@ -12,11 +12,16 @@ from flows.summaries.model_call_rows import model_call_rows
 from flows.wiring import Run
 from resources.errors import ExitCode
 from resources.record import Record
+from synthesis.replay.order_facts import clashes
 from taskgraph.measures.acceptance_rates import AcceptanceReport
 from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.order_fact import OrderFact
 from taskgraph.records.task import Rejection
 from warehouse.error_rates import error_rates
 from warehouse.task_quality import TaskQuality, task_quality
+
+_MOST_CLASHES = 10
+"""Orders that the summary names."""
 
 
 class FunnelRow(Record):
@@ -28,6 +33,31 @@ class FunnelRow(Record):
     """Reason of a rejection."""
     items: int
     """How many."""
+
+
+class PairsMeasured(Record):
+    """What performing pairs of subtasks in both orders showed."""
+
+    observations: int
+    """Orders of two subtasks that this run performed."""
+    clashes: tuple[str, ...] = ()
+    """Orders that never worked, in this run or an earlier one."""
+
+    def lines(self) -> list[str]:
+        """The findings as text, the first few of them by name."""
+        measured = (
+            f"{self.observations} observations by this run"
+            if self.observations
+            else "nothing left to measure: no two verified subtasks of one application touch the same place, or all are known"
+        )
+        found = [
+            measured,
+            f"{len(self.clashes)} orders never worked, so tasks avoid them",
+            *self.clashes[:_MOST_CLASHES],
+        ]
+        if len(self.clashes) > _MOST_CLASHES:
+            found.append("…")
+        return [*found, "all of them: taskloom sql orders"]
 
 
 class RunSummary(Record):
@@ -69,6 +99,8 @@ class RunSummary(Record):
     """What the judge of instructions notices, and how varied the tasks are."""
     not_published: str = ""
     """Why no dataset version was published, where the judge is not good enough or the critic's scores are too low."""
+    pairs: PairsMeasured | None = None
+    """What measuring pairs of subtasks showed; None where that was not asked for."""
     own_judge: str = ""
     """The model that both writes instructions and judges them; empty if these are two, or rules."""
     mistakes: tuple[MistakeFate, ...] = ()
@@ -100,6 +132,9 @@ class RunSummary(Record):
             f"  {self.model_calls} model calls made, {self.ledger_replies} replies from the ledger,"
             f" ${self.cost_usd:.2f}, {self.cached_share:.0%} of the input cached by the provider"
         )
+        if self.pairs is not None:
+            lines += ["", "Orders of two subtasks of one application"]
+            lines += [f"  {line}" for line in self.pairs.lines()]
         lines += ["", "Error rates of the evaluation functions", *self._error_rates()]
         if self.tasks is not None and self.tasks.variety is not None:
             lines += ["", "Instructions and their judge"]
@@ -203,6 +238,14 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
         ),
         own_judge=run.settings.same_model(ModelRole.SUMMARIZER, ModelRole.DEPENDENCY_JUDGE),
         mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
+    )
+
+
+async def pairs_measured(run: Run, observations: int) -> PairsMeasured:
+    """What is known about orders of two subtasks after `run` made so many observations."""
+    never = await asyncio.to_thread(lambda: sorted(clashes(run.warehouse.read(OrderFact))))
+    return PairsMeasured(
+        observations=observations, clashes=tuple(f"{second} after {first}" for first, second in never)
     )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows.summaries.summary import FunnelRow, RunSummary
+from flows.summaries.summary import FunnelRow, PairsMeasured, RunSummary
 from taskgraph.measures.acceptance_rates import acceptance_report
 from taskgraph.records.judged_outcome import JudgedOutcome
 
@@ -57,3 +57,16 @@ def test_error_rates_are_told_or_said_to_be_unknown() -> None:
 def test_a_run_with_results_leads_on(flow: str, step: str, next_command: str) -> None:
     text = summary(flow, **{step: 3}).describe()
     assert next_command in text and "rejections" not in text
+
+
+def test_measured_pairs_are_told_with_those_that_never_worked() -> None:
+    def text(pairs: PairsMeasured) -> str:
+        return summary("verify_subtasks", subtasks_verified=3).model_copy(update={"pairs": pairs}).describe()
+
+    assert "Orders of two subtasks" not in summary("verify_subtasks").describe()
+    none = text(PairsMeasured(observations=0))
+    assert "nothing left to measure" in none and "0 orders never worked" in none
+    many = text(PairsMeasured(observations=40, clashes=tuple(f"a.y{n} after a.x" for n in range(12))))
+    assert "40 observations" in many and "12 orders never worked" in many
+    assert "a.y9 after a.x" in many and "a.y10 after a.x" not in many
+    assert "taskloom sql orders" in many

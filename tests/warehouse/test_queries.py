@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from taskgraph.records.order_fact import OrderFact
 from taskgraph.records.task import Task
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
@@ -47,6 +48,27 @@ def test_effects_are_asked_for_by_subtask_and_area(sampled: Warehouse) -> None:
         ("sheets.chart", "not compared")
     ]
     assert any(row["area"] == "screen" for row in everything)
+
+
+def test_orders_that_never_worked_come_first(tmp_path: Path) -> None:
+    def fact(number: int, first: str, second: str, works: bool) -> OrderFact:
+        message = "" if works else "a dialog was open"
+        return OrderFact(
+            fact_id=str(number), application="a", first=first, second=second, works=works, message=message
+        )
+
+    query = named_query("orders")
+    with Warehouse(tmp_path / "warehouse") as written:
+        written.write(
+            [fact(1, "a.x", "a.y", True), fact(2, "a.x", "a.y", False), fact(3, "a.y", "a.x", False)]
+        )
+        rows = written.query(query.sql, query.bind({"application": "a"})).as_dicts()
+        others = written.query(query.sql, query.bind({"application": "b"})).as_dicts()
+    assert others == []
+    assert [(row["first"], row["worked"], row["failed"], row["message"]) for row in rows] == [
+        ("a.y", 0, 1, "a dialog was open"),
+        ("a.x", 1, 1, "a dialog was open"),
+    ]
 
 
 def test_an_unknown_query_names_the_nearest() -> None:
