@@ -7,6 +7,7 @@ wiring                        makes the objects of a run from its settings
 shutting_in                   refuses to let a model act where nothing confines it
 stages/                       what the steps do: growing the pool, making tasks, agents at work
 running/                      what hosts a run: contexts of steps, Prefect's server, environments to lease, recording, progress, signals
+nights/                       what nights decide: what to explore, what still replays, what may be published
 summaries/                    the end of a run: funnel, cost, what became of mistakes
 planning/                     what a run, or a request for tasks, would take
 fan_out/                      items done in other processes, here or on other machines

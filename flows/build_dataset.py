@@ -34,11 +34,24 @@ async def build_dataset(
         quiet: no progress on standard error.
     """
     async with begin(settings_of(settings, settings_file), "build_dataset", quiet=quiet) as work:
-        subtask_ids = await grow_pool(work)
+        subtask_ids = await (grow_overnight(work) if work.run.settings.nights.enabled else grow_pool(work))
         version = await make_tasks(work, subtask_ids)
         summary = await summarise(work.run, subtask_ids, version)
         await publish_artifacts(summary)
     return summary
+
+
+async def grow_overnight(work: Work) -> tuple[str, ...]:
+    """Retire what no longer replays before the pool grows, and tasks that lost a subtask while it grew; see `grow_pool`.
+
+    Raises:
+        BatchPendingError: calls wait for replies from elsewhere.
+    """
+    with timed(work.run, "rechecks"):
+        await steps.recheck(work.reference)
+    subtask_ids = await grow_pool(work)
+    await steps.retire(work.reference)
+    return subtask_ids
 
 
 async def grow_pool(work: Work) -> tuple[str, ...]:
@@ -73,8 +86,8 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
         BatchPendingError: calls wait for replies from elsewhere.
     """
     run, reference = work.run, work.reference
-    if not subtask_ids:
-        return ""
+    if not subtask_ids or not await steps.tasks_wanted(reference):
+        return await _published_after(work, 0)
     with timed(run, "intents"):
         goals = await steps.extract_intents(reference, whole(subtask_ids))
     stop_while_waiting(run, goals.waiting)
@@ -95,10 +108,15 @@ async def make_tasks(work: Work, subtask_ids: Sequence[str]) -> str:
     run.progress.end(VALIDATION)
     run.progress.end(REPLAY)
     stop_while_waiting(run, waiting)
-    if not passed:
+    return await _published_after(work, passed)
+
+
+async def _published_after(work: Work, passed: int) -> str:
+    """Publish if tasks `passed`, or if a night changed the pool; returns the version, if any."""
+    if not passed and not await steps.pool_changed(work.reference):
         return ""
-    with timed(run, "publishing"):
-        return await steps.publish(reference)
+    with timed(work.run, "publishing"):
+        return await steps.publish(work.reference)
 
 
 async def compose_and_cover(work: Work, subtask_ids: Sequence[str], intents: Sequence[Intent]) -> list[Task]:

@@ -21,6 +21,8 @@ from pydantic_settings.exceptions import SettingsError
 from environments.machines.bubblewrap import Isolation
 from flows.errors import CommandError
 from flows.fan_out.fan_out_settings import FanOutSettings
+from flows.nights.gate_settings import GateSettings
+from flows.nights.night_settings import NightSettings
 from flows.settings_file import SettingsFileSource, parse_yaml
 from model_clients.lookup import provider_names
 from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
@@ -125,6 +127,10 @@ class Settings(BaseSettings):
     """How tasks are replayed."""
     replay_share: float = Field(default=0.01, ge=0, le=1)
     """Share of the validated tasks that is replayed."""
+    nights: NightSettings = NightSettings()
+    """What a build that grows a dataset by itself does."""
+    gates: GateSettings = GateSettings()
+    """What must hold of a version for it to be published, also against the one before."""
 
     @classmethod
     def settings_customise_sources(

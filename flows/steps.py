@@ -10,6 +10,7 @@ results, except that of publishing: a flow run that Prefect retries does not pub
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
 from typing import TypeVar, cast
 
@@ -17,10 +18,12 @@ import prefect
 from prefect.cache_policies import NO_CACHE, RUN_ID
 from prefect.utilities.annotations import opaque
 
+from flows.nights.drift import DriftCheck, has_changed_the_pool, retire_tasks
+from flows.nights.standing_quota import wanted_by
 from flows.running.contexts import RunReference, opened
 from flows.running.retries import RETRIED
 from flows.stages.agent_evaluation import AgentOrder, AgentResults, evaluate_tasks
-from flows.stages.results import Explored, Goals, Replayed, Validated, Verified
+from flows.stages.results import Explored, Goals, Rechecked, Replayed, Validated, Verified
 from taskgraph.records.task import Intent, Task
 
 T = TypeVar("T")
@@ -33,6 +36,22 @@ def whole(value: T) -> T:
     `keys`.
     """
     return cast(T, opaque(value))
+
+
+@prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIED)
+async def recheck(reference: RunReference) -> Rechecked:
+    """Perform a share of the verified subtasks again, and retire those that no longer replay."""
+    async with opened(reference) as work:
+        found = await DriftCheck(work.run).recheck()
+        await work.run.recorder.flush()
+        return found
+
+
+@prefect.task(tags=["recheck"], cache_policy=NO_CACHE, **RETRIED)
+async def retire(reference: RunReference) -> tuple[str, ...]:
+    """Retire tasks with subtasks that no longer count as verified; their ids."""
+    async with opened(reference) as work:
+        return await retire_tasks(work.run)
 
 
 @prefect.task(task_run_name="explore {application}", tags=["exploration"], cache_policy=NO_CACHE, **RETRIED)
@@ -51,6 +70,22 @@ async def verify(reference: RunReference, application: str, explored: Explored) 
         verified = await work.growth.verify(explored)
         await work.run.recorder.flush()
         return verified
+
+
+@prefect.task(tags=["composition"], cache_policy=NO_CACHE, **RETRIED)
+async def tasks_wanted(reference: RunReference) -> int:
+    """How many tasks the run is to compose: in a night, as many as the dataset lacks."""
+    async with opened(reference) as work:
+        request = await asyncio.to_thread(wanted_by, work.run)
+        return request.wanted if request else 0
+
+
+@prefect.task(tags=["publishing"], cache_policy=NO_CACHE, **RETRIED)
+async def pool_changed(reference: RunReference) -> bool:
+    """Whether the run, a night, has made another dataset even without new tasks."""
+    async with opened(reference) as work:
+        await work.run.recorder.flush()
+        return await asyncio.to_thread(has_changed_the_pool, work.run)
 
 
 @prefect.task(tags=["intents"], cache_policy=NO_CACHE, **RETRIED)

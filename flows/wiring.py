@@ -229,7 +229,7 @@ def choose_applications(settings: Settings) -> tuple[dict[str, Application], dic
     Raises:
         CommandError: an application is unknown, none is installed, or one that has a single state would be used side by side.
     """
-    known = _catalogue(settings)
+    known = catalogue(settings)
     for name in settings.applications:
         if name not in known:
             raise CommandError(str(UnknownCatalogEntryError("application", name, known)))
@@ -260,8 +260,8 @@ def _missing(application: Application, data: Path) -> str:
         return f"{error.filename or data} cannot be read: {error.strerror or error}"
 
 
-def _catalogue(settings: Settings) -> dict[str, Application]:
-    """The applications of the platform: those in the catalogue and its built-in ones."""
+def catalogue(settings: Settings) -> dict[str, Application]:
+    """The applications of the platform by name: those in the catalogue and its built-in ones."""
     catalogue = load_applications(settings.catalog)
     brought = lookup.platform(settings.platform).applications()
     return {
@@ -318,7 +318,7 @@ def offline_rules(settings: Settings) -> OfflineRules:
         CatalogError: a catalogue folder is missing or holds mistakes.
     """
     return OfflineRules(
-        _catalogue(settings),
+        catalogue(settings),
         load_resource_categories(settings.catalog),
         MistakeSource(settings.offline_mistakes, settings.seed),
     )

@@ -3,6 +3,8 @@
 schema, records                            tables derived from records, and the warehouse's own records
 store, maintenance                         reads and writes; clears what is no longer needed
 publication, versions                      what is written down with a version, and what changed between two
+version_figures                            counts of a version that gates compare
+night_records                              what nights decide
 score_validity                             which scores a version makes invalid
 error_rates, task_quality                  how good functions, judge and instructions are
 reviews                                    what people say of tasks, and the tasks that they accept

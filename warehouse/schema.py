@@ -32,6 +32,7 @@ from taskgraph.records.review import Review
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.night_records import ExplorationChoice, GateResult, Recheck
 from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord, VersionTag
 from warehouse.storage.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
 
@@ -172,6 +173,13 @@ TABLES: tuple[Table, ...] = (
         FoundRecord,
         _made(),
     ),
+    Table(
+        "exploration_choices",
+        ("choice_id",),
+        "Whether a run explored an application, and why; what the exploration depended on.",
+        ExplorationChoice,
+        _made(),
+    ),
     Table("subtasks", ("subtask_id",), "A subtask template (App. C.1).", Subtask, _made()),
     Table(
         "trajectories",
@@ -208,6 +216,13 @@ TABLES: tuple[Table, ...] = (
         ("verification_id",),
         "One round of cross-verification, kept whether it succeeded or not.",
         VerificationRound,
+        _made(),
+    ),
+    Table(
+        "rechecks",
+        ("recheck_id",),
+        "A verified subtask that a night performed again, and whether it still replays.",
+        Recheck,
         _made(),
     ),
     Table(
@@ -297,6 +312,14 @@ TABLES: tuple[Table, ...] = (
         ("name",),
         "A published dataset version: a named, immutable state of the whole warehouse.",
         DatasetVersion,
+    ),
+    Table(
+        "gate_results",
+        ("gate_id",),
+        "A gate of a publication: whether it held, with the figure of the version before.",
+        GateResult,
+        _made(),
+        renamed={"limit": "allowed", "value": "figure", "previous": "previous_figure"},
     ),
     Table("version_tags", ("tag",), "A further name of a dataset version.", VersionTag),
     Table(

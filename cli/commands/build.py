@@ -24,19 +24,31 @@ def register(app: typer.Typer) -> None:
     app.command("compose")(with_run_options(compose))
 
 
-def build(options: RunOptions, tasks: TasksOption = None) -> None:
+def build(
+    options: RunOptions,
+    tasks: TasksOption = None,
+    night: Annotated[
+        bool,
+        typer.Option(
+            "--night", help="Explore only what is new or changed, and compose what the dataset lacks."
+        ),
+    ] = False,
+) -> None:
     """Explore, verify, compose, validate, replay, and publish a dataset version.
 
     Everything finished is kept: the same command goes on after an interruption, and adds to the pool later.
-    Exit codes: 0 a version was published, 1 nothing came through, 3 the budget is used up, 4 something is missing,
-    5 requests were written to a file and wait for replies.
+    A night (--night) also performs a share of the verified subtasks again and retires those that no longer replay; see
+    docs/scheduling.md. Exit codes: 0 a version was published, or a night found nothing new, 1 nothing came through, 3 the
+    budget is used up, 4 something is missing, 5 requests were written to a file and wait for replies, 6 a gate does not
+    hold, so that the version before stays the newest.
 
     Examples:
       taskloom build --tasks 500 --applications drawio,tiddlywiki
 
       taskloom build --budget 25usd --set models.default.provider=openai --set models.default.model=gpt-5 --dry-run
     """
-    run_flow("build_dataset", options, options.load(*_count(tasks)))
+    chosen = ["nights.enabled=true"] if night else []
+    run_flow("build_dataset", options, options.load(*_count(tasks), *chosen))
 
 
 def explore(options: RunOptions) -> None:

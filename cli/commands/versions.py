@@ -24,20 +24,31 @@ def register(app: typer.Typer) -> None:
 def publish(
     name: Annotated[str, typer.Argument(help="Name; the next v<number> by default.")] = "",
     description: Annotated[str, typer.Option(help="What it is, for people.")] = "",
+    force: Annotated[
+        bool, typer.Option("--force", help="Publish although a gate does not hold; this is written down.")
+    ] = False,
     warehouse: WarehouseOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Publish the present state, such as imported or composed tasks, as an immutable dataset version.
 
+    Nothing is published, and the exit code is 6, if a gate does not hold (settings `gates`, docs/scheduling.md).
+
     Examples:
       taskloom publish 2026-11
+
+      taskloom publish --force
     """
+    from flows.nights.publishing import pass_gates
     from flows.settings import load_settings
     from warehouse.store import Warehouse
 
-    place = load_settings(warehouse=warehouse).warehouse_location
+    settings = load_settings(warehouse=warehouse)
+    place = settings.warehouse_location
     Warehouse(place, read_only=True).close()
     with Warehouse(place) as opened:
+        for line in pass_gates(opened, settings.gates, force=force):
+            typer.echo(f"published all the same: {line}", err=True)
         version = opened.publish(name, description=description)
     if as_json:
         typer.echo(version.model_dump_json(indent=2))

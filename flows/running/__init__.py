@@ -4,6 +4,7 @@ contexts            what a step works with, opened from a reference to the run
 environment_pool    environments to lease
 recording           writes records in batches
 run_records         the record of a run
+clock               the time that runs are dated with
 preflight           checks before a run begins
 progress            live progress on standard error
 waiting             ends a run that waits for replies from elsewhere

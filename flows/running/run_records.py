@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from importlib.metadata import version as distribution_version
 
 from pydantic import JsonValue
 
+from flows.running.clock import now
 from flows.settings import Settings
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
@@ -31,7 +31,7 @@ def begin(warehouse: Warehouse, settings: Settings, flow: str) -> RunRecord:
             warehouse.write([resumed], replace=True)
             return resumed
     record = RunRecord(
-        run_id=f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}",
+        run_id=f"{now():%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}",
         flow=flow,
         started_at=_now(),
         seed=settings.seed,
@@ -68,4 +68,4 @@ def ended(record: RunRecord, status: str, stage_seconds: Mapping[str, float], me
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return now().isoformat(timespec="seconds")

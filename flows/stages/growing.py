@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
+from flows.nights.choices import choice_for
 from flows.running.together import together
 from flows.stages.known_pool import load_set_aside, load_verified
 from flows.stages.pool_memory import remembered, version_of
@@ -111,7 +113,10 @@ class PoolGrowth:
         """Explore one application and announce its proposals."""
         run = self.run
         run.progress.begin(EXPLORATION, 1)
-        await run.recorder.record(application, replace=True)
+        choice = await asyncio.to_thread(choice_for, run, application.name)
+        await run.recorder.record(application, choice, replace=True)
+        if not choice.explored:
+            return await self._keep(application)
         memory = remembered(run.warehouse, application, self.known.values(), run.run_id)
         try:
             exploration = await explore_application(
@@ -147,6 +152,22 @@ class PoolGrowth:
             application=application.name,
             proposals=tuple(new),
             unchanged=tuple(item.subtask.subtask_id for item in unchanged),
+            choice=None
+            if any(item.item_kind == "application" for item in exploration.rejections)
+            else choice,
+        )
+
+    async def _keep(self, application: Application) -> Explored:
+        """Leave an application as it is known: what is verified of it stays so, and nothing is proposed."""
+        kept = [
+            item for _, item in sorted(self.known.items()) if item.subtask.application == application.name
+        ]
+        await self.pool.announce(item.subtask for item in kept)
+        for item in kept:
+            await self._take_over(item)
+        self.run.progress.done(EXPLORATION)
+        return Explored(
+            application=application.name, unchanged=tuple(item.subtask.subtask_id for item in kept)
         )
 
     def _versions(
@@ -187,6 +208,9 @@ class PoolGrowth:
         if proposals:
             self.run.progress.begin(VERIFICATION, len(proposals))
         waiting = sum(await together(self._verify(subtask) for subtask in proposals))
+        if explored.choice is not None and not waiting:
+            done = explored.choice.model_copy(update={"complete": True})
+            await self.run.recorder.record(done, replace=True)
         verified = [item.subtask_id for item in explored.proposals if item.subtask_id in self.verified]
         return Verified(
             application=explored.application,

@@ -9,6 +9,8 @@ from itertools import islice
 from typing import Literal
 
 from flows.errors import CommandError
+from flows.nights.gates import gate_results
+from flows.nights.standing_quota import wanted_by
 from flows.running.run_records import ended
 from flows.running.together import together
 from flows.stages.criticising import criticise, doubt_of_critic
@@ -28,7 +30,7 @@ from resources.translation import applications_in, worlds_of
 from synthesis.composition.composition import compose
 from synthesis.composition.pool.compiled_pool import fixture_key
 from synthesis.composition.pool.sense import Sense
-from synthesis.composition.request import CompositionAccount, CompositionResult
+from synthesis.composition.request import CompositionAccount, CompositionRequest, CompositionResult
 from synthesis.cross_verification.verified_instances import instances_in_worlds
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.intents.intents import PooledSubtask, extract_intents
@@ -116,13 +118,14 @@ class TaskMaking:
         Tasks with the ids `rejected` are replaced by others, and so are tasks that contradict what is known about orders.
         """
         run = self.run
+        asked = await asyncio.to_thread(wanted_by, run) or run.settings.composition
         if not rejected:
-            run.progress.begin(COMPOSITION, run.settings.composition.wanted)
+            run.progress.begin(COMPOSITION, asked.wanted)
         pool = await self.subtasks(subtask_ids)
         known = await self.replays.known_clashes()
         left_out = set(rejected)
         for _ in range(_COMPOSITIONS):
-            result = self._compose(pool, intents, left_out)
+            result = self._compose(asked, pool, intents, left_out)
             iterator: Iterator[Task] = iter(result)
             batches: list[list[Task]] = []
             clashing: set[str] = set()
@@ -165,18 +168,23 @@ class TaskMaking:
         return self._instances[item.subtask.subtask_id]
 
     def _compose(
-        self, pool: Mapping[str, VerifiedSubtask], intents: Sequence[Intent], left_out: Collection[str]
+        self,
+        asked: CompositionRequest,
+        pool: Mapping[str, VerifiedSubtask],
+        intents: Sequence[Intent],
+        left_out: Collection[str],
     ) -> CompositionResult:
-        """Tasks, generated lazily; tasks of other runs, and those in `left_out`, are not made again."""
+        """Tasks, generated lazily; tasks of other runs, unless retired, and those in `left_out`, are not made again."""
         run = self.run
         earlier = run.warehouse.query(
-            "SELECT task_id FROM tasks WHERE run_id <> ? AND status <> 'imported'", [run.run_id]
+            "SELECT task_id FROM tasks WHERE run_id <> ? AND status NOT IN ('imported', 'retired')",
+            [run.run_id],
         ).rows()
-        request = run.settings.composition.model_copy(
+        request = asked.model_copy(
             update={
                 "seed": run.settings.seed,
                 "known_task_ids": (
-                    *run.settings.composition.known_task_ids,
+                    *asked.known_task_ids,
                     *sorted(left_out),
                     *sorted(str(row[0]) for row in earlier),
                 ),
@@ -217,14 +225,19 @@ class TaskMaking:
     async def publish(self) -> str:
         """Publish everything recorded as a dataset version, in which this run counts as completed; returns its name.
 
-        Nothing is published, and the name is empty, if the judge of instructions is not good enough or the critic's scores
-        are too low; a rejection says why.
+        Nothing is published, and the name is empty, if the judge of instructions is not good enough, the critic's scores are too
+        low, or a gate does not hold; a rejection says why.
         """
         run = self.run
         doubts = {
             "judge_not_good_enough": await self._doubt_about_judge(),
             "critic": await doubt_of_critic(run),
         }
+        gates = await asyncio.to_thread(
+            gate_results, run.warehouse, run.settings.gates, run.run_id, run.provenance("publishing")
+        )
+        await run.recorder.record(*gates, replace=True)
+        doubts |= {f"gate_{gate.gate}": f"{gate.explanation}." for gate in gates if not gate.held}
         found = [self._not_published(reason, doubt) for reason, doubt in doubts.items() if doubt]
         if found:
             await run.recorder.record(*found)

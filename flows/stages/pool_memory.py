@@ -56,11 +56,11 @@ def remembered(
         rejected=tuple(item for item in rejected if item.item_id not in done),
         screens=screens,
         walked=any(item.provenance.run_id == run_id for item in screens),
-        wishes=_wishes(warehouse, run_id),
+        wishes=wishes_of(warehouse, run_id),
     )
 
 
-def _wishes(warehouse: Warehouse, run_id: str) -> tuple[str, ...]:
+def wishes_of(warehouse: Warehouse, run_id: str) -> tuple[str, ...]:
     """What the last composition of another run was short of."""
     rows = warehouse.query(
         "SELECT message FROM rejections WHERE item_kind = 'composition' AND run_id = ("

@@ -21,6 +21,12 @@ from taskgraph.records.task import Rejection, Task
 
 COMPOSITION = "composition"
 REPLAY = "replay"
+_COVERED = (
+    "SELECT DISTINCT unnest(components) FROM replays AS r WHERE success AND NOT EXISTS (SELECT 1 FROM task_subtasks AS s"
+    " JOIN rejections AS x ON x.item_id = s.subtask_id AND x.reason = 'no_longer_replays' WHERE s.task_id = r.task_id"
+    " AND x.run_id > r.run_id)"
+)
+"""Components that were performed with success, and of which no subtask was retired by a later run."""
 _ACTIONS_TO_OPEN = 8
 """How many actions take as long as opening an application."""
 
@@ -83,8 +89,7 @@ class TaskReplays:
         if not run.settings.replay.components:
             return tuple(tasks)
         await run.recorder.flush()
-        query = "SELECT DISTINCT unnest(components) FROM replays WHERE success"
-        known = await asyncio.to_thread(lambda: {str(row[0]) for row in run.warehouse.query(query).rows()})
+        known = await asyncio.to_thread(lambda: {str(row[0]) for row in run.warehouse.query(_COVERED).rows()})
         replayer = await self._replayer(tasks)
         covering = Covering(
             lambda task, orders: self._performed(replayer, task, orders),

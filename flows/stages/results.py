@@ -5,6 +5,7 @@ from __future__ import annotations
 from resources.record import Record
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Intent, Task
+from warehouse.night_records import ExplorationChoice
 
 
 class Explored(Record):
@@ -16,8 +17,19 @@ class Explored(Record):
     """Subtasks still to be verified."""
     unchanged: tuple[str, ...] = ()
     """Ids of proposed subtasks that earlier runs verified unchanged."""
+    choice: ExplorationChoice | None = None
+    """Why it was explored, to be kept as complete once its proposals are verified; None if it could not be explored."""
     waiting: int = 0
     """1 if its calls wait for external replies; a later run continues with them."""
+
+
+class Rechecked(Record):
+    """Verified subtasks that were performed again."""
+
+    checked: int = 0
+    """How many."""
+    retired: tuple[str, ...] = ()
+    """Ids of those that no longer replay."""
 
 
 class Verified(Record):

@@ -16,6 +16,8 @@ async def publish_artifacts(summary: RunSummary) -> None:
     await publish_table(f"Run {summary.run_id}", "funnel", summary.funnel)
     text = f"```\n{summary.describe().strip()}\n```"
     await _published(create_markdown_artifact(key="summary", markdown=text))
+    if summary.report is not None:
+        await _published(create_markdown_artifact(key="run-report", markdown=summary.report.markdown()))
 
 
 async def publish_table(description: str, key: str, rows: Sequence[Record]) -> None:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable
 
 from environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
+from flows.nights.run_reports import RunReport, run_report
 from flows.summaries.mistakes_account import MistakeFate, account_of_mistakes
 from flows.summaries.model_call_rows import model_call_rows
 from flows.wiring import Run
@@ -103,12 +104,18 @@ class RunSummary(Record):
     """What measuring pairs of subtasks showed; None where that was not asked for."""
     own_judge: str = ""
     """The model that both writes instructions and judges them; empty if these are two, or rules."""
+    report: RunReport | None = None
+    """What the run did and decided; None where it made no records."""
     mistakes: tuple[MistakeFate, ...] = ()
     """What became of mistakes that the offline provider made on purpose."""
 
     @property
     def exit_code(self) -> int:
-        """0 when something came through."""
+        """0 when something came through, or a night found nothing new; a code of its own when a gate forbade to publish."""
+        if self.not_published:
+            return ExitCode.GATE_FAILED
+        if self.report is not None and self.report.nothing_new:
+            return 0
         reached = {row.step: row.items for row in self.funnel if not row.reason}
         wanted = {
             "explore_applications": "subtasks proposed",
@@ -141,11 +148,13 @@ class RunSummary(Record):
             lines += [f"  {name:<{width}}  {value}" for name, value in self.tasks.lines()]
             if self.own_judge:
                 lines.append(f"  warning: {self.own_judge} both writes the instructions and judges them")
-            if self.not_published:
-                lines.append(f"  not published: {self.not_published}")
+        if self.report is not None and self.report.night:
+            lines += ["", "Night", *(f"  {line}" for line in self.report.lines())]
         if self.mistakes:
             lines += ["", "Mistakes made on purpose"]
             lines += [f"  {fate.describe()}" for fate in self.mistakes]
+        if self.not_published:
+            lines += ["", f"Not published: {self.not_published}"]
         if self.missing_applications:
             lines += ["", "Applications left out"]
             lines += [f"  {name}: {reason}" for name, reason in self.missing_applications.items()]
@@ -174,6 +183,11 @@ class RunSummary(Record):
         ]
 
     def _next_commands(self) -> list[str]:
+        if self.exit_code == ExitCode.GATE_FAILED:
+            return [
+                f"taskloom runs {self.run_id}   # the gates, with the figures of both versions",
+                "taskloom publish --force   # publish all the same",
+            ]
         if self.exit_code:
             return ["taskloom sql rejections   # nothing came through: the reasons, each with an example"]
         if self.flow in ("explore_applications", "verify_subtasks"):
@@ -237,6 +251,9 @@ async def summarise(run: Run, subtask_ids: Iterable[str], version: str = "") -> 
             )
         ),
         own_judge=run.settings.same_model(ModelRole.SUMMARIZER, ModelRole.DEPENDENCY_JUDGE),
+        report=await asyncio.to_thread(
+            run_report, run.warehouse, run.record.model_copy(update={"status": "completed"})
+        ),
         mistakes=account_of_mistakes(run.ledger, run.warehouse, run.run_id),
     )
 

@@ -12,9 +12,9 @@ from taskgraph.records.graph import TaskGraph
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.side_effects import SideEffects
 
-TaskStatus = Literal["composed", "validated", "rejected", "imported"]
-"""`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why;
-`imported`: someone else made it."""
+TaskStatus = Literal["composed", "validated", "rejected", "retired", "imported"]
+"""`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why; `retired`: it was valid, and a
+subtask of it no longer replays, as a `Rejection` says; `imported`: someone else made it."""
 
 
 class Complexity(Record):

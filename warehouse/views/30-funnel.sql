@@ -27,6 +27,8 @@ FROM (
     UNION ALL
     SELECT 8, 'tasks imported', '', count(*) FROM tasks WHERE status = 'imported' HAVING count(*) > 0
     UNION ALL
+    SELECT 8, 'tasks retired', '', count(*) FROM tasks WHERE status = 'retired' HAVING count(*) > 0
+    UNION ALL
     SELECT
         9,
         item_kind || ' rejected',

@@ -1,0 +1,89 @@
+"""`taskloom runs`: what runs did and decided."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cli.shared_options import JsonOption, WarehouseOption
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("runs")(runs)
+
+
+def runs(
+    run_id: Annotated[str, typer.Argument(help="A run, to be told about in detail; all by default.")] = "",
+    warehouse: WarehouseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the runs that made records, oldest first: what each explored, verified, retired, composed and published.
+
+    With the id of a run it says why each application was explored or not, what was retired, and both figures of every gate.
+
+    Examples:
+      taskloom runs
+
+      taskloom runs 20261122-020000-3f2a1b --json
+    """
+    from cli.answer_printing import print_json, print_table
+    from flows.errors import CommandError
+    from flows.nights.run_reports import run_reports
+    from flows.settings import load_settings
+    from warehouse.store import Warehouse
+
+    with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
+        found = run_reports(opened, run_id)
+    if run_id and not found:
+        raise CommandError(f"there is no run {run_id!r} in this warehouse; list them with: taskloom runs")
+    if as_json:
+        content = [
+            {**item.model_dump(mode="json"), "outcome": item.outcome, "nothing_new": item.nothing_new}
+            for item in found
+        ]
+        print_json(content[0] if run_id else content)
+        return
+    if run_id:
+        report = found[0]
+        typer.echo(f"{report.run_id}  {report.flow}{'  (night)' if report.night else ''}")
+        typer.echo(f"started {report.started_at}, ended {report.finished_at or 'not yet'}")
+        for line in report.lines():
+            typer.echo(f"  {line}")
+        return
+    if not found:
+        typer.echo("no run has made records yet; begin with: taskloom build", err=True)
+        return
+    columns = (
+        "run",
+        "started",
+        "flow",
+        "explored",
+        "verified",
+        "rechecked",
+        "retired",
+        "composed",
+        "outcome",
+        "cost_usd",
+        "seconds",
+    )
+    print_table(
+        columns,
+        [
+            (
+                item.run_id,
+                item.started_at[:16].replace("T", " "),
+                "night" if item.night else item.flow,
+                f"{len(item.explored)} of {len(item.choices)}",
+                len(item.verified),
+                len(item.rechecks),
+                f"{len(item.retired_subtasks)} subtasks, {item.retired_tasks} tasks",
+                item.composed,
+                item.outcome,
+                round(item.cost_usd, 2),
+                round(item.seconds),
+            )
+            for item in found
+        ],
+    )

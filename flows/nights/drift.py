@@ -1,0 +1,248 @@
+"""Verified subtasks performed again: those that no longer replay are retired, and so are the tasks that need them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from flows.running.together import together
+from flows.stages.known_pool import load_verified
+from flows.stages.lots import lot
+from flows.stages.results import Rechecked
+from flows.wiring import Run
+from synthesis.cross_verification.verification_pool import VerificationPool
+from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from synthesis.replay.order_facts import failed_prefix
+from synthesis.replay.replay import ReplayedTask, Replayer
+from taskgraph.measures.complexity import complexity_of
+from taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
+from taskgraph.records.graph import TaskGraph
+from taskgraph.records.subtask import BoundSubtask
+from taskgraph.records.task import Rejection, Task
+from warehouse.night_records import Recheck
+
+STAGE = "recheck"
+NO_LONGER_REPLAYS = "no_longer_replays"
+"""Reason for which a subtask is retired."""
+SUBTASK_RETIRED = "subtask_retired"
+"""Reason for which a task is retired."""
+_ORPHANS = (
+    "SELECT s.task_id, min(s.subtask_id) FROM task_subtasks AS s JOIN tasks AS t USING (task_id) WHERE t.status = 'validated'"
+    " AND s.subtask_id IN (SELECT subtask_id FROM evaluation_functions GROUP BY subtask_id HAVING NOT bool_or(accepted))"
+    " GROUP BY s.task_id ORDER BY s.task_id"
+)
+"""Validated tasks with a subtask of which no evaluation function is accepted any more, and that subtask."""
+
+
+@dataclass(slots=True)
+class DriftCheck:
+    """The subtasks of one run that are performed again, and what becomes of them."""
+
+    run: Run
+    """The run."""
+    known: dict[str, VerifiedSubtask] = field(default_factory=dict)
+    """Verified subtasks by id."""
+    done: dict[str, Recheck] = field(default_factory=dict)
+    """What this run has found, by subtask."""
+    suspects: set[str] = field(default_factory=set)
+    """Subtasks that failed when they were performed, be it only to prepare another one."""
+
+    async def recheck(self) -> Rechecked:
+        """Perform the share of the settings again, and all of an application where one fails; retire what does not replay."""
+        run = self.run
+        share = run.settings.nights.recheck_share
+        self.known = await asyncio.to_thread(load_verified, run.warehouse, run.applications)
+        if not self.known or not share:
+            return Rechecked()
+        self.done = {
+            item.subtask_id: item for item in run.warehouse.read(Recheck, "run_id = ?", [run.run_id])
+        }
+        turns = self._turns()
+        order = sorted(
+            self.known, key=lambda name: (turns.get(name, ("", 0))[0], lot(f"recheck {name}"), name)
+        )
+        # What a run that was interrupted retired is no longer known, and counts towards its share all the same.
+        gone = [name for name in self.done if name not in self.known]
+        most = math.ceil(share * (len(order) + len(gone)))
+        chosen = [*gone, *(name for name in self.done if name in self.known)]
+        chosen += [name for name in order if name not in self.done][: max(0, most - len(chosen))]
+        pool = await self._pool()
+        wanted = [name for name in chosen if name not in self.done]
+        while wanted:
+            run.progress.begin(STAGE, len(wanted))
+            await together(self._recheck(name, pool, turns.get(name, ("", 0))[1]) for name in wanted)
+            failed = {name.partition(".")[0] for name, item in self.done.items() if item.outcome == "retired"}
+            wanted = [name for name in order if name.partition(".")[0] in failed and name not in self.done]
+        run.progress.end(STAGE)
+        retired = sorted(name for name, item in self.done.items() if item.outcome == "retired")
+        await self._retire([name for name in retired if name in self.known])
+        return Rechecked(checked=len(self.done), retired=tuple(retired))
+
+    def _turns(self) -> dict[str, tuple[str, int]]:
+        """The last run that performed each subtask again, and how many did; undecided ones count too, or they would block others."""
+        rows = self.run.warehouse.query(
+            "SELECT subtask_id, max(run_id), count(*) FROM rechecks WHERE run_id <> ? GROUP BY subtask_id",
+            [self.run.run_id],
+        ).rows()
+        return {str(name): (str(last), int(str(count))) for name, last, count in rows}
+
+    async def _pool(self) -> VerificationPool:
+        run = self.run
+        pool = VerificationPool(
+            run.applications, run.categories, parameter_sets=run.settings.verification.parameter_sets
+        )
+        await pool.announce(item.subtask for _, item in sorted(self.known.items()))
+        for name, item in sorted(self.known.items()):
+            await pool.settle(name, item)
+        await pool.complete()
+        return pool
+
+    async def _recheck(self, name: str, pool: VerificationPool, turn: int) -> None:
+        """Perform one subtask again, with other values than the last time, and keep what that showed."""
+        verified = self.known[name]
+        instances = verified.instances(self.run.categories)
+        instance = instances[turn % len(instances)]
+        setup = await pool.setup_trajectory(instance)
+        started = perf_counter()
+        seen: list[str] = []
+        message = "nothing verified makes what it reads"
+        if setup is not None:
+            nodes = [*{item.instance_id: item for item, _ in setup.performed}.values(), instance]
+            while len(seen) < self.run.settings.nights.recheck_attempts and "holds" not in seen:
+                replayed = await self._replayed(nodes)
+                outcome, message = _verdict(replayed, instance)
+                seen.append(outcome)
+                failing = replayed.replays[0].failing_instance
+                self.suspects |= {node.subtask_id for node in nodes if node.instance_id == failing}
+        found = Recheck.model_validate(
+            {
+                "recheck_id": f"{self.run.run_id}/{name}",
+                "subtask_id": name,
+                "function_id": verified.function.function_id,
+                "trajectory_id": next(
+                    (t.trajectory_id for t in verified.trajectories if t.instance_id == instance.instance_id),
+                    "",
+                ),
+                "outcome": _outcome(seen),
+                "message": message,
+                "attempts": len(seen),
+                "seconds": round(perf_counter() - started, 3),
+                "provenance": self.run.provenance(STAGE),
+            }
+        )
+        self.done[name] = found
+        await self.run.recorder.record(found, replace=True)
+        (self.run.progress.rejected if found.outcome == "retired" else self.run.progress.done)(STAGE)
+
+    async def _replayed(self, nodes: Sequence[BoundSubtask]) -> ReplayedTask:
+        run = self.run
+        names = tuple(node.instance_id for node in nodes)
+        graph = TaskGraph(nodes=tuple(nodes))
+        task = Task(
+            task_id=f"recheck:{names[-1]}",
+            graph=graph,
+            world=nodes[-1].world,
+            complexity=complexity_of(graph),
+            successful_order_count=1,
+            successful_orders=(names,),
+        )
+        replayer = Replayer(
+            environments=run.environments,
+            sandbox=run.sandbox,
+            applications=run.applications,
+            verified=self.known,
+            settings=run.settings.replay.model_copy(update={"slip_share": 0.0}),
+            provenance=run.provenance(STAGE),
+        )
+        return await replayer.replay(task, 1)
+
+    async def _retire(self, names: Iterable[str]) -> None:
+        """Take these subtasks and all tasks that need them out of what counts, with the reason."""
+        run = self.run
+        for name in names:
+            message = self.done[name].message
+            await run.recorder.record(
+                Rejection(
+                    item_kind="subtask",
+                    item_id=name,
+                    stage=STAGE,
+                    reason=NO_LONGER_REPLAYS,
+                    message=f"its recording no longer does what it did: {message}",
+                    provenance=run.provenance(STAGE),
+                )
+            )
+            withdrawn = [
+                item.model_copy(update={"accepted": False})
+                for item in run.warehouse.read(EvaluationFunction, "accepted AND subtask_id = ?", [name])
+            ]
+            await run.recorder.record(*withdrawn, replace=True)
+        await retire_tasks(run, lambda name: self.done[name].message if name in self.done else "")
+
+
+async def retire_tasks(run: Run, why: Callable[[str], str] = lambda name: "") -> tuple[str, ...]:
+    """Retire every validated task with a subtask that no longer counts as verified; returns their ids.
+
+    Args:
+        run: the run.
+        why: what is known about a subtask, in words.
+    """
+    await run.recorder.flush()
+    rows = await asyncio.to_thread(lambda: list(run.warehouse.query(_ORPHANS).rows()))
+    lost = {str(task): str(subtask) for task, subtask in rows}
+    if not lost:
+        return ()
+    marks = ", ".join("?" * len(lost))
+    tasks = await asyncio.to_thread(
+        lambda: list(run.warehouse.read(Task, f"task_id IN ({marks})", list(lost)))
+    )
+    await run.recorder.record(*(_task_rejection(run, task, lost, why) for task in tasks))
+    await run.recorder.record(
+        *(task.model_copy(update={"status": "retired"}) for task in tasks), replace=True
+    )
+    await run.recorder.flush()
+    return tuple(lost)
+
+
+def has_changed_the_pool(run: Run) -> bool:
+    """Whether `run`, a night, has verified a subtask or retired anything, which makes another dataset even without new tasks."""
+    if not run.settings.nights.enabled:
+        return False
+    retired = f"reason IN ('{NO_LONGER_REPLAYS}', '{SUBTASK_RETIRED}')"
+    verified = run.warehouse.count(VerificationRound, f"accepted AND run_id = '{run.run_id}'")
+    return bool(verified or run.warehouse.count(Rejection, f"{retired} AND run_id = '{run.run_id}'"))
+
+
+def _task_rejection(run: Run, task: Task, lost: Mapping[str, str], why: Callable[[str], str]) -> Rejection:
+    subtask = lost[task.task_id]
+    known = why(subtask)
+    return Rejection(
+        item_kind="task",
+        item_id=task.task_id,
+        stage=STAGE,
+        reason=SUBTASK_RETIRED,
+        message=f"{subtask} no longer counts as verified{f': {known}' if known else ''}",
+        details={"subtask": subtask},
+        provenance=run.provenance(STAGE),
+    )
+
+
+def _outcome(seen: Sequence[str]) -> str:
+    """What the attempts say together: retired only what failed each time."""
+    if "holds" in seen:
+        return "holds"
+    return "retired" if seen and set(seen) == {"retired"} else "undecided"
+
+
+def _verdict(replayed: ReplayedTask, instance: BoundSubtask) -> tuple[str, str]:
+    """What a replay says of its last subtask, and in which words."""
+    replay = replayed.replays[0]
+    if replay.success:
+        return "holds", ""
+    at_fault = replay.failing_instance == instance.instance_id and failed_prefix(replayed.task, replay)
+    if at_fault:
+        return "retired", replay.message
+    before = replay.failing_instance not in ("", instance.instance_id)
+    return "undecided", f"{replay.failing_instance} before it: {replay.message}" if before else replay.message

@@ -1,0 +1,151 @@
+"""Gates: what must hold of the next version, also against the one before, for it to be published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flows.nights.gate_settings import GateSettings
+from taskgraph.measures.variety_figures import variety_of
+from taskgraph.records.provenance import Provenance
+from warehouse.night_records import GateResult
+from warehouse.store import Warehouse
+from warehouse.version_figures import VersionFigures, instructions_of, version_figures
+
+_MOST_COMPARED = 300
+"""Most instructions of each state whose variety is compared."""
+
+
+def gate_results(
+    warehouse: Warehouse, settings: GateSettings, name: str, provenance: Provenance
+) -> tuple[GateResult, ...]:
+    """Every gate for the present state, against the version published last.
+
+    Args:
+        warehouse: the warehouse, with everything that would be published.
+        settings: the limits.
+        name: what the publication is called in the results' ids: its run, or its time.
+        provenance: provenance of the results.
+    """
+    versions = warehouse.versions()
+    before = versions[-1].name if versions else ""
+    now, then = version_figures(warehouse), version_figures(warehouse, before) if before else None
+    found = [*_counts(settings, now, then, before), *_rates(settings, now, then, before)]
+    found.append(_variety(warehouse, settings, before))
+    return tuple(
+        item.model_copy(
+            update={
+                "gate_id": f"{name}/{item.gate}",
+                "previous_version": before,
+                "provenance": provenance,
+            }
+        )
+        for item in found
+    )
+
+
+def _counts(
+    settings: GateSettings, now: VersionFigures, then: VersionFigures | None, before: str
+) -> Iterator[GateResult]:
+    yield GateResult(
+        gate_id="",
+        gate="fewest_tasks",
+        held=now.tasks >= settings.fewest_tasks,
+        value=now.tasks,
+        previous=then.tasks if then else None,
+        limit=settings.fewest_tasks,
+        explanation=f"{now.tasks} validated tasks{f', {then.tasks} in {before}' if then else ''};"
+        f" gates.fewest_tasks is {settings.fewest_tasks}",
+    )
+    for gate, what, value, previous, limit in (
+        ("tasks_lost", "validated tasks", now.tasks, then.tasks if then else 0, settings.tasks_lost),
+        (
+            "subtasks_lost",
+            "verified subtasks",
+            now.subtasks,
+            then.subtasks if then else 0,
+            settings.subtasks_lost,
+        ),
+    ):
+        share = round(max(0.0, 1 - value / previous), 9) if previous else 0.0
+        yield GateResult(
+            gate_id="",
+            gate=gate,
+            held=share <= limit,
+            value=value,
+            previous=previous if then else None,
+            limit=limit,
+            explanation=f"{value} {what}, {previous} in {before}: {share:.0%} fewer; gates.{gate} allows {limit:.0%}"
+            if then
+            else f"{value} {what}, and no version to compare with",
+        )
+
+
+def _rates(
+    settings: GateSettings, now: VersionFigures, then: VersionFigures | None, before: str
+) -> Iterator[GateResult]:
+    """Rates among what came since the version before, against the rates in it; only a change for the worse counts."""
+    for gate, what, part, whole, limit in (
+        ("task_rejections", "tasks were rejected", "tasks_rejected", "tasks_made", settings.task_rejections),
+        (
+            "subtask_rejections",
+            "subtasks were rejected",
+            "subtasks_rejected",
+            "subtasks_proposed",
+            settings.subtask_rejections,
+        ),
+        (
+            "judge_misses",
+            "spoilt instructions escaped the judge",
+            "judge_missed",
+            "judge_trials",
+            settings.judge_misses,
+        ),
+        ("replay_failures", "replays failed", "replays_failed", "replays", settings.replay_failures),
+    ):
+        parts = _count(now, part), _count(then, part) if then else 0
+        wholes = _count(now, whole), _count(then, whole) if then else 0
+        new = max(0, wholes[0] - wholes[1])
+        worse = min(new, max(0, parts[0] - parts[1]))
+        too_few = new < settings.fewest_compared or wholes[1] < settings.fewest_compared
+        value = worse / new if new else None
+        previous = parts[1] / wholes[1] if wholes[1] else None
+        said = f"{worse} of {new} new {what}"
+        if then and previous is not None:
+            said += f", {parts[1]} of {wholes[1]} ({previous:.0%}) in {before}"
+        if too_few or value is None or previous is None:
+            held, said = True, f"{said}; too few to compare"
+        else:
+            held = round(value - previous, 9) <= limit
+            said += f": {value:.0%} against {previous:.0%}; gates.{gate} allows {limit:.0%} more"
+        yield GateResult(
+            gate_id="", gate=gate, held=held, value=value, previous=previous, limit=limit, explanation=said
+        )
+
+
+def _count(figures: VersionFigures, name: str) -> int:
+    if name == "judge_missed":
+        return figures.judge_trials - figures.judge_noticed
+    return int(getattr(figures, name))
+
+
+def _variety(warehouse: Warehouse, settings: GateSettings, before: str) -> GateResult:
+    """Self-BLEU of new instructions against that of equally many of the version before: it grows with their number."""
+    old = instructions_of(warehouse, before) if before else []
+    new = instructions_of(warehouse, beyond=before) if before else []
+    count = min(len(old), len(new), _MOST_COMPARED)
+    limit = settings.variety_lost
+    result = GateResult(gate_id="", gate="variety_lost", held=True, limit=limit, explanation="")
+    if count < max(2, settings.fewest_compared):
+        said = f"{len(new)} new instructions, {len(old)} in {before}" if before else "no version before"
+        return result.model_copy(update={"explanation": f"{said}; too few to compare"})
+    figures = [variety_of(texts[:count]) for texts in (new, old)]
+    value, previous = (item.self_bleu_4 if item else 0.0 for item in figures)
+    return result.model_copy(
+        update={
+            "held": round(value - previous, 9) <= limit,
+            "value": value,
+            "previous": previous,
+            "explanation": f"self-BLEU-4 of {count} new instructions is {value:.2f}, of as many in {before} {previous:.2f};"
+            f" gates.variety_lost allows {limit:.2f} more",
+        }
+    )

@@ -1,0 +1,33 @@
+"""Publishing by hand: the gates decide, unless they are overruled."""
+
+from __future__ import annotations
+
+from flows.errors import CommandError
+from flows.nights.gate_settings import GateSettings
+from flows.nights.gates import gate_results
+from flows.running.clock import now
+from resources.errors import ExitCode
+from taskgraph.records.provenance import Provenance
+from warehouse.store import Warehouse
+
+
+def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = False) -> list[str]:
+    """Hold the present state against the gates and keep the results; what does not hold, in words, if `force` overrules it.
+
+    Raises:
+        CommandError: a gate does not hold.
+    """
+    name = f"by hand {now().isoformat(timespec='seconds')}"
+    found = gate_results(warehouse, settings, name, Provenance(stage="publishing"))
+    failed = [item.explanation for item in found if not item.held]
+    if failed and not force:
+        raise CommandError(
+            f"nothing is published, because {'a gate does' if len(failed) == 1 else 'gates do'} not hold: {'; '.join(failed)}."
+            " Change the limits with the settings gates.…, or publish all the same with --force.",
+            ExitCode.GATE_FAILED,
+        )
+    warehouse.write(
+        [item.model_copy(update={"forced": not item.held}) for item in found],
+        replace=True,
+    )
+    return failed

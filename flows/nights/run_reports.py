@@ -1,0 +1,207 @@
+"""What a run did and decided: read from the warehouse, so that any run can be told about later."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from flows.nights.drift import NO_LONGER_REPLAYS, SUBTASK_RETIRED
+from flows.running.clock import now
+from resources.record import Record
+from warehouse.night_records import ExplorationChoice, GateResult, Recheck
+from warehouse.records import DatasetVersion, RunRecord
+from warehouse.store import Warehouse
+
+_BUILDS = ("build_dataset", "compose_tasks", "explore_applications", "verify_subtasks")
+_SHOWN = 20
+"""Most items of a list in a text for people."""
+
+
+class RunReport(Record):
+    """One run."""
+
+    run_id: str
+    """The run."""
+    flow: str
+    """Its flow."""
+    night: bool
+    """Whether it was a night."""
+    status: str
+    """How far it got."""
+    message: str = ""
+    """Why it did not complete."""
+    started_at: str
+    """Start, ISO 8601 in UTC."""
+    finished_at: str = ""
+    """End; empty while it runs."""
+    seconds: float = 0.0
+    """Wall time between these."""
+    choices: tuple[ExplorationChoice, ...] = ()
+    """Which applications it explored, and why."""
+    verified: tuple[str, ...] = ()
+    """Subtasks that it verified."""
+    rechecks: tuple[Recheck, ...] = ()
+    """Verified subtasks that it performed again."""
+    retired_subtasks: dict[str, str] = Field(default_factory=dict)
+    """Subtasks that it retired, with the reason."""
+    retired_tasks: int = 0
+    """Tasks that it retired."""
+    composed: int = 0
+    """Tasks that it composed."""
+    validated: int = 0
+    """Those of them that are valid."""
+    shortages: tuple[str, ...] = ()
+    """What composition was short of."""
+    gates: tuple[GateResult, ...] = ()
+    """The gates of its publication."""
+    not_published: tuple[str, ...] = ()
+    """Why it published nothing, where a gate, the judge or the critic forbade it."""
+    version: str = ""
+    """Dataset version that it published."""
+    model_calls: int = 0
+    """Calls of models."""
+    cost_usd: float = 0.0
+    """Their price, in US dollars."""
+
+    @property
+    def explored(self) -> tuple[str, ...]:
+        """Applications that it explored."""
+        return tuple(item.application for item in self.choices if item.explored)
+
+    @property
+    def nothing_new(self) -> bool:
+        """Whether it came to its end and changed nothing that a dataset version holds."""
+        changed = self.verified or self.composed or self.retired_subtasks or self.retired_tasks
+        return (
+            self.night and self.status == "completed" and not (changed or self.version or self.not_published)
+        )
+
+    @property
+    def outcome(self) -> str:
+        """What came of it, in a few words."""
+        if self.status not in ("running", "completed"):
+            return f"{self.status.replace('_', ' ')}: {self.message}" if self.message else self.status
+        if self.version:
+            return f"published {self.version}"
+        if self.not_published:
+            failed = [item.gate for item in self.gates if not item.held]
+            return f"not published: {', '.join(failed) or 'judge or critic'}"
+        if self.nothing_new:
+            return "nothing new"
+        return "nothing published" if self.status == "completed" else self.status
+
+    def lines(self) -> list[str]:
+        """The report as lines for people."""
+        left = len(self.choices) - len(self.explored)
+        counts = {
+            name: sum(item.outcome == name for item in self.rechecks)
+            for name in ("holds", "retired", "undecided")
+        }
+        found = [f"outcome: {self.outcome}"]
+        found += [
+            f"{'explored' if item.explored else 'not explored'} {item.application}: {item.reason}"
+            for item in self.choices[:_SHOWN]
+        ]
+        if self.choices:
+            found.append(f"explored {len(self.explored)} applications, left {left} as they are known")
+        found.append(f"verified {len(self.verified)} subtasks")
+        if self.rechecks:
+            found.append(
+                f"performed {len(self.rechecks)} verified subtasks again: {counts['holds']} hold, {counts['retired']} retired,"
+                f" {counts['undecided']} undecided"
+            )
+        found += [
+            f"retired {name}: {reason}" for name, reason in list(self.retired_subtasks.items())[:_SHOWN]
+        ]
+        if self.retired_tasks:
+            found.append(f"retired {self.retired_tasks} tasks that need a retired subtask")
+        found.append(f"composed {self.composed} tasks, {self.validated} of them valid")
+        found += [f"short of: {item}" for item in self.shortages[:_SHOWN]]
+        found += [
+            f"gate {item.gate} {'holds' if item.held else 'DOES NOT HOLD'}: {item.explanation}"
+            for item in self.gates
+        ]
+        found += [f"not published: {item}" for item in self.not_published]
+        found.append(f"{self.model_calls} model calls, ${self.cost_usd:.2f}, {self.seconds:.0f} s")
+        return found
+
+    def markdown(self) -> str:
+        """The report for Prefect's UI."""
+        lines = "\n".join(f"- {line}" for line in self.lines())
+        return f"## {self.flow} {self.run_id}\n\n{lines}\n"
+
+
+def run_reports(warehouse: Warehouse, run_id: str = "") -> list[RunReport]:
+    """Reports of all runs that make records, oldest first, or of one run."""
+    where, values = ("run_id = ?", [run_id]) if run_id else ("", [])
+    runs = list(warehouse.read(RunRecord, where, values, order_by="started_at, run_id"))
+    return [run_report(warehouse, item) for item in runs if run_id or item.flow in _BUILDS]
+
+
+def run_report(warehouse: Warehouse, record: RunRecord) -> RunReport:
+    """The report of one run, as far as it has come."""
+    of_run = "run_id = ?", [record.run_id]
+
+    def listed(sql: str) -> list[tuple[object, ...]]:
+        return [tuple(row) for row in warehouse.query(sql, [record.run_id]).rows()]
+
+    def number(sql: str) -> float:
+        return float(str(warehouse.query(sql, [record.run_id]).scalar() or 0))
+
+    nights = record.settings.get("nights")
+    rejected = "FROM rejections WHERE run_id = ? AND "
+    return RunReport(
+        run_id=record.run_id,
+        flow=record.flow,
+        night=isinstance(nights, dict) and nights.get("enabled") is True,
+        status=record.status,
+        message=record.message,
+        started_at=record.started_at,
+        finished_at=record.finished_at,
+        seconds=_seconds(record),
+        choices=tuple(warehouse.read(ExplorationChoice, *of_run)),
+        verified=tuple(
+            str(row[0])
+            for row in listed(
+                "SELECT DISTINCT subtask_id FROM verifications WHERE accepted AND run_id = ? ORDER BY ALL"
+            )
+        ),
+        rechecks=tuple(warehouse.read(Recheck, *of_run)),
+        retired_subtasks={
+            str(name): str(message)
+            for name, message in listed(
+                f"SELECT item_id, message {rejected} reason = '{NO_LONGER_REPLAYS}' ORDER BY item_id"
+            )
+        },
+        retired_tasks=int(number(f"SELECT count(DISTINCT item_id) {rejected} reason = '{SUBTASK_RETIRED}'")),
+        composed=int(
+            number(
+                "SELECT count(DISTINCT task_id) FROM (SELECT task_id FROM tasks WHERE run_id = $1 AND status <> 'imported' UNION"
+                " SELECT item_id FROM rejections WHERE run_id = $1 AND item_kind = 'task' AND stage NOT IN ('import', 'recheck'))"
+            )
+        ),
+        validated=int(number("SELECT count(*) FROM tasks WHERE run_id = ? AND status = 'validated'")),
+        shortages=tuple(
+            str(row[0])
+            for row in listed(
+                f"SELECT DISTINCT message {rejected} item_kind = 'composition' AND stage = 'composition' ORDER BY ALL"
+            )
+        ),
+        gates=tuple(warehouse.read(GateResult, *of_run)),
+        not_published=tuple(
+            str(row[0])
+            for row in listed(
+                f"SELECT DISTINCT message {rejected} item_kind = 'dataset_version' ORDER BY ALL"
+            )
+        ),
+        version=", ".join(item.name for item in warehouse.read(DatasetVersion, *of_run)),
+        model_calls=int(number("SELECT count(*) FROM model_calls WHERE run_id = ?")),
+        cost_usd=number("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE run_id = ?"),
+    )
+
+
+def _seconds(record: RunRecord) -> float:
+    start = datetime.fromisoformat(record.started_at)
+    end = datetime.fromisoformat(record.finished_at) if record.finished_at else now()
+    return max(0.0, (end - start).total_seconds())

@@ -1,0 +1,184 @@
+"""What must hold of the next version, also against the one before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import create_app
+from flows.errors import CommandError
+from flows.nights.gate_settings import GateSettings
+from flows.nights.gates import gate_results
+from flows.nights.publishing import pass_gates
+from resources.errors import ExitCode
+from resources.record import Record
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.judge_trial import JudgeTrial
+from taskgraph.records.provenance import Provenance
+from taskgraph.records.task import Rejection, Replay, Task
+from tests.warehouse.samples import records
+from warehouse.night_records import GateResult
+from warehouse.store import Warehouse
+from warehouse.version_figures import version_figures
+
+WORDS = [f"word{number}" for number in range(60)]
+LIMITS = GateSettings(fewest_compared=2)
+TASK = next(item for item in records() if isinstance(item, Task))
+
+
+def tasks(count: int, start: int = 0, text: str = "") -> list[Record]:
+    return [
+        TASK.model_copy(
+            update={"task_id": f"t{number}", "instruction": text or " ".join(Random(number).sample(WORDS, 7))}
+        )
+        for number in range(start, start + count)
+    ]
+
+
+def rejections(
+    count: int, kind: str = "task", reason: str = "not_executable", stage: str = "replay"
+) -> list[Record]:
+    return [
+        Rejection.model_validate(
+            {
+                "item_kind": kind,
+                "item_id": f"{kind}{number}",
+                "stage": stage,
+                "reason": reason,
+                "message": "m",
+            }
+        )
+        for number in range(count)
+    ]
+
+
+def trials(count: int, noticed: bool, start: int = 0) -> list[Record]:
+    return [
+        JudgeTrial.model_validate(
+            {
+                "trial_id": f"j{number}",
+                "task_id": "t0",
+                "kind": "foreign_deed",
+                "instruction": "i",
+                "noticed": noticed,
+                "findings": (),
+            }
+        )
+        for number in range(start, start + count)
+    ]
+
+
+def replays(count: int, success: bool, start: int = 0) -> list[Record]:
+    return [
+        Replay(replay_id=f"r{number}", task_id="t0", order=(), success=success)
+        for number in range(start, start + count)
+    ]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Warehouse]:
+    with Warehouse(tmp_path / "warehouse") as opened:
+        opened.write([item for item in records() if not isinstance(item, Task | Replay | Rejection)])
+        opened.write([*tasks(10), *trials(4, True), *replays(4, True)])
+        yield opened
+
+
+def failing(store: Warehouse, limits: GateSettings = LIMITS) -> dict[str, GateResult]:
+    found = gate_results(store, limits, "run", Provenance(run_id="run"))
+    return {item.gate: item for item in found if not item.held}
+
+
+def test_a_first_version_has_nothing_to_be_compared_with(store: Warehouse) -> None:
+    assert failing(store) == {}
+    few = failing(store, GateSettings(fewest_tasks=11))
+    assert few["fewest_tasks"].explanation == "10 validated tasks; gates.fewest_tasks is 11"
+
+
+def test_the_same_again_and_more_of_it_passes(store: Warehouse) -> None:
+    store.publish()
+    assert failing(store) == {}
+    store.write([*tasks(10, 10), *trials(4, True, 4)])
+    assert failing(store) == {}
+
+
+def test_lost_tasks_and_subtasks_are_named_with_both_figures(store: Warehouse) -> None:
+    store.publish()
+    gone = [item.model_copy(update={"status": "retired"}) for item in store.read(Task)][:3]
+    functions = [item.model_copy(update={"accepted": False}) for item in store.read(EvaluationFunction)]
+    store.write([*gone, functions[0]], replace=True)
+    found = failing(store)
+    assert sorted(found) == ["subtasks_lost", "tasks_lost"]
+    lost = found["tasks_lost"]
+    assert (lost.value, lost.previous, lost.previous_version, lost.gate_id) == (7, 10, "v1", "run/tasks_lost")
+    assert lost.explanation == "7 validated tasks, 10 in v1: 30% fewer; gates.tasks_lost allows 10%"
+    assert failing(store, GateSettings(tasks_lost=0.3, subtasks_lost=0.5)) == {}
+
+
+@pytest.mark.parametrize(
+    ("added", "gate"),
+    [
+        (rejections(5), "task_rejections"),
+        (rejections(5, "subtask"), "subtask_rejections"),
+        (trials(4, False, 4), "judge_misses"),
+        (replays(4, False, 4), "replay_failures"),
+        (tasks(10, 10, "Do it."), "variety_lost"),
+    ],
+)
+def test_what_became_worse_since_the_version_before_fails_its_gate(
+    store: Warehouse, added: list[Record], gate: str
+) -> None:
+    store.publish()
+    store.write(added)
+    found = failing(store)
+    assert list(found) == [gate]
+    value, previous = found[gate].value, found[gate].previous
+    assert value is not None and previous is not None and value > previous
+    assert f"gates.{gate} allows" in found[gate].explanation and "v1" in found[gate].explanation
+    assert failing(store, LIMITS.model_copy(update={gate: 1.0})) == {}
+    assert failing(store, GateSettings()) == {}, "too few to compare with the usual limits"
+
+
+def test_what_was_retired_is_not_counted_as_rejected(store: Warehouse) -> None:
+    store.publish()
+    store.write(rejections(5, reason="subtask_retired", stage="recheck"))
+    assert failing(store) == {}
+
+
+def test_the_figures_of_a_version_stay_what_they_were(store: Warehouse) -> None:
+    store.publish()
+    before = version_figures(store)
+    store.write([*tasks(5, 10), *rejections(2)])
+    assert version_figures(store, "v1") == before
+    assert version_figures(store).tasks == before.tasks + 5
+
+
+def test_by_hand_gates_decide_unless_they_are_overruled(store: Warehouse) -> None:
+    limits = GateSettings(fewest_tasks=11)
+    with pytest.raises(CommandError, match=r"gates\.fewest_tasks is 11.*--force") as refusal:
+        pass_gates(store, limits)
+    assert refusal.value.exit_code == ExitCode.GATE_FAILED
+    assert store.count(GateResult) == 0
+    assert pass_gates(store, limits, force=True) == ["10 validated tasks; gates.fewest_tasks is 11"]
+    assert [item.gate for item in store.read(GateResult, "forced")] == ["fewest_tasks"]
+    assert pass_gates(store, GateSettings()) == []
+
+
+def test_the_command_publish_refuses_with_its_own_exit_code(
+    store: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.close()
+    monkeypatch.setenv("TASKLOOM_WAREHOUSE", str(tmp_path / "warehouse"))
+    monkeypatch.setenv("TASKLOOM_GATES__FEWEST_TASKS", "11")
+    app = create_app()
+    refused = CliRunner().invoke(app, ["publish"])
+    assert isinstance(refused.exception, CommandError)
+    assert int(refused.exception.exit_code) == 6
+    assert json.loads(CliRunner().invoke(app, ["versions", "--json"]).stdout or "[]") == []
+    forced = CliRunner().invoke(app, ["publish", "--force"])
+    assert forced.exit_code == 0
+    assert "published v1" in forced.output and "published all the same: 10 validated" in forced.output

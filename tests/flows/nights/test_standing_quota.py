@@ -1,0 +1,43 @@
+"""What a dataset still lacks of a standing request."""
+
+from __future__ import annotations
+
+from flows.nights.standing_quota import still_wanted
+from resources.dimensions import Cell
+from synthesis.composition.request import CompositionRequest, Quota
+from taskgraph.measures.per_dimension import LevelConstraint
+
+EASY: Cell = ("easy", "easy", "easy", "easy", "easy")
+WIDE: Cell = ("easy", "easy", "easy", "easy", "medium")
+DEEP: Cell = ("easy", "easy", "easy", "hard", "easy")
+
+
+def test_a_count_is_how_many_tasks_there_should_be_in_all() -> None:
+    request = CompositionRequest(count=5, seed=3)
+    left = still_wanted(request, [EASY] * 3)
+    assert left is not None
+    assert (left.wanted, left.seed) == (2, 3)
+    assert still_wanted(request, [EASY] * 5) is None
+    assert still_wanted(request, [EASY] * 9) is None
+
+
+def test_a_task_fills_the_first_quota_that_has_room_for_it() -> None:
+    deep = Quota(levels=LevelConstraint(hierarchy=("hard",)), count=2, name="deep")
+    request = CompositionRequest(quotas=(deep, Quota(count=3)))
+    left = still_wanted(request, [DEEP, DEEP, DEEP, EASY])
+    assert left is not None
+    assert [(quota.name, quota.count) for quota in left.quotas] == [("", 1)]
+    assert still_wanted(request, [DEEP] * 5) is None
+    only_easy = still_wanted(request, [EASY] * 9)
+    assert only_easy is not None and [quota.name for quota in only_easy.quotas] == ["deep"]
+
+
+def test_quotas_per_level_keep_equal_sums() -> None:
+    request = CompositionRequest(
+        level_quotas={"hierarchy": {"easy": 2, "hard": 2}, "branch": {"easy": 3, "medium": 1}}
+    )
+    left = still_wanted(request, [DEEP, DEEP, DEEP])
+    assert left is not None
+    assert left.level_quotas["hierarchy"] == {"easy": 2, "hard": 0}
+    assert sum(left.level_quotas["branch"].values()) == left.wanted == 2
+    assert still_wanted(request, [EASY, EASY, DEEP, DEEP, WIDE]) is None
