@@ -22,7 +22,7 @@ from taskgraph.records.evaluation_function import EvaluationFunction, Verificati
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Rejection, Task
-from warehouse.night_records import Recheck
+from warehouse.night_records import GateResult, Recheck
 
 STAGE = "recheck"
 NO_LONGER_REPLAYS = "no_longer_replays"
@@ -207,9 +207,15 @@ async def retire_tasks(run: Run, why: Callable[[str], str] = lambda name: "") ->
 
 
 def has_changed_the_pool(run: Run) -> bool:
-    """Whether `run`, a night, has verified a subtask or retired anything, which makes another dataset even without new tasks."""
+    """Whether `run`, a night, has another dataset to publish even without new tasks.
+
+    It has if it verified a subtask or retired anything, or if gates have held back what came since the newest version.
+    """
     if not run.settings.nights.enabled:
         return False
+    newest = next((item.name for item in reversed(run.warehouse.versions())), "")
+    if run.warehouse.count(GateResult, f"NOT held AND NOT forced AND previous_version = '{newest}'"):
+        return True
     retired = f"reason IN ('{NO_LONGER_REPLAYS}', '{SUBTASK_RETIRED}')"
     verified = run.warehouse.count(VerificationRound, f"accepted AND run_id = '{run.run_id}'")
     return bool(verified or run.warehouse.count(Rejection, f"{retired} AND run_id = '{run.run_id}'"))
