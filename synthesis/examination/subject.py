@@ -141,7 +141,7 @@ class Subject:
         record, field = effect.address[:-1], effect.address[-1]
         told: dict[tuple[str, ...], dict[str, str | None]] = {}
         for other in counted:
-            if other.kind == "added" and other.container == effect.container:
+            if other.kind == "added" and other.container == effect.container and other.address:
                 told.setdefault(other.address[:-1], {})[other.address[-1]] = other.after
         return (
             len(told[record]) == 1

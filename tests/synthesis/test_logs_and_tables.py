@@ -103,6 +103,19 @@ def test_entries_of_a_log_need_not_be_asked_for() -> None:
     assert said == {"ticket", "new"}, "only the entry that says 'fixed', as the instruction does"
 
 
+def test_numbers_in_rows_of_a_new_file_are_its_content() -> None:
+    made = [
+        recording(
+            "desk.table",
+            {"first": first, "second": second},
+            [click("Save", files=(file("Documents/a.csv", f"item,count\nLamp,{first}\nChair,{second}\n"),))],
+        )
+        for first, second in (("12", "30"), ("7", "9"))
+    ]
+    guarded = {effect.address for effect in subject_of(made[0], made[1:]).guarded}
+    assert ("rows", "Lamp", "count") in guarded
+
+
 def test_all_changed_fields_of_a_record_are_asked_for() -> None:
     source = written(closed("1"), closed("2"), names={"ticket_title": ""})
     assert "'outcome': 'fixed', 'state': 'closed', 'summary': ticket_title" in source
