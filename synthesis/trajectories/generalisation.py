@@ -12,7 +12,8 @@ from itertools import combinations
 
 from resources.applications import ControlQuery
 from resources.path_parts import with_path_parts
-from taskgraph.records.interaction import WaitInput, escape_keys
+from synthesis.trajectories.typing_places import marks_a_place
+from taskgraph.records.interaction import Control, WaitInput, escape_keys
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
@@ -100,7 +101,10 @@ class _Filler:
         ignored = ("keys", "control_label", "control_text", "point", "points", "end_label")
         if keys is None or any(ours[name] != theirs[name] for name in ours if name not in ignored):
             return None
-        update: dict[str, object] = {"thought": _exchanged(first.thought, self._to_new, keys=False)}
+        update: dict[str, object] = {
+            "thought": _exchanged(first.thought, self._to_new, keys=False),
+            "observation_controls": tuple(map(self._place_of_keys, first.observation_controls)),
+        }
         for name in ("target", "end_target"):
             query, beside = getattr(first, name), getattr(second, name)
             if (query is None) != (beside is None):
@@ -127,6 +131,12 @@ class _Filler:
                 "equals": first.equals if first.equals == second.equals else 0,
             }
         )
+
+    def _place_of_keys(self, control: Control) -> Control:
+        """The control as it is with the new values, if it says where keys go."""
+        if not marks_a_place(control):
+            return control
+        return control.model_copy(update={"text": _exchanged(control.text, self._to_new, keys=False)})
 
     def _place(self, first: str | None, second: str | None) -> str | None:
         return None if first is None or second is None else self.text(first, second)

@@ -10,17 +10,16 @@ from environments.agent import Agent, Decision
 from environments.environment import Environment
 from environments.episode import Recording, record_steps
 from synthesis.trajectories.slips import MOST_SLIP_STEPS, SlippingAgent
+from synthesis.trajectories.typing_places import what_is_missing
 from taskgraph.records.grounding import find_control, name_query
 from taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,
     DragInput,
-    KeyboardInput,
     Observation,
     WaitInput,
 )
-from taskgraph.records.keys import read_keys
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _PATIENCE = 6
@@ -33,7 +32,7 @@ class RecordedAgent:
     """An agent that does what a trajectory recorded: the control is found by text, type, parent, row
     and section, never by place.
 
-    Text waits until a control of the same type has the focus as when they were recorded. Steps that failed when they were
+    Keys wait until the place that they went to when they were recorded has the focus. Steps that failed when they were
     recorded are left out. Gives up when a control does not turn up.
     """
 
@@ -51,10 +50,11 @@ class RecordedAgent:
             return Decision(status="finish")
         step = steps[self._next]
         if step.target is None or isinstance(step.action, WaitInput):
-            if self._lacks_focus(step, observation) and self._looks < _PATIENCE:
+            missing = what_is_missing(steps, self._next, observation)
+            if missing and self._looks < _PATIENCE:
                 self._looks += 1
                 wait = WaitInput(seconds=_FIRST_WAIT_SECONDS * self._looks)
-                thought = "What is typed next would go nowhere, because nothing has the focus yet, so I wait a moment."
+                thought = f"What is typed next would go astray, because {missing}, so I wait a moment."
                 return Decision(status="continue", thought=thought, action=wait)
             self._next += 1
             self._looks = 0
@@ -97,21 +97,6 @@ class RecordedAgent:
         step = steps[self._next]
         control = find_control(step.target, observation.controls) if step.target else None
         return (step.action, control) if control is not None and not control.disabled else None
-
-    @staticmethod
-    def _lacks_focus(step: TrajectoryStep, observation: Observation) -> bool:
-        """Whether `step` types text into what had the focus, and no control of that type has it now.
-
-        An editor that is still being opened would lose the first characters.
-        """
-        if not isinstance(step.action, KeyboardInput):
-            return False
-        if not any(len(press.key) == 1 and not press.modifiers for press in read_keys(step.action.keys)):
-            return False
-        wanted = {control.control_type for control in step.observation_controls if control.focused}
-        return bool(wanted) and not any(
-            control.focused and control.control_type in wanted for control in observation.controls
-        )
 
     def _give_up(self, step: TrajectoryStep, reason: str) -> Decision:
         message = f"step {step.step} of trajectory {self.trajectory.trajectory_id} {reason}"

@@ -8,6 +8,8 @@ from resources.applications import ControlQuery
 from taskgraph.records.interaction import Control
 from taskgraph.text_folding import same_label
 
+_DIALOG = "Dialog"
+
 
 def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | None:
     """The control that `query` describes, or None.
@@ -17,7 +19,8 @@ def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | 
     the query says: a recorded "second of three" means nothing among four.
 
     Parents are given up before the answer is None, since a tree may be laid out anew between two visits while the
-    control itself stays what it was. A recorded control must then be the only one that matches.
+    control itself stays what it was. A recorded control must then be the only one that matches, and what stood in a dialog is
+    not sought outside of dialogs: while the dialog is still to come, a field of the page behind it may look the same.
     """
     for use_parent in (True, False) if query.parent_text or query.parent_type else (True,):
         matches = _equal(query, controls, use_parent=use_parent)
@@ -26,7 +29,9 @@ def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | 
         if query.equals and len(matches) != (query.equals if use_parent else 1):
             continue
         if not use_parent and query.equals:
-            return matches[0]
+            return (
+                None if (query.parent_type == _DIALOG) != (matches[0].parent_type == _DIALOG) else matches[0]
+            )
         if -len(matches) <= query.ordinal < len(matches):
             return matches[query.ordinal]
     return None

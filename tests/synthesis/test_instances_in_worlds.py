@@ -19,7 +19,7 @@ from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.examination.verdict import Thresholds
 from synthesis.trajectories.generalisation import performed_with
 from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.interaction import KeyboardInput, WaitInput
+from taskgraph.records.interaction import Control, KeyboardInput, Rectangle, WaitInput
 from taskgraph.records.model_calls import ModelRole
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.trajectory import Trajectory
@@ -56,6 +56,26 @@ def test_controls_named_after_a_value_are_looked_for_by_the_new_one() -> None:
     found = performed_with([first, second], wanted)
     assert found is not None
     assert [step.target.text for step in found.steps if step.target] == ["Contacts", "Close"]
+
+
+def test_the_tab_of_a_document_is_waited_for_under_its_new_name() -> None:
+    place = Rectangle(left=0, top=0, right=50, bottom=20)
+
+    def opened(path: str) -> Trajectory:
+        tab = Control(
+            label="1", text=path.split("/")[-1], control_type="TabItem", rectangle=place, checked=True
+        )
+        menu = Control(label="2", text="notes.txt", control_type="MenuItem", rectangle=place)
+        made = note_written(path)
+        steps = tuple(step.model_copy(update={"observation_controls": (tab, menu)}) for step in made.steps)
+        return made.model_copy(update={"steps": steps})
+
+    wanted = written_instance("Documents/third.txt", "Mow")
+    found = performed_with([opened("Documents/notes.txt"), opened("Documents/list.txt")], wanted)
+    assert found is not None
+    assert {tuple(c.text for c in step.observation_controls) for step in found.steps} == {
+        ("third.txt", "notes.txt")
+    }
 
 
 def test_trajectories_that_differ_beyond_their_values_show_nothing() -> None:

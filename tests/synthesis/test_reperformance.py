@@ -1,4 +1,4 @@
-"""Recorded text waits for the focus that it was typed into, shortcuts and canvases do not."""
+"""Recorded keys wait for the place that they went to; those that do the same everywhere, and canvases, do not."""
 
 from __future__ import annotations
 
@@ -17,26 +17,48 @@ from taskgraph.records.interaction import (
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 PICTURE = Screenshot(sha256="1")
+Screen = tuple[Control, ...]
 
 
-def controls(focused: str) -> tuple[Control, ...]:
-    """A menu and, if `focused` names one, a control of that type with the focus."""
+def control(control_type: str, text: str = "", **more: object) -> Control:
     place = Rectangle(left=0, top=0, right=50, bottom=20)
-    menu = Control(label="1", text="File", control_type="MenuItem", rectangle=place)
-    field = Control(
-        label="2", text="", control_type=focused or "Text", rectangle=place, focused=bool(focused)
+    values = {"label": "1", "text": text, "control_type": control_type, "rectangle": place, **more}
+    return Control.model_validate(values)
+
+
+def focus(control_type: str) -> Screen:
+    """A menu and, if a type is given, a control of that type with the focus."""
+    return (
+        control("MenuItem", "File"),
+        *((control(control_type, focused=True),) if control_type else ()),
     )
-    return menu, field
 
 
-def agent(keys: str, focused: str) -> RecordedAgent:
-    """Has one thing to do: press `keys`, which was recorded while a control of the type `focused` had the focus."""
-    step = TrajectoryStep(
-        step=1,
-        observation_screenshot=PICTURE,
-        observation_controls=controls(focused),
-        action=KeyboardInput(keys=keys),
-        evidence=Evidence(step=1),
+def editor(name: str, content: str = "some text") -> Screen:
+    """A workspace with the document `name` in front; an older one is open beside it."""
+    return (
+        control("TabItem", "Files", checked=True),
+        control("TabItem", "old.txt", checked=name == "old.txt"),
+        control("TabItem", name, checked=True),
+        control("Edit", value=content, parent_type="Region", focused=True),
+    )
+
+
+DIALOG = (control("Edit", "Path", parent_type="Dialog", focused=True),)
+LAUNCHER = (control("TabItem", "Launcher", checked=True), control("Custom", focused=True))
+
+
+def agent(*recorded: tuple[str, Screen]) -> RecordedAgent:
+    """Presses keys, each recorded on its screen."""
+    steps = tuple(
+        TrajectoryStep(
+            step=number,
+            observation_screenshot=PICTURE,
+            observation_controls=screen,
+            action=KeyboardInput(keys=keys),
+            evidence=Evidence(step=number),
+        )
+        for number, (keys, screen) in enumerate(recorded, 1)
     )
     return RecordedAgent(
         Trajectory(
@@ -47,33 +69,62 @@ def agent(keys: str, focused: str) -> RecordedAgent:
             instruction="Type.",
             platform="simulated",
             initial_evidence=Evidence(step=0),
-            steps=(step,),
+            steps=steps,
             termination="finished",
         )
     )
 
 
-def seen(focused: str) -> Observation:
-    return Observation(screenshot=PICTURE, controls=controls(focused))
+async def pressed(player: RecordedAgent, screen: Screen) -> str:
+    """The keys that the player presses on this screen; empty if it waits."""
+    decision = await player.decide("", Observation(screenshot=PICTURE, controls=screen), ())
+    if isinstance(decision.action, WaitInput):
+        return ""
+    assert isinstance(decision.action, KeyboardInput)
+    return decision.action.keys
 
 
-async def test_text_waits_until_the_editor_has_the_focus() -> None:
-    player = agent("^{END}Invite the team", "Edit")
+@pytest.mark.parametrize("keys", ["^{END}Invite the team", "^a^c", "^s", "{DOWN 2}{ENTER}"])
+async def test_keys_wait_until_the_editor_has_the_focus(keys: str) -> None:
+    player = agent((keys, focus("Edit")))
     for now in ("", "Button"):
-        assert isinstance((await player.decide("", seen(now), ())).action, WaitInput)
-    assert isinstance((await player.decide("", seen("Edit"), ())).action, KeyboardInput)
-    assert (await player.decide("", seen("Edit"), ())).status == "finish"
+        assert not await pressed(player, focus(now))
+    assert await pressed(player, focus("Edit")) == keys
+    decision = await player.decide("", Observation(screenshot=PICTURE, controls=focus("Edit")), ())
+    assert decision.status == "finish"
 
 
-async def test_text_is_typed_at_last_though_nothing_gets_the_focus() -> None:
-    player = agent("Invite", "Edit")
-    actions = [(await player.decide("", seen(""), ())).action for _ in range(7)]
-    assert [isinstance(action, WaitInput) for action in actions] == [True] * 6 + [False]
-    assert player.step_limit >= len(actions)
+async def test_keys_are_pressed_at_last_though_nothing_gets_the_focus() -> None:
+    player = agent(("Invite", focus("Edit")))
+    assert [await pressed(player, focus("")) for _ in range(7)] == [""] * 6 + ["Invite"]
+    assert player.step_limit >= 7
 
 
-@pytest.mark.parametrize(("keys", "focused"), [("^s", "Edit"), ("{ESC}", "Edit"), ("Label", "")])
-async def test_shortcuts_and_text_that_no_control_had_the_focus_for_do_not_wait(
-    keys: str, focused: str
-) -> None:
-    assert isinstance((await agent(keys, focused).decide("", seen(""), ())).action, KeyboardInput)
+@pytest.mark.parametrize(("keys", "focused"), [("{ESC}", "Edit"), ("^s", "Button"), ("Label", "")])
+async def test_keys_that_do_the_same_everywhere_do_not_wait(keys: str, focused: str) -> None:
+    assert await pressed(agent((keys, focus(focused))), focus("")) == keys
+
+
+async def test_a_path_is_not_typed_into_the_editor_behind_the_dialog_that_is_still_to_come() -> None:
+    player = agent(("/new.txt{ENTER}", DIALOG))
+    assert not await pressed(player, editor("old.txt"))
+    assert await pressed(player, DIALOG)
+
+
+async def test_text_is_not_typed_into_the_document_that_was_open_before() -> None:
+    player = agent(("^{HOME}", LAUNCHER), ("^{END}Invite", editor("new.txt")))
+    assert await pressed(player, editor("old.txt")) == "^{HOME}"
+    assert not await pressed(player, editor("old.txt"))
+    assert await pressed(player, editor("new.txt", "what an earlier subtask left there"))
+
+
+async def test_a_document_that_was_in_front_from_the_beginning_may_have_another_name_now() -> None:
+    player = agent(("^{END}Invite", editor("new.txt")), ("^s", editor("new.txt")))
+    assert await pressed(player, editor("other.txt")) == "^{END}Invite"
+    assert await pressed(player, editor("other.txt")) == "^s"
+
+
+async def test_text_waits_until_the_document_is_loaded() -> None:
+    player = agent(("^{END}Invite", editor("new.txt")))
+    assert not await pressed(player, editor("new.txt", ""))
+    assert await pressed(player, editor("new.txt"))

@@ -60,3 +60,24 @@ def test_an_unnamed_control_is_not_any_control() -> None:
 def test_a_curated_description_still_goes_by_order() -> None:
     curated = ControlQuery(text="Mute", ordinal=-1)
     assert find_control(curated, (tick("a", 0), tick("b", 30))) == tick("b", 30)
+
+
+def test_what_stood_in_a_dialog_is_not_sought_on_the_page_behind_it() -> None:
+    def field(parent: str, title: str = "", label: str = "1") -> Control:
+        place = Rectangle(left=0, top=0, right=20, bottom=20)
+        return Control(
+            label=label,
+            text="",
+            control_type="Edit",
+            parent_text=title,
+            parent_type=parent,
+            rectangle=place,
+        )
+
+    asked = field("Dialog", "Save as")
+    recorded = describe_control(asked, (asked,))
+    assert find_control(recorded, (field("Region"),)) is None
+    assert find_control(recorded, (field("Dialog", "Save a copy as"),)) is not None
+    editor = describe_control(field("Region"), (field("Region"),))
+    assert find_control(editor, (asked,)) is None
+    assert find_control(editor, (field("Group"),)) is not None

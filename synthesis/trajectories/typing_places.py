@@ -1,0 +1,76 @@
+"""Where recorded keys went, and whether the same place has the focus now.
+
+Keys that are pressed into no control of their own go to whatever has the focus. A page that is still at work gives the focus
+later: keys that come before it is there go into a field, or a document, that was used before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taskgraph.records.interaction import Control, KeyboardInput, Observation
+from taskgraph.records.keys import read_keys
+from taskgraph.records.trajectory import TrajectoryStep
+from taskgraph.text_folding import same_label
+
+_FIELD = "Edit"
+_TAB = "TabItem"
+_ANYWHERE = frozenset({"escape", "f5", "f11"})
+"""Keys that do the same wherever the focus is."""
+
+
+def marks_a_place(control: Control) -> bool:
+    """Whether the control says where keys go: it has the focus, or it is the tab of the document in front."""
+    return control.focused or (control.control_type == _TAB and bool(control.checked))
+
+
+def what_is_missing(steps: Sequence[TrajectoryStep], position: int, now: Observation) -> str:
+    """What is not there yet that was there when the keys of the step at `position` of `steps` were recorded; empty if all is.
+
+    These are looked at: the control that had the focus, by its type, text and kind of parent; that a field which held something
+    does so again; and tabs that had come to the front in the course of the recording.
+    """
+    step = steps[position]
+    if not isinstance(step.action, KeyboardInput):
+        return ""
+    presses = [press for press in read_keys(step.action.keys) if press.key not in _ANYWHERE]
+    if not presses:
+        return ""
+    then = [control for control in step.observation_controls if control.focused]
+    types = any(len(press.key) == 1 and not press.modifiers for press in presses)
+    if not types and not any(control.control_type == _FIELD for control in then):
+        return ""
+    focused = [control for control in now.controls if control.focused]
+    if then and not focused:
+        return "nothing has the focus yet"
+    for control in then:
+        like = [other for other in focused if _same(control, other)]
+        if not like:
+            continue
+        if control.value.strip() and not any(other.value.strip() for other in like):
+            return "the field is still empty"
+        break
+    else:
+        if then:
+            return "the focus is still elsewhere"
+    earlier = steps[: max(position, 1)]
+    new = _tabs(step.observation_controls) - {
+        text for other in earlier for text in _tabs(other.observation_controls)
+    }
+    selected = _tabs(now.controls)
+    missing = sorted(text for text in new if not any(same_label(text, other) for other in selected))
+    return f"the tab {missing[0]!r} is not in front yet" if missing else ""
+
+
+def _same(one: Control, other: Control) -> bool:
+    """Whether keys went to a control like the other one; what it holds may differ."""
+    return (
+        one.control_type == other.control_type
+        and one.parent_type == other.parent_type
+        and (one.text == other.text or same_label(one.text, other.text))
+    )
+
+
+def _tabs(controls: Sequence[Control]) -> set[str]:
+    """Texts of the tabs that are selected."""
+    return {control.text for control in controls if marks_a_place(control) and control.control_type == _TAB}
