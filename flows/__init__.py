@@ -10,6 +10,7 @@ running/                      what hosts a run: contexts of steps, Prefect's ser
 nights/                       what nights decide: what to explore, what still replays, what may be published
 summaries/                    the end of a run: funnel, cost, what became of mistakes
 planning/                     what a run, or a request for tasks, would take
+deploying/                    scheduled runs: deployments, and what a Prefect server needs for them
 fan_out/                      items done in other processes, here or on other machines
 examining/                    evaluation functions examined again from recorded evidence
 """

@@ -12,6 +12,7 @@ from pathlib import Path
 import prefect
 
 from flows import steps
+from flows.errors import CommandError
 from flows.running.contexts import Work, begin, timed
 from flows.settings import Settings, settings_of
 from flows.stages.known_pool import load_verified
@@ -20,9 +21,10 @@ from flows.stages.replaying import REPLAY
 from flows.steps import whole
 from resources.record import Record
 from taskgraph.records.task import Task
-from warehouse.exporting.exporting import ExportOptions, Manifest, export
+from warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
 from warehouse.sets.requests import SetRequest
 from warehouse.sets.selection import Selection, select
+from warehouse.store import Warehouse
 
 
 class ExportedTestSet(Record):
@@ -53,7 +55,8 @@ async def export_test_set(
     If a size is given, tasks that do not work are replaced by others, which are replayed as well.
 
     Args:
-        folder: folder to write; it must not exist yet.
+        folder: folder to write; it must not exist yet. With `{version}` in it, the present version's name is put there, and a
+            version whose folder is there already is not exported again, which suits scheduled runs.
         format_name: export format.
         selection: which tasks; all validated ones by default.
         options: how the format writes.
@@ -70,6 +73,10 @@ async def export_test_set(
     wanted = selection or Selection()
     async with begin(settings_of(settings, settings_file), "export_test_set", quiet=quiet) as work:
         run = work.run
+        target = Path(_with_version(folder, run.warehouse))
+        if target != Path(folder) and (target / MANIFEST).is_file():
+            there = Manifest.model_validate_json((target / MANIFEST).read_text(encoding="utf-8"))
+            return ExportedTestSet(manifest=there, replayed=0, rejected=0)
         work.making.verified.update(load_verified(run.warehouse, run.applications))
         tried: set[str] = set()
         rejected = 0
@@ -86,13 +93,27 @@ async def export_test_set(
             export,
             run.warehouse,
             format_name,
-            Path(folder),
+            target,
             wanted,
             options,
             sets=sets,
             named_lists=named_lists,
         )
     return ExportedTestSet(manifest=manifest, replayed=len(tried), rejected=rejected)
+
+
+def _with_version(folder: str, warehouse: Warehouse) -> str:
+    """The folder with the name of the newest version in the place of `{version}`.
+
+    Raises:
+        CommandError: no version was published yet.
+    """
+    if "{version}" not in folder:
+        return folder
+    versions = warehouse.versions()
+    if not versions:
+        raise CommandError(f"{folder} names the version, and none was published yet; run: taskloom build")
+    return folder.replace("{version}", versions[-1].name)
 
 
 def _not_replayed(work: Work, wanted: Selection, tried: set[str]) -> list[Task]:

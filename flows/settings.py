@@ -103,6 +103,9 @@ class Settings(BaseSettings):
     `automatic`, which isolates where that works and otherwise refuses to let a model act."""
     fan_out: FanOutSettings = FanOutSettings()
     """Whether performances, validations, replays and attempts of agents are done in other processes or on other machines."""
+    shared_limits: bool = False
+    """Whether environments and model calls also take places in the global limits of Prefect's server, which several runs share
+    and `taskloom setup-prefect` creates."""
     seed: int = 0
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -27,6 +27,7 @@ from model_clients.counters import CallCounters
 from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
 from model_clients.ledger.ledger import Ledger
 from model_clients.role_models import RoleModels
+from model_clients.settings import ModelSettings
 from offline.mistakes import MistakeSource
 from offline.models import OfflineModels
 from offline.rules import OfflineRules
@@ -203,8 +204,10 @@ async def _objects(
         Ledger(settings.data / "ledger.sqlite") as ledger,
         EvaluationSandbox(sandbox_settings(settings)) as sandbox,
     ):
-        environments = EnvironmentPool(lambda name: create_environment(settings, name), settings.environments)
-        async with RoleModels(settings.models, ledger, run_id=record.run_id) as calls:
+        environments = environment_pool(settings)
+        async with RoleModels(
+            settings.models, ledger, run_id=record.run_id, shared_place=_call_place(settings)
+        ) as calls:
             yield Run(
                 run_id=record.run_id,
                 record=record,
@@ -304,6 +307,27 @@ def create_environment(settings: Settings, name: str) -> Environment:
             "isolation": settings.isolation,
         },
     )
+
+
+def environment_pool(settings: Settings) -> EnvironmentPool:
+    """Environments for the items of one process, which share their limit with other runs if the settings say so."""
+
+    def create(name: str) -> Environment:
+        return create_environment(settings, name)
+
+    if not settings.shared_limits:
+        return EnvironmentPool(create, settings.environments)
+    from flows.deploying.shared_places import environment_place
+
+    return EnvironmentPool(create, settings.environments, environment_place)
+
+
+def _call_place(settings: Settings) -> Callable[[ModelSettings], AbstractAsyncContextManager[None]] | None:
+    if not settings.shared_limits:
+        return None
+    from flows.deploying.shared_places import call_place
+
+    return call_place
 
 
 def sandbox_settings(settings: Settings) -> SandboxSettings:

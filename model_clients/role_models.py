@@ -24,7 +24,7 @@ from model_clients.ledger.accounts import RunAccount
 from model_clients.ledger.budget import Budget
 from model_clients.ledger.ledger import Ledger
 from model_clients.limits.limiter import Priority
-from model_clients.limits.senders import Senders
+from model_clients.limits.senders import Place, Senders
 from model_clients.messages import ModelReply, ModelRequest
 from model_clients.paid_calls import Call, PaidCalls
 from model_clients.settings import CallSettings, ModelSettings
@@ -44,10 +44,13 @@ class RoleModels:
     Bound to one event loop; use it as an asynchronous context manager.
     """
 
-    def __init__(self, settings: CallSettings, ledger: Ledger, *, run_id: str = "") -> None:
+    def __init__(
+        self, settings: CallSettings, ledger: Ledger, *, run_id: str = "", shared_place: Place | None = None
+    ) -> None:
         """Ask according to `settings` and keep replies in `ledger`, which stays open after this is closed.
 
-        What `run_id` has already spent, according to the ledger, counts against its budget.
+        What `run_id` has already spent, according to the ledger, counts against its budget. A request that is sent also takes
+        a `shared_place(model)`, which other processes may hold.
 
         Raises:
             BudgetInvalidError: a budget cannot be read.
@@ -57,7 +60,7 @@ class RoleModels:
         spent = ledger.spent(run_id) if run_id else {}
         budget = Budget.of(settings.budget, settings.stage_budgets, spent)
         self.account = RunAccount(ledger, budget, CallCounters(), run_id, settings.replay)
-        self._senders = Senders(settings, ledger, self.counters)
+        self._senders = Senders(settings, ledger, self.counters, shared_place)
         self._asked = RequestFile(settings.batch_out) if settings.batch_out is not None else None
         self._calls = PaidCalls(
             settings,

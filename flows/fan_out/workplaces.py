@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from flows.fan_out.frames import portable
 from flows.fan_out.home import HomeAddress
-from flows.running.environment_pool import EnvironmentPool
-from flows.wiring import Done, Errand, Workplace, create_environment, sandbox_settings
+from flows.wiring import Done, Errand, Workplace, environment_pool, sandbox_settings
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 
 
@@ -42,9 +41,7 @@ class RemoteWorkplace:
                 applications = await self.home.applications()
                 sandbox = EvaluationSandbox(sandbox_settings(settings))
                 self.resources.enter_context(sandbox)
-                environments = EnvironmentPool(
-                    lambda name: create_environment(settings, name), settings.environments
-                )
+                environments = environment_pool(settings)
                 self.resources.push_async_callback(environments.close)
                 self.place = Workplace(
                     run_id=run_id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from environments.environment import Environment
 from environments.errors import EnvironmentFailureError
@@ -14,15 +14,28 @@ _APPLICATIONS_EACH = 2.5
 100 to 150 MB; most items need one, composed tasks up to six."""
 
 
+def _no_place(_: str) -> AbstractAsyncContextManager[None]:
+    return nullcontext()
+
+
 class EnvironmentPool:
     """Up to `size` environments per platform, created on first use.
 
     A broken environment is closed and replaced at the next lease, so a crash costs one item.
     """
 
-    def __init__(self, create: Callable[[str], Environment], size: int) -> None:
-        """Create environments with `create(platform)`, with at most `size` in use at once."""
+    def __init__(
+        self,
+        create: Callable[[str], Environment],
+        size: int,
+        shared_place: Callable[[str], AbstractAsyncContextManager[None]] = _no_place,
+    ) -> None:
+        """Create environments with `create(platform)`, with at most `size` in use at once.
+
+        A lease also takes a `shared_place(platform)`, which other processes may hold.
+        """
         self._create = create
+        self._shared_place = shared_place
         self._free = size
         self._room = max(1, round(size * _APPLICATIONS_EACH))
         self._in_use = 0
@@ -42,7 +55,8 @@ class EnvironmentPool:
             idle = self._idle.setdefault(platform, [])
             environment = idle.pop() if idle else self._new(platform)
             try:
-                yield environment
+                async with self._shared_place(platform):
+                    yield environment
             except (EnvironmentFailureError, asyncio.CancelledError):
                 await self._discard(environment)
                 raise

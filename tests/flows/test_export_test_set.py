@@ -75,6 +75,11 @@ def test_all_of_a_test_set_is_replayed_once_and_what_fails_is_left_out(
     assert not any(name in json.dumps(manifest["splits"]) for name in broken)
     again = asyncio.run(export_test_set(str(tmp_path / "again"), settings=built))
     assert (again.replayed, again.rejected) == (0, 0)
+    for _ in range(2):
+        named = asyncio.run(export_test_set(str(tmp_path / "{version}"), settings=built))
+        assert named.manifest.files == exported.manifest.files and named.replayed == 0
+    with Warehouse(built.warehouse_location, read_only=True) as store:
+        assert (tmp_path / store.versions()[-1].name / "manifest.json").is_file()
     with pytest.raises(ExportRefusedError, match="exists already"):
         asyncio.run(export_test_set(str(tmp_path / "out"), "omnibench", Selection(size=1), settings=built))
 

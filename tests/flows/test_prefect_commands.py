@@ -1,4 +1,4 @@
-"""Prefect's own server and commands work with the locked dependencies, and its schedules make runs."""
+"""Scheduled runs on a Prefect server of the user's: deployed, run by a worker, cancelled, gone on with, and exported."""
 
 from __future__ import annotations
 
@@ -12,13 +12,30 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.flows.test_interruptions import calls_in
+from warehouse.records import RunRecord
+from warehouse.store import Warehouse
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-_START_SECONDS = 180
+_START_SECONDS = 900
+ENDED = {"COMPLETED", "FAILED", "CANCELLED", "CRASHED"}
+SMALL = """
+data: {data}
+platform: simulated
+applications: [simulated_notes]
+environments: 2
+shared_limits: true
+composition: {{count: 4}}
+intents: {{wanted: 2}}
+replay_share: 0
+replay: {{components: false}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -86,23 +103,103 @@ def said(process: subprocess.Popen[str]) -> str:
     return output
 
 
-def test_a_deployment_is_made_listed_and_scheduled(environment: dict[str, str]) -> None:
-    said(started(environment, "work-pool", "create", "taskloom", "--type", "process"))
-    assert "build_dataset/nightly" in said(started(environment, "deploy", "--all"))
+@pytest.fixture(scope="module")
+def deployed(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The deployments of prefect.yaml for a small dataset, made as docs/scheduling.md says; the folder that it stands in."""
+    folder = tmp_path_factory.mktemp("deployed")
+    settings = folder / "taskloom.yaml"
+    settings.write_text(SMALL.format(data=folder / "data"))
+    command = [sys.executable, "-m", "cli.main", "setup-prefect", "--settings", str(settings), "--json"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert json.loads(done.stdout) == [{"name": "taskloom-environments-simulated", "limit": 2}], done.stderr
+    definition = folder / "prefect.yaml"
+    text = (ROOT / "prefect.yaml").read_text()
+    text = text.replace(" taskloom.yaml", f" {settings}").replace("exported/", f"{folder}/exported/")
+    definition.write_text(text)
+    said(started(environment, "deploy", "--all", "--prefect-file", str(definition)))
+    return folder
+
+
+def test_deployments_are_made_listed_and_scheduled(environment: dict[str, str], deployed: Path) -> None:
     listings = {name: started(environment, name, "ls") for name in ("deployment", "flow-run", "artifact")}
     output = {name: said(process) for name, process in listings.items()}
     assert "build_dataset/nightly" in output["deployment"]
+    assert "export_test_set/after-nightly" in output["deployment"]
     assert "Artifacts" in output["artifact"]
+    limits = asked(environment, "v2/concurrency_limits/filter", {})
+    ours = {item["name"]: item["limit"] for item in limits if item["name"].startswith("taskloom-")}
+    assert ours == {"taskloom-environments-simulated": 2}
+    form = asked(environment, "deployments/name/build_dataset/nightly")["parameter_openapi_schema"]
+    assert all(item["description"] for item in form["properties"].values())
     deadline = time.monotonic() + _START_SECONDS
-    while not (runs := scheduled(environment["PREFECT_API_URL"])) and time.monotonic() < deadline:
+    while not (runs := runs_of(environment, "SCHEDULED")) and time.monotonic() < deadline:
         time.sleep(0.5)
     assert len(runs) >= 2, "the schedule of prefect.yaml makes runs ahead of their time"
 
 
-def scheduled(address: str) -> list[object]:
-    question = {"flow_runs": {"state": {"type": {"any_": ["SCHEDULED"]}}}}
-    request = urllib.request.Request(
-        f"{address}/flow_runs/filter", json.dumps(question).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return list(json.loads(answer.read()))
+def test_a_run_is_cancelled_goes_on_in_the_next_and_is_exported(
+    environment: dict[str, str], deployed: Path
+) -> None:
+    data = deployed / "data"
+    with (deployed / "worker.log").open("wb") as log:
+        command = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "taskloom"]
+        worker = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        first = run_now(environment)
+        while calls_in(data / "ledger.sqlite") < 5:
+            assert state_of(environment, first) not in ENDED, (deployed / "worker.log").read_text()
+            time.sleep(0.1)
+        said(started(environment, "flow-run", "cancel", first))
+        assert ended(environment, first) == "CANCELLED", (deployed / "worker.log").read_text()
+        with Warehouse(data / "warehouse", read_only=True) as store:
+            (cancelled,) = store.read(RunRecord)
+        assert (cancelled.status, cancelled.message) == ("interrupted", "interrupted by the user")
+
+        second = run_now(environment)
+        assert ended(environment, second) == "COMPLETED", (deployed / "worker.log").read_text()
+        with Warehouse(data / "warehouse", read_only=True) as store:
+            version = store.versions()[-1].name
+            built = next(store.read(RunRecord, "flow = 'build_dataset'"))
+        assert (built.run_id, built.status) == (cancelled.run_id, "completed")
+        while not (exports := runs_of(environment, "COMPLETED", flow="export_test_set")):
+            assert not runs_of(environment, "FAILED"), (deployed / "worker.log").read_text()
+            time.sleep(0.5)
+        assert len(exports) == 1
+        assert (deployed / "exported" / version / "manifest.json").is_file()
+    finally:
+        worker.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            worker.wait(30)
+        worker.kill()
+        worker.wait()
+
+
+def run_now(environment: dict[str, str]) -> str:
+    """Start a run of the nightly deployment; its id."""
+    deployment = asked(environment, "deployments/name/build_dataset/nightly")["id"]
+    return str(asked(environment, f"deployments/{deployment}/create_flow_run", {})["id"])
+
+
+def ended(environment: dict[str, str], run_id: str) -> str:
+    """The state in which the run ends, once it has."""
+    while (state := state_of(environment, run_id)) not in ENDED:
+        time.sleep(0.5)
+    return state
+
+
+def state_of(environment: dict[str, str], run_id: str) -> str:
+    return str(asked(environment, f"flow_runs/{run_id}")["state"]["type"])
+
+
+def runs_of(environment: dict[str, str], state: str, flow: str = "") -> list[Any]:
+    flows = {"flows": {"name": {"any_": [flow]}}} if flow else {}
+    question = {"flow_runs": {"state": {"type": {"any_": [state]}}}, **flows}
+    return list(asked(environment, "flow_runs/filter", question))
+
+
+def asked(environment: dict[str, str], path: str, content: object = None) -> Any:
+    data = None if content is None else json.dumps(content).encode()
+    address = f"{environment['PREFECT_API_URL']}/{path}"
+    request = urllib.request.Request(address, data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.loads(answer.read())

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import pickle
 from pathlib import Path
+from threading import Lock
 from types import SimpleNamespace
 from typing import Any
 
@@ -113,7 +114,9 @@ def test_errors_of_model_calls_can_travel(kind: type[ModelClientError]) -> None:
 
 
 def test_an_error_that_cannot_be_rebuilt_keeps_its_message() -> None:
-    carried = portable(UnknownCatalogEntryError("application", "drawoi", ["drawio"]))
+    error = UnknownCatalogEntryError("application", "drawoi", ["drawio"])
+    error.known = Lock()  # type: ignore[attr-defined]
+    carried = portable(error)
     assert isinstance(carried, CarriedError) and carried.exit_code is ExitCode.BAD_INPUT
     assert "There is no application named 'drawoi'" in str(carried)
 

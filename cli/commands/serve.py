@@ -1,0 +1,116 @@
+"""`taskloom serve` and `taskloom setup-prefect`: scheduled runs on a Prefect server."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.answer_printing import print_records
+from cli.shared_options import AssignmentsOption, JsonOption, SettingsOption
+from flows.errors import CommandError
+from resources.errors import ExitCode
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("serve")(serve)
+    app.command("setup-prefect")(setup_prefect)
+
+
+def serve(
+    settings: SettingsOption = None,
+    cron: Annotated[str, typer.Option(help="When to build, as cron says it.")] = "0 2 * * *",
+    timezone: Annotated[str, typer.Option(help="Time zone of --cron.")] = "UTC",
+    export_to: Annotated[
+        str,
+        typer.Option(
+            help="Folder for the test set of each new version, such as exported/{version}; nothing is exported if empty."
+        ),
+    ] = "",
+    export_format: Annotated[str, typer.Option(help="Format of that test set.")] = "omnibench",
+) -> None:
+    """Build a dataset on a schedule from this process, without a work pool; stops with Ctrl-C.
+
+    Needs a Prefect server (`PREFECT_API_URL`), whose UI shows the runs and starts further ones. Several workers on
+    several machines: docs/scheduling.md.
+
+    Examples:
+      taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
+    """
+    _require_server()
+    from flows.running.preflight import check_settings
+    from flows.settings import DEFAULT_FILE, load_settings
+    from warehouse.lookup import export_formats
+
+    named = settings or (DEFAULT_FILE if DEFAULT_FILE.is_file() else None)
+    chosen = load_settings(named)
+    check_settings(chosen)
+    if not chosen.data.is_absolute():
+        raise CommandError(
+            f"`data` is {chosen.data} in the settings; scheduled runs need an absolute path, because each starts in a folder of"
+            " its own."
+        )
+    if export_format not in export_formats():
+        raise CommandError(
+            f"--export-format is {export_format!r}; choose from {', '.join(export_formats())}."
+        )
+    if export_to and not Path(export_to).is_absolute():
+        export_to = str(Path(export_to).absolute())
+    _prepare(chosen.data)
+    from flows.deploying.serving import Schedule, serve_schedule
+
+    typer.echo(
+        f"build_dataset/nightly runs at {cron} ({timezone}); Ctrl-C stops serving, runs in progress end with it."
+    )
+    serve_schedule(Schedule(cron, timezone, str(named.absolute()) if named else "", export_to, export_format))
+
+
+def setup_prefect(
+    settings: SettingsOption = None, assignments: AssignmentsOption = None, as_json: JsonOption = False
+) -> None:
+    """Create what deployments need on the Prefect server of `PREFECT_API_URL`: a work pool, and limits that runs share.
+
+    Can be called again: limits are then set to what the settings say now. Runs observe them if `shared_limits` is true.
+
+    Examples:
+      taskloom setup-prefect --settings taskloom.yaml
+    """
+    _require_server()
+    import asyncio
+
+    from flows.settings import load_settings
+
+    chosen = load_settings(settings, assignments=assignments or ())
+    _prepare(chosen.data)
+    from flows.deploying.prefect_setup import WORK_POOL, set_up
+
+    limits = asyncio.run(set_up(chosen))
+    if not as_json:
+        typer.echo(
+            f"work pool {WORK_POOL}; next: prefect --no-prompt deploy --all, prefect worker start --pool {WORK_POOL}"
+        )
+    print_records([item.model_dump() for item in limits], as_json=as_json)
+
+
+def _require_server() -> None:
+    """Check that a server of the user's is named, which outlives this command.
+
+    Raises:
+        CommandError: none is.
+    """
+    if not os.environ.get("PREFECT_API_URL"):
+        raise CommandError(
+            "schedules and shared limits live on a Prefect server; start one (`prefect server start`) and name it:"
+            " export PREFECT_API_URL=http://127.0.0.1:4200/api",
+            ExitCode.MISSING_REQUIREMENT,
+        )
+
+
+def _prepare(data: Path) -> None:
+    from flows.running.log_setup import prepare_prefect, quiet_libraries
+
+    prepare_prefect(data)
+    quiet_libraries()
