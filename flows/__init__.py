@@ -9,6 +9,7 @@ stages/                       what the steps do: growing the pool, making tasks,
 running/                      what hosts a run: contexts of steps, Prefect's server, environments to lease, recording, progress, signals
 nights/                       what nights decide: what to explore, what still replays, what may be published
 summaries/                    the end of a run: funnel, cost, what became of mistakes
+watching/                     what a run tells others: log lines, traces and metrics, alerts
 planning/                     what a run, or a request for tasks, would take
 deploying/                    scheduled runs: deployments, and what a Prefect server needs for them
 fan_out/                      items done in other processes, here or on other machines

@@ -24,6 +24,7 @@ from flows.fan_out.fan_out_settings import FanOutSettings
 from flows.nights.gate_settings import GateSettings
 from flows.nights.night_settings import NightSettings
 from flows.settings_file import SettingsFileSource, parse_yaml
+from flows.watching.watching_settings import WatchingSettings
 from model_clients.lookup import provider_names
 from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from offline.models import MODEL, PROVIDER
@@ -106,6 +107,8 @@ class Settings(BaseSettings):
     shared_limits: bool = False
     """Whether environments and model calls also take places in the global limits of Prefect's server, which several runs share
     and `taskloom setup-prefect` creates."""
+    watching: WatchingSettings = WatchingSettings()
+    """What a run tells others: log lines, traces and metrics, alerts."""
     seed: int = 0
     """Seed of every random choice."""
     offline_mistakes: float = Field(default=0.0, ge=0, le=1)

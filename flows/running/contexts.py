@@ -19,6 +19,7 @@ from flows.running.cancellation import cancellable
 from flows.settings import Settings
 from flows.stages.growing import PoolGrowth
 from flows.stages.making import TaskMaking
+from flows.watching.watched import watched
 from flows.wiring import Run, join_run, open_run
 from resources.record import Record
 
@@ -76,7 +77,7 @@ async def begin(settings: Settings, flow: str, *, quiet: bool = False) -> AsyncI
         key = run.run_id, id(asyncio.get_running_loop())
         _open[key] = _Shared(work, users=1)
         try:
-            async with fanned_out(run, lambda names: work.making.subtasks(names)):
+            async with watched(run), fanned_out(run, lambda names: work.making.subtasks(names)):
                 yield work
         finally:
             del _open[key]

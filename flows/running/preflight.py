@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from flows.errors import CommandError
 from flows.fan_out.fanning import check_runner
 from flows.settings import Settings
+from flows.watching.watched import check_watching
 from flows.wiring import choose_applications, prepare_data_folder
 from model_clients.batches.request_files import ReplyFile
 from model_clients.errors import KeyMissingError
@@ -30,6 +31,7 @@ def check_settings(settings: Settings) -> None:
         RequestRejectedError: the file of replies cannot be read.
     """
     check_runner(settings.fan_out)
+    check_watching(settings.watching)
     choose_applications(settings)
     check_files(settings)
     if settings.verification.writer_sees == "shape" and settings.is_offline(ModelRole.EVALUATION_WRITER):

@@ -15,6 +15,7 @@ from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from flows.running.together import together
 from flows.stages.agents import AgentMaker, agent_maker
 from flows.stages.subtask_starts import possible_starts
+from flows.watching.telemetry import stage_span
 from flows.wiring import KnownSubtasks, Run, Workplace
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report
@@ -75,9 +76,10 @@ async def evaluate_tasks(
     here = _AgentEvaluation(run, agent, make, verified, order, SideEffectAccount(verified))
 
     async def attempted(task: Task) -> tuple[Task, AgentAttempt]:
-        done = await (
-            run.elsewhere.do(AttemptErrand(agent, order, task)) if run.elsewhere else here.attempt(task)
-        )
+        with stage_span(EVALUATION, task.task_id, agent=agent):
+            done = await (
+                run.elsewhere.do(AttemptErrand(agent, order, task)) if run.elsewhere else here.attempt(task)
+            )
         await run.recorder.record(done.trajectory, done.record, replace=True)
         run.progress.done(EVALUATION)
         return task, done

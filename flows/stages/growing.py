@@ -12,6 +12,7 @@ from flows.stages.known_pool import load_set_aside, load_verified
 from flows.stages.pool_memory import remembered, version_of
 from flows.stages.rejections import told_apart
 from flows.stages.results import Explored, Verified
+from flows.watching.telemetry import stage_span
 from flows.wiring import KnownSubtasks, Run, Workplace
 from model_clients.errors import BatchPendingError
 from resources.applications import Application
@@ -119,15 +120,16 @@ class PoolGrowth:
             return await self._keep(application)
         memory = remembered(run.warehouse, application, self.known.values(), run.run_id)
         try:
-            exploration = await explore_application(
-                application,
-                models=run.models,
-                environments=run.environments,
-                categories=run.categories,
-                settings=_exploration_settings(run),
-                memory=memory,
-                provenance=run.provenance(EXPLORATION),
-            )
+            with stage_span(EXPLORATION, application.name):
+                exploration = await explore_application(
+                    application,
+                    models=run.models,
+                    environments=run.environments,
+                    categories=run.categories,
+                    settings=_exploration_settings(run),
+                    memory=memory,
+                    provenance=run.provenance(EXPLORATION),
+                )
         except BatchPendingError:
             await self.pool.postpone(application.name)
             return Explored(application=application.name, waiting=1)
@@ -241,7 +243,8 @@ class PoolGrowth:
     async def _verify(self, subtask: Subtask) -> int:
         """Verify and record one subtask; returns 1 if its calls wait for external replies."""
         try:
-            verification = await self.verifier.verify(subtask)
+            with stage_span(VERIFICATION, subtask.subtask_id):
+                verification = await self.verifier.verify(subtask)
             self.run.examination_seconds = self.verifier.examination_seconds
         except BatchPendingError:
             return 1

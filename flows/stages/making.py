@@ -20,6 +20,7 @@ from flows.stages.rejections import told_apart
 from flows.stages.replaying import COMPOSITION, TaskReplays
 from flows.stages.results import Goals, Validated
 from flows.summaries.model_call_rows import model_call_rows
+from flows.watching.telemetry import stage_span
 from flows.wiring import KnownSubtasks, Run, Workplace
 from model_clients.errors import BatchPendingError
 from resources.errors import ExitCode
@@ -295,7 +296,8 @@ class TaskMaking:
         run = self.run
         errand = ValidationErrand(task)
         try:
-            outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand.do(run, self.subtasks))
+            with stage_span(VALIDATION, task.task_id):
+                outcome = await (run.elsewhere.do(errand) if run.elsewhere else errand.do(run, self.subtasks))
         except BatchPendingError:
             return "waiting"
         await run.recorder.record(*outcome.rounds)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from flows.running.together import together
 from flows.stages.covering import Covering
 from flows.stages.results import Replayed
+from flows.watching.telemetry import stage_span
 from flows.wiring import KnownSubtasks, Run, Workplace
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.replay.components import repeats_application, tasks_to_replay
@@ -144,7 +145,8 @@ class TaskReplays:
         return await elsewhere.do(ReplayErrand(task, orders))
 
     async def _performed(self, replayer: Replayer, task: Task, orders: int) -> ReplayedTask:
-        replayed = await self._replayed(replayer, task, orders)
+        with stage_span(REPLAY, task.task_id):
+            replayed = await self._replayed(replayer, task, orders)
         facts = [fact for item in replayed.replays for fact in facts_of(task, item)]
         await self.run.recorder.record(*replayed.trajectories, *replayed.replays, *facts, replace=True)
         if replayed.rejection is None:
