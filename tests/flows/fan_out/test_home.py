@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 import hmac
 import pickle
+import threading
 from pathlib import Path
-from threading import Lock
 from types import SimpleNamespace
 from typing import Any
 
@@ -115,7 +115,7 @@ def test_errors_of_model_calls_can_travel(kind: type[ModelClientError]) -> None:
 
 def test_an_error_that_cannot_be_rebuilt_keeps_its_message() -> None:
     error = UnknownCatalogEntryError("application", "drawoi", ["drawio"])
-    error.known = Lock()  # type: ignore[attr-defined]
+    error.lock = threading.Lock()  # type: ignore[attr-defined]  # what no library can pickle
     carried = portable(error)
     assert isinstance(carried, CarriedError) and carried.exit_code is ExitCode.BAD_INPUT
     assert "There is no application named 'drawoi'" in str(carried)
