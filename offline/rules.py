@@ -29,7 +29,7 @@ from prompts.prompt_input import PromptInput, Reply
 from resources.applications import Application
 from resources.categories import ResourceCategory
 
-RULES_VERSION = 8
+RULES_VERSION = 9
 """Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the new."""
 
 _Answer = tuple[BaseModel, tuple[InjectedMistake, ...]]

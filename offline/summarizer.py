@@ -10,12 +10,15 @@ from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook
 from offline.telling.plans import goal_of, tell, tell_in_order
+from offline.telling.purposes import purpose_of
 from offline.telling.sentences import Voice
 from prompts.inputs import ResourceLink, SummarizerInput
 from prompts.replies import SummarizerReply
 
 _VOICES: tuple[Voice, ...] = ("terse", "polite", "context", "context")
-_TRIES = 6
+_TRIES = 8
+_FEW = 3
+"""Most things of which it is said what people call them."""
 
 
 def summarize(
@@ -35,7 +38,7 @@ def summarize(
             text = tell_in_order(Graph(graph.tellers, links), book, spoiled_order, afterwards=afterwards)
             return SummarizerReply(goal=goal, instruction=text), (InjectedMistake(drawn[0]),)
     return SummarizerReply(
-        goal=goal, instruction=_told(graph, book, order, told.splitlines(), view.called, f"{told}\0{attempt}")
+        goal=goal, instruction=_told(graph, book, order, told.splitlines(), view, f"{told}\0{attempt}")
     ), ()
 
 
@@ -44,23 +47,56 @@ def _told(
     book: Phrasebook,
     order: Sequence[int],
     instructions: Sequence[str],
-    called: Mapping[str, str],
+    view: SummarizerInput,
     seed: str,
 ) -> str:
     """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up.
 
-    Half of the tries say what people call the things, and the first half what it is all for.
+    Half of the tries say what people call the things. All say what it is for where that is known.
     """
     listed = sum(len(words.split()) for words in instructions)
+    purpose = purpose_of(graph, book, view.uses, view.called)
+    introduced = _introduced(graph, book, view.called)
+    way = Random(hashlib.sha256(seed.encode()).digest()).random()
     texts = []
     for number in range(_TRIES):
         random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())
         voice = random.choice(_VOICES)
-        names = called if random.random() < 0.5 else {}
-        texts.append(tell(graph, book, order, voice, random, names, says_why=number < _TRIES // 2))
+        names = introduced if random.random() < 0.5 else {}
+        early = number < _TRIES // 2
+        texts.append(
+            tell(
+                graph,
+                book,
+                order,
+                voice,
+                random,
+                names,
+                purpose=purpose,
+                way=way,
+                short=not early,
+                says_why=early,
+            )
+        )
         if len(texts[-1].split()) < listed:
             break
     return min(texts, key=lambda text: len(text.split()))
+
+
+def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Mapping[str, str]:
+    """What people call the things that are there from the start, if all of them have such a name and they are few.
+
+    Of like things in one text all are introduced, or none is.
+    """
+    there = {
+        item.value
+        for teller in graph.tellers.values()
+        for item in teller.inputs
+        if item.value
+        and not book.is_slot(item.category)
+        and graph.producer(teller.number, item.category, item.value) is None
+    }
+    return {value: called[value] for value in there} if there <= called.keys() and len(there) <= _FEW else {}
 
 
 def _spoil(

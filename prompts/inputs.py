@@ -360,6 +360,8 @@ class SummarizerInput(PromptInput[SummarizerReply]):
     """Dependencies."""
     called: dict[str, str] = Field(default_factory=dict)
     """What people call the things that are named here, by their values: "the March sales"."""
+    uses: dict[str, str] = Field(default_factory=dict)
+    """What they are wanted for, by their values: "the tax return"."""
     previous_instruction: str = ""
     """The instruction of the last round."""
     feedback: tuple[str, ...] = ()

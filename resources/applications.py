@@ -219,6 +219,8 @@ class ExampleSubtask(SubtaskTemplate):
     """Applications and curated subtasks (`drawio.open_diagram`) that nobody wants to take what it makes, although they could."""
     means: bool = False
     """Whether nobody wants what it makes for itself, so that something else of a task must read it."""
+    gathers: bool = False
+    """Whether it makes a place for several things, such as a folder, so that at least two others of a task must use it."""
     not_with: tuple[str, ...] = ()
     """Curated subtasks that nobody asks for beside it in one task, because either is enough."""
     subjects: tuple[str, ...] = ()
@@ -238,6 +240,7 @@ class ExampleSubtask(SubtaskTemplate):
                     "phrases",
                     "useless_for",
                     "means",
+                    "gathers",
                     "not_with",
                     "subjects",
                     "core",

@@ -14,6 +14,17 @@ FIRST_WORLD = ""
 """Name of the world that the catalogue is written in."""
 
 
+def stem_of(value: str) -> str:
+    """A value as what it is wanted for is looked up: without folder, ending, and the mark of an export.
+
+    >>> stem_of("Downloads/members-export.csv"), stem_of("Packing list")
+    ('members', 'Packing list')
+    """
+    name = value.rpartition("/")[2]
+    stem, dot, ending = name.rpartition(".")
+    return (stem if dot and ending.isalnum() and " " not in ending else name).removesuffix("-export")
+
+
 class World(Record):
     """One world, drawn from the rules of its kind with a seed, or written out by hand or by a model."""
 
@@ -35,6 +46,8 @@ class World(Record):
     """Values of the first world that stay as they are although they hold a term."""
     phrases: dict[str, str]
     """How a sentence names a value: `Documents/march_sales.csv` by its file name, to `the March sales`."""
+    uses: dict[str, str] = Field(default_factory=dict)
+    """What a thing is wanted for, by its title or by its file's name without the ending: `march_sales` to `the tax return`."""
 
     def phrase(self, value: str) -> str:
         """How a sentence names a note, file or record of this world; empty where it has no name of its own.
@@ -42,3 +55,10 @@ class World(Record):
         A path is looked up by its last part.
         """
         return self.phrases.get(value, "") or self.phrases.get(value.rpartition("/")[2], "")
+
+    def use(self, value: str) -> str:
+        """What a note, file or record of this world is wanted for; empty where nothing is said.
+
+        A file is looked up by its name without its ending; an export is wanted for what its table is wanted for.
+        """
+        return self.uses.get(value, "") or self.uses.get(stem_of(value), "")

@@ -14,7 +14,7 @@ _HIDDEN = str.maketrans(
     {".": "\x01", ",": "\x02", ";": "\x03", " ": "\x04", "!": "\x05", "?": "\x06", ":": "\x07"}
 )
 _SHOWN = str.maketrans({code: chr(letter) for letter, code in _HIDDEN.items()})
-_ENDS = r"$|[.;!?](?:\s|$)|,|\band\b|\bthen\b"
+_ENDS = r"$|[.;!?](?:\s|$)|,|\band\b|\bthen\b|\bfor the\b"
 
 
 _ONE = r"\S(?:(?!\b(?:then|and)\b).)*?"

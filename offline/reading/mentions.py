@@ -11,7 +11,13 @@ from offline.telling.phrasebook import Phrasebook, Teller
 
 _SENTENCE_END = re.compile("[.?!](?=\\s|$)|[\x01\x05\x06]”(?=\\s+[A-Z]|$)")
 _PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
-_ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
+_ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+|along with\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
+_NOUN = r"the(?: (?!(?:and|then)\b)[\w'’-]+){1,8}?"
+_PURPOSE = re.compile(
+    rf"(?:\b(?:for|with|to prepare) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} needs {_NOUN})"
+    r"(?=[,.:;?!]|$)",
+    re.IGNORECASE,
+)
 _PRONOUNS = ("it", "this", "that", "them")
 
 
@@ -193,7 +199,9 @@ def names(words: str, value: str) -> bool:
 
 
 def _purposes(text: str, tellers: Sequence[Teller]) -> Iterator[tuple[int, int]]:
-    """The places that say what a subtask is wanted for."""
+    """The places that say what it is for: in words of the catalogue, or as a statement that asks for nothing."""
+    for match in _PURPOSE.finditer(text):
+        yield match.span()
     for teller in tellers:
         for purpose in teller.phrases.purposes:
             for match in re.finditer(re.escape(purpose), text, re.IGNORECASE):

@@ -7,6 +7,7 @@ from random import Random
 
 from offline.telling.clauses import Clauses, Graph, Mood
 from offline.telling.phrasebook import Phrasebook, Teller
+from offline.telling.purposes import Purpose, said_for
 from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
 
 _MOST_WISHES = 2
@@ -29,11 +30,15 @@ def tell(
     random: Random,
     called: Mapping[str, str] | None = None,
     *,
+    purpose: Purpose | None = None,
+    way: float = 0.0,
+    short: bool = False,
     says_why: bool = True,
 ) -> str:
     """The instruction, told in `order`; a wish only where it says all there is to do.
 
-    With `says_why` it ends with what the last subtask told is wanted for, where the catalogue knows that. A wish with the means told afterwards is back to front: it speaks of what is not there yet.
+    It says what it is for: its `purpose`, in the `way` that stands at this share of all ways, or else, with `says_why`, what the last subtask told is wanted for as far as the catalogue
+    knows. A wish with the means told afterwards is back to front: it speaks of what is not there yet.
     """
     clauses = Clauses(graph, book, embeds=True, called=called)
     sentences: list[Sentence] = []
@@ -54,6 +59,8 @@ def tell(
         clauses,
         _threaded(graph, order, {number: clauses.frame(number) for number in order}),
     )
+    if purpose is not None:
+        return said_for(purpose, sentences, voice, random, way, short=short)
     if says_why:
         _add_purpose(sentences, [graph.tellers[number] for number in clauses.order_told], random)
     return instruction_of(sentences, voice, random)

@@ -10,7 +10,7 @@ from offline.telling.phrasebook import Phrasebook, name
 
 _RECENT = 3
 """How many things, files or others, may have been mentioned since for one to be called by the words for its kind."""
-_MOST_INTRODUCED = 2
+_MOST_INTRODUCED = 3
 """Most things of which it is said what they are called: more would be a glossary."""
 
 Entity = tuple[str, str, str]
@@ -59,7 +59,7 @@ class Discourse:
             return self.named(entity)
         if not self.is_ambiguous(entity):
             return again
-        if since or not again.startswith("the "):
+        if since or not pronoun or not again.startswith("the "):
             return self.named(entity)
         return "that file" if self.book.is_file(entity[0]) else f"that {again.removeprefix('the ')}"
 

@@ -103,7 +103,9 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             texts.append(_ended(f"After that, {words}", "."))
         else:
             if sentence.joins and not sentence.follows:
-                texts.append(_ended(f"Also {words}", "."))
+                chosen = next((item for item in _APART if item in apart), "")
+                apart = [item for item in apart if item != chosen]
+                texts.append(_ended(chosen + words, "."))
                 continue
             opening = following if sentence.follows and not sentence.beside else apart
             again = texts and ", then " in texts[-1]

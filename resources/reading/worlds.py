@@ -1,6 +1,6 @@
 """Reading the rules of worlds, and drawing worlds from them.
 
-Names of people and places come from Faker, everything else from the rules. The same kind and seed give the same world.
+Names of people come from Faker, everything else from the rules. The same kind and seed give the same world.
 """
 
 from __future__ import annotations
@@ -19,14 +19,20 @@ from ruamel.yaml import YAML
 
 from resources.assets import catalog_folder
 from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
+from resources.reading.towns import TOWNS
 from resources.reading.yaml_reading import Problem, YamlFile, parse_entry, read_yaml
 from resources.record import Record
-from resources.worlds import FIRST_WORLD, World
+from resources.worlds import FIRST_WORLD, World, stem_of
 
 FIRST_KIND = "office"
 """Kind of the first world, whose places every other kind must have."""
 PHRASE = "phrase"
 """Attribute that says how a sentence names a thing; the only one that may be missing."""
+USE = "use"
+"""Attribute that says what a thing is wanted for."""
+_NAMES = ("title", "file", "name", "path")
+_OTHER_NAMES = ("longer", "renamed", "newer", "count_job", "export_job")
+"""Attributes whose values are names of the thing, or of others made from it."""
 _HEAD = ("kind", "owner", "title", "description", "draws", "labels", "unchanged")
 _PLACEHOLDER = re.compile(r"\{([A-Za-z][A-Za-z0-9]*)\}")
 _NAMED = re.compile(r"([a-z][a-z0-9_]*)-([0-9]+)")
@@ -44,6 +50,11 @@ _FORMS = {
     "pages.title": (r"([A-Z][a-z]+){2,}", "two or more capitalised words written as one"),
     "accounts.name": (r"Expenses:[A-Z][A-Za-z]+", "an account of Expenses"),
     "header": (r"[a-z]+,amount", "a column and `amount`"),
+    USE: (
+        r"the (?!.*\b(?:and|then)\b)[A-Za-z0-9](?:[A-Za-z0-9 '-]{0,48}[A-Za-z0-9])?",
+        "`the` and an occasion or a piece of work in the singular that goes on after `for`, such as `the tax return`;"
+        " neither `and` nor a comma in it",
+    ),
 }
 FORM_OF_ALL = "letters, digits, blanks and , . : _ / - only"
 """What every term must look like, unless its place asks for more."""
@@ -114,14 +125,17 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
         return _PLACEHOLDER.sub(lambda match: drawn[match.group(1)], text)
 
     terms, phrases = {}, {}
+    uses: dict[str, str] = {}
     for group, things in rules.groups.items():
         for thing, attributes in things.items():
             values = {name: filled(text) for name, text in attributes.items()}
-            phrase = values.pop(PHRASE, "")
+            phrase, use = values.pop(PHRASE, ""), values.pop(USE, "")
             for name, value in values.items():
                 terms[f"{group}.{thing}.{name}"] = value
-                if phrase and name in ("title", "file", "name", "path"):
+                if phrase and name in _NAMES:
                     phrases[value] = phrase
+                if use and name in (*_NAMES, *_OTHER_NAMES):
+                    uses.setdefault(stem_of(value), use)
     return World(
         name=FIRST_WORLD if rules.kind == FIRST_KIND else f"{rules.kind}-{seed}",
         kind=rules.kind,
@@ -136,6 +150,7 @@ def draw_world(rules: WorldRules, seed: int, word: int | None = None) -> World:
         },
         unchanged=rules.unchanged,
         phrases=phrases,
+        uses=uses,
     )
 
 
@@ -188,7 +203,11 @@ def rule_problems(rules: WorldRules, first: WorldRules) -> Iterator[Problem]:
 
 
 def drawn_problems(world: World) -> Iterator[Problem]:
-    """What is wrong with the terms of one world: forms that their places do not allow, and names that occur twice."""
+    """What is wrong with one world: forms that the places of terms do not allow, names that occur twice, and uses of no form."""
+    form, words = _FORMS[USE]
+    for name, use in world.uses.items():
+        if not re.fullmatch(form, use):
+            yield Problem(("uses", name), f"{use!r} must be {words}")
     seen: dict[str, str] = {}
     for key, value in world.terms.items():
         group, thing, attribute = key.split(".")
@@ -291,7 +310,7 @@ def _draw_common(seed: int) -> dict[str, str]:
     random = Random(seed)
     first = _distinct(faker.first_name, _PEOPLE)
     last = _distinct(faker.last_name, _PEOPLE, taken=first)
-    cities = _distinct(faker.city, _PEOPLE, taken=[*first, *last])
+    cities = random.sample([town for town in TOWNS if town not in (*first, *last)], _PEOPLE)
     months, days = random.sample(_MONTHS, 2), random.sample(_DAYS, 2)
     seasons = random.sample(_SEASONS, 2)
     drawn = {

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell, by_measure
-from synthesis.composition.pool.compiled_pool import CompiledPool
+from synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.width_matching import enlarged
 from taskgraph.measures.bitmasks import bits
@@ -118,6 +118,7 @@ class Enumeration:
         self._readers = [tuple(map(localised, pool.readers[number])) for number in order]
         self._means = sum(1 << position for position, masks in enumerate(self._readers) if masks)
         self._viewers = localised(pool.viewers)
+        self._gatherers = localised(pool.gatherers)
         self._most_readers = [
             min(limits.maximum_readers, limits.maximum_pastes if masks else MAXIMUM_SUBTASKS)
             for masks in self._readers
@@ -171,6 +172,7 @@ class Enumeration:
         )
         viewers, shows_what_goes_on = self._viewers, self._shows_what_goes_on
         means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
+        gatherers, gathers_little = self._gatherers, self._gathers_little
         bounded = min(most_readers, default=largest) < largest
         depths, above = [0] * size_of_group, [0] * size_of_group
         visited: set[int] = set()
@@ -257,6 +259,7 @@ class Enumeration:
                         and new_depth >= least_depth
                         and new_width >= least_width
                         and not (grown & means and wasteful(grown))
+                        and not (grown & gatherers and gathers_little(grown))
                         and (size <= fewest_ends or ends_fit(grown))
                         and not (grown & viewers and shows_what_goes_on(grown))
                     ):
@@ -299,6 +302,13 @@ class Enumeration:
                 if not readers & members:
                     return True
         return False
+
+    def _gathers_little(self, members: int) -> bool:
+        """Whether a place for several things is made for fewer than two."""
+        return any(
+            (self._feeds[position] & members).bit_count() < FEWEST_GATHERED
+            for position in bits(members & self._gatherers)
+        )
 
     def _shows_what_goes_on(self, members: int) -> bool:
         """Whether something is opened or shown in the end that another member reads too, so that it is not the end."""

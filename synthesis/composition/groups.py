@@ -201,12 +201,14 @@ def _widened(
     repeats: bool,
     size: int,
 ) -> list[int]:
+    broad = level_in(cell, "application_categories") == "hard"
+    if broad and _mask(chosen) & pool.gatherers:
+        chosen = _with_contributions(pool, chosen, allowed, generator, (len(chosen) + size) // 2)
     taken = _mask(chosen)
     most_used = 1 + max(used.values(), default=0)
     templates = {pool.instances[number].template for number in chosen}
     categories = {pool.instances[number].application_category for number in chosen}
     wide = level_in(cell, "width") != "easy"
-    broad = level_in(cell, "application_categories") == "hard"
     near = 0
     for number in chosen:
         near |= pool.feeds[number] | (pool.instances[number].sources if wide else 0)
@@ -232,11 +234,42 @@ def _widened(
         if len(chosen) >= size:
             break
         instance = pool.instances[number]
-        if not instance.clashes & taken and (repeats or instance.template not in templates):
+        gathered = instance.sources & taken & pool.gatherers
+        if not instance.clashes & taken and (repeats or gathered or instance.template not in templates):
             chosen.append(number)
             taken |= 1 << number
             templates.add(instance.template)
     return chosen
+
+
+def _with_contributions(
+    pool: CompiledPool, chosen: list[int], allowed: int, generator: random.Random, size: int
+) -> list[int]:
+    """The members with what goes into the place that one of them makes: what is made elsewhere, and how it gets there.
+
+    What comes from applications of further categories comes first.
+    """
+    found, taken = list(chosen), _mask(chosen)
+    categories = {pool.instances[number].application_category for number in chosen}
+    fed = 0
+    for number in bits(taken & pool.gatherers):
+        fed |= pool.feeds[number]
+    pairs = [
+        (contribution, maker)
+        for contribution in bits(fed & allowed & ~taken)
+        for maker in bits(pool.instances[contribution].sources & allowed & ~pool.gatherers)
+    ]
+    generator.shuffle(pairs)
+    pairs.sort(key=lambda pair: pool.instances[pair[1]].application_category in categories)
+    for pair in pairs:
+        fits = not any((pool.instances[number].clashes | 1 << number) & taken for number in pair)
+        category = pool.instances[pair[1]].application_category
+        if len(found) + len(pair) > size or not fits or category in categories:
+            continue
+        found += pair
+        taken |= _mask(pair)
+        categories.add(category)
+    return found
 
 
 def _allowed_instances(pool: CompiledPool, categories: int, generator: random.Random) -> int:

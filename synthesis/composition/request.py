@@ -51,11 +51,11 @@ class CompositionRequest(Record):
     """Most subtasks of a task; depth and width are both hard from nine subtasks."""
     maximum_components: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most weakly connected components; with one, everything in a task serves one end."""
-    maximum_readers: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_readers: int = Field(default=5, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task that read what one of them makes."""
     maximum_pastes: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks that read what one of them copies or selects."""
-    maximum_ends: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_ends: int = Field(default=5, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task whose results no other one reads: what its goal must name."""
     maximum_end_applications: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """In most how many applications these are: a goal that ends in many places is several errands."""
@@ -67,7 +67,7 @@ class CompositionRequest(Record):
     three times what each would have if all were in equally many."""
     pattern_share: float = Field(default=0.02, gt=0, le=1)
     """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always allowed."""
-    template_share: float = Field(default=0.2, gt=0, le=1)
+    template_share: float = Field(default=0.3, gt=0, le=1)
     """Largest share of the tasks that one subtask may be in, whatever its values; twenty tasks are always allowed."""
     minimum_intents: int = Field(default=1, ge=0)
     """Fewest different intents that the tasks are to serve."""

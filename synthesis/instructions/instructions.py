@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -65,6 +65,7 @@ async def write_instruction(
         subtasks=numbered(nodes, titles),
         links=resource_links(task, nodes),
         called=called_in(task),
+        uses=uses_in(task),
         previous_instruction=previous,
         feedback=tuple(feedback),
     )
@@ -80,10 +81,19 @@ async def write_instruction(
 def called_in(task: Task) -> dict[str, str]:
     """What people in the task's world call the things that its subtasks read and write, by their values."""
     world = _world(task.world)
-    if world is None:
-        return {}
+    return {} if world is None else _said(task, world.phrase)
+
+
+def uses_in(task: Task) -> dict[str, str]:
+    """What the things that its subtasks read and write are wanted for in the task's world, by their values."""
+    world = _world(task.world)
+    return {} if world is None else _said(task, world.use)
+
+
+def _said(task: Task, words_for: Callable[[str], str]) -> dict[str, str]:
+    """The words for what the subtasks read and write, by value, as far as there are any."""
     values = (item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs))
-    found = {value: world.phrase(value) for value in dict.fromkeys(values) if value}
+    found = {value: words_for(value) for value in dict.fromkeys(values) if value}
     return {value: words for value, words in found.items() if words}
 
 

@@ -168,6 +168,28 @@ def test_a_file_called_like_a_folder_is_no_folder(kind: str) -> None:
     assert found["directory_path"] == world.terms["folders.projects.path"]
 
 
+def test_what_a_thing_is_wanted_for_is_found_by_its_name_and_by_that_of_its_export() -> None:
+    world = load_world("")
+    assert world.use("Documents/sales.csv") == world.use("Downloads/sales-export.csv") == "the tax return"
+    assert world.use("Groceries") == "the weekend shopping"
+    assert world.use("Documents/unknown.csv") == ""
+
+
+def test_a_use_has_a_form_that_every_opening_can_take() -> None:
+    rules = load_rules("bakery")
+    notes = rules.groups["notes"]
+    for use in ("tax return", "the tax return, soon", "the flour and the gas", "The tax return"):
+        spoilt = {**notes, "packing": {**notes["packing"], "use": use}}
+        changed = rules.model_copy(update={"groups": {**rules.groups, "notes": spoilt}})
+        problems = world_problems(changed, load_rules(), APPLICATIONS, CATEGORIES)
+        assert any("an occasion or a piece of work" in text for text in problems), use
+    lacking = {**notes, "packing": {key: text for key, text in notes["packing"].items() if key != "use"}}
+    changed = rules.model_copy(update={"groups": {**rules.groups, "notes": lacking}})
+    assert any(
+        "lacks 'use'" in text for text in world_problems(changed, load_rules(), APPLICATIONS, CATEGORIES)
+    )
+
+
 def test_phrases_name_files_by_their_last_part() -> None:
     world = load_world("bakery-1")
     path = f"Documents/{world.terms['tables.sales.name']}"

@@ -55,8 +55,24 @@ def test_one_product_has_a_bounded_number_of_readers_and_a_task_of_ends() -> Non
         node(f"read{number}", inputs=(file("a.txt"),), outputs=(file(f"{number}", "csv_path"),))
         for number in range(5)
     ]
-    assert max(map(len, sets([written(), *readers], maximum_ends=5))) == 4
+    assert max(map(len, sets([written(), *readers], maximum_ends=5, maximum_readers=3))) == 4
     assert max(map(len, sets([written(), *readers], maximum_ends=2, maximum_readers=5))) == 3
+
+
+def test_a_place_for_several_things_is_not_made_for_one() -> None:
+    folder = node("folder", outputs=(file("lists", "directory_path"),))
+    moves = [
+        node(f"move{number}", inputs=(file(f"{number}.txt"), file("lists", "directory_path")))
+        for number in range(2)
+    ]
+    there = {"": frozenset({file("0.txt"), file("1.txt")})}
+    nodes = [folder, *moves]
+    for sense, fewest in ((Sense(), 2), (Sense(gatherers=frozenset({"folder"})), 3)):
+        request = CompositionRequest(
+            count=20, near_duplicate_share=1, pattern_share=1, template_share=1, subtask_share=1
+        )
+        found = list(compose(nodes, [], request, fixtures=there, sense=sense))
+        assert min(len(task.graph.nodes) for task in found) == fewest
 
 
 def test_tasks_of_the_same_subtasks_are_bounded() -> None:

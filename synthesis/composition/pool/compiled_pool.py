@@ -28,6 +28,8 @@ def fixture_key(application: str, world: str = "") -> str:
     return f"{world}/{application}" if world else application
 
 
+FEWEST_GATHERED = 2
+"""Fewest things for which somebody makes a place, such as a folder."""
 _ROUNDS_OF_INHERITANCE = 4
 _MAXIMUM_VARIANTS = 12
 
@@ -52,6 +54,8 @@ class CompiledPool:
     """For every instance, the bit of the first instance of the same bound subtask: others carry other documents."""
     viewers: int = 0
     """Instances that only open or show what they read."""
+    gatherers: int = 0
+    """Instances that make a place for several things, so that at least two must use it."""
     rivals: list[tuple[int, int, int]] = field(default_factory=list)
     """Who can spoil a resource, all who change or consume it, and all who read it."""
 
@@ -72,8 +76,11 @@ class CompiledPool:
         return tuple(sorted(self.instances[number].template for number in bits(members)))
 
     def has_waste(self, members: int) -> bool:
-        """Whether a member copies or selects something that no member reads."""
-        return any(not mask & members for number in bits(members) for mask in self.readers[number])
+        """Whether a member copies or selects something that no member reads, or makes a place for one thing."""
+        return any(not mask & members for number in bits(members) for mask in self.readers[number]) or any(
+            (self.feeds[number] & members).bit_count() < FEWEST_GATHERED
+            for number in bits(members & self.gatherers)
+        )
 
     def may_interfere(self, members: int) -> bool:
         """Whether a slot has two writers and a reader, or a consumer stands beside another reader, among the members."""
@@ -178,6 +185,9 @@ def compile_pool(
         compiled.siblings[instance.template] |= 1 << instance.number
     compiled.rivals = _rivals(nodes)
     if sense is not None:
+        compiled.gatherers = sum(
+            1 << number for number, node in enumerate(nodes) if node.subtask_id in sense.gatherers
+        )
         compiled.viewers = sum(
             1 << number
             for number, node in enumerate(nodes)

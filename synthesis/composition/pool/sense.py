@@ -21,6 +21,8 @@ class Sense:
     """By subtask: applications and subtasks that nobody wants to take what it makes."""
     means: frozenset[str] = frozenset()
     """Subtasks whose files and records nobody wants for themselves."""
+    gatherers: frozenset[str] = frozenset()
+    """Subtasks that make a place for several things, which nobody makes for one."""
     not_with: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By subtask: others that nobody asks for beside it."""
     subjects: Mapping[str, str] = field(default_factory=dict)
@@ -41,6 +43,12 @@ class Sense:
                 for name, application in applications.items()
                 for example in application.example_subtasks
                 if example.means
+            ),
+            gatherers=frozenset(
+                f"{name}.{example.name}"
+                for name, application in applications.items()
+                for example in application.example_subtasks
+                if example.gathers
             ),
             not_with={
                 f"{name}.{example.name}": example.not_with

@@ -1,0 +1,140 @@
+"""What it is all for: found in what the world says of the things, and told in one of many ways."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from offline.telling.clauses import Graph
+from offline.telling.phrasebook import Phrasebook, Teller, Thing
+from offline.telling.sentences import Sentence, Voice, instruction_of
+
+_SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What a task is for."""
+
+    use: str
+    """What its results are wanted for: "the tax return"."""
+    thing: str = ""
+    """What people call what is wanted, if there is one thing: "the March sales"."""
+
+
+def purpose_of(
+    graph: Graph, book: Phrasebook, uses: Mapping[str, str], called: Mapping[str, str]
+) -> Purpose | None:
+    """What the last subtasks have in common that is wanted for something, or the last one where there is one only.
+
+    Where several end in different things, what all of them come from; None where nothing is known.
+    """
+    sinks = [graph.tellers[number] for number in graph.sinks()]
+    shared = _shared(sinks, uses)
+    if len(sinks) > 1 or not sinks:
+        candidates = shared or [thing for teller in _sources(graph) for thing in _things(teller, uses)]
+    else:
+        made = {link.value for link in graph.links if not graph.tellers[link.producer].inputs}
+        collected = [thing for thing in sinks[0].inputs if len(sinks[0].inputs) > 1 and thing.value in made]
+        candidates = [thing for thing in reversed(collected) if thing.value in uses] or shared
+        candidates = candidates or [
+            thing for teller in graph.tellers.values() for thing in _things(teller, uses)
+        ]
+    if not candidates:
+        return None
+    chosen = candidates[0]
+    use = uses[chosen.value]
+    thing = called.get(chosen.value, "")
+    wanted = len(sinks) == 1 and (
+        book.is_file(chosen.category) or chosen.category in ("note_title", "table_name")
+    )
+    return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "")
+
+
+def said_for(
+    purpose: Purpose,
+    sentences: Sequence[Sentence],
+    voice: Voice,
+    random: Random,
+    share: float,
+    *,
+    short: bool,
+) -> str:
+    """The sentences as an instruction that says what it is for: at the beginning, at the end, as a request or as a reason.
+
+    `share` (0 to 1) says which of the possible ways; with `short`, which of those that take the fewest words.
+    """
+    use, thing = purpose.use, purpose.thing
+    name = use[:1].upper() + use[1:]
+    one = len(sentences) == 1
+    ways = ["front", "prepare", "end", "ready"]
+    if voice != "polite" and not sentences[0].wish:
+        ways += ["help"]
+    if thing and not sentences[0].wish:
+        ways += ["needed", "needed", *(["subject", "subject"] if one and voice != "polite" else [])]
+    if short:
+        ways = ["front", "prepare", "end"]
+    way = ways[int(share * len(ways))]
+    if way == "ready":
+        sentences[-1].purpose = f"so that everything is ready for {use}"
+        return instruction_of(sentences, voice, random)
+    text = instruction_of(sentences, voice, random)
+    match way:
+        case "end":
+            body, thanks = _without_thanks(text)
+            return f"{body} This is {'' if one else 'all '}for {use}.{thanks}"
+        case "prepare":
+            return f"To prepare {use}, {_inside(text)}"
+        case "help":
+            return f"Please help me with {use}: {_inside(text)}"
+        case "needed":
+            return f"We need {thing} for {use}. {text}"
+        case "subject":
+            return f"{name} needs {thing}: {_inside(text)}"
+        case _:
+            return f"For {use}, {_inside(text)}"
+
+
+def _shared(sinks: Sequence[Teller], uses: Mapping[str, str]) -> list[Thing]:
+    """What all last subtasks read that is wanted for something, what they read first last; else what they make."""
+    if not sinks:
+        return []
+    values = set.intersection(*({item.value for item in teller.inputs} for teller in sinks))
+    found = [item for item in sinks[0].inputs if item.value in values and item.value in uses]
+    if not found and len(sinks) == 1:
+        found = [item for item in sinks[0].outputs if item.value in uses]
+    return found
+
+
+def _sources(graph: Graph) -> list[Teller]:
+    """The subtasks from which all last ones follow."""
+    found = []
+    for number, teller in graph.tellers.items():
+        reached = {number}
+        for _ in graph.tellers:
+            reached |= {link.consumer for link in graph.links if link.producer in reached}
+        if set(graph.sinks()) <= reached:
+            found.append(teller)
+    return found
+
+
+def _things(teller: Teller, uses: Mapping[str, str]) -> list[Thing]:
+    return [item for item in (*teller.outputs, *teller.inputs) if item.value in uses]
+
+
+def _words(text: str) -> set[str]:
+    """The words of some meaning, without their endings."""
+    return {word[:5] for word in re.findall(r"\w+", text.casefold())} - {word[:5] for word in _SMALL}
+
+
+def _inside(text: str) -> str:
+    """A text that goes on after a comma or a colon."""
+    return text if re.match(r"I\b", text) else text[:1].lower() + text[1:]
+
+
+def _without_thanks(text: str) -> tuple[str, str]:
+    """A text and the thanks at its end."""
+    match = re.search(r" (?:Thanks!|Thank you\.)$", text)
+    return (text[: match.start()], match.group()) if match else (text, "")
