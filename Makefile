@@ -32,7 +32,11 @@ test: setup  ## Set up what tests need, then run all tests but the slow ones
 .PHONY: test-all
 test-all: setup  ## All tests, the slow ones too: kills, attacks in full, real applications (what CI runs)
 	@$(BIN)/taskloom install --only $(TEST_APPLICATIONS) || [ $$? -eq 1 ]
-	@TESTS_EXTENT=all $(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+	@export TESTS_EXTENT=all; \
+	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder -rfE $(ARGS) || { \
+	  code=$$?; [ $$code -eq 1 ] || exit $$code; \
+	  printf '\nThe tests named above failed beside others. They run once more, alone; only a second failure counts.\n'; \
+	  $(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rfE; }
 
 ##@ Development
 .PHONY: check
