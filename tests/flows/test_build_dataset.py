@@ -32,6 +32,7 @@ def first(built_data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     return data, RunSummary.model_validate_json((data / "summary.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_validated_tasks_and_a_version(first: tuple[Path, RunSummary]) -> None:
     data, summary = first
     steps = reached(summary)
@@ -45,6 +46,7 @@ def test_a_run_ends_with_validated_tasks_and_a_version(first: tuple[Path, RunSum
     assert all(task.simulated and task.instruction and task.successful_order_count for task in tasks)
 
 
+@pytest.mark.slow
 def test_a_second_run_verifies_nothing_again_and_makes_other_tasks(
     first: tuple[Path, RunSummary],
 ) -> None:

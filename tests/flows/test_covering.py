@@ -163,6 +163,7 @@ async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_le
     assert [task.task_id for task in kept] == ["task 0", "task 2"] and len(performed) == 1
 
 
+@pytest.mark.slow
 def test_only_covered_tasks_are_kept_on_request_and_a_later_run_makes_the_others(
     prefect_home: Path, tmp_path: Path
 ) -> None:

@@ -54,6 +54,7 @@ def attempts(data: Path, run_id: str) -> list[AgentRun]:
         return list(warehouse.read(AgentRun, "run_id = ?", [run_id]))
 
 
+@pytest.mark.slow
 def test_recorded_work_completes_every_subtask_in_an_order_of_the_graph(data: Path) -> None:
     report = evaluate(data, "recorded")
     assert report.attempts == 3
@@ -71,6 +72,7 @@ def test_recorded_work_completes_every_subtask_in_an_order_of_the_graph(data: Pa
     assert recorded == {item.trajectory_id for item in attempts(data, report.run_id)}
 
 
+@pytest.mark.slow
 def test_an_agent_that_does_nothing_covers_nothing(data: Path) -> None:
     report = evaluate(data, f"{__name__}:Idle")
     assert report.rows[0].coverage_rate == report.rows[0].success_rate == 0
@@ -80,6 +82,7 @@ def test_an_agent_that_does_nothing_covers_nothing(data: Path) -> None:
         assert attempt.outcome == "finished_early"
 
 
+@pytest.mark.slow
 def test_an_attempt_that_leaves_everything_else_alone_has_no_side_effects(data: Path) -> None:
     report = evaluate(data, f"{__name__}:Idle")
     assert report.rows[0].side_effects == 0
@@ -88,6 +91,7 @@ def test_an_attempt_that_leaves_everything_else_alone_has_no_side_effects(data: 
 
 
 @pytest.mark.parametrize("spoil", ["no fixtures", "dead"])
+@pytest.mark.slow
 def test_an_attempt_from_a_wrong_start_counts_for_nothing(
     data: Path, monkeypatch: pytest.MonkeyPatch, spoil: str
 ) -> None:
@@ -120,11 +124,13 @@ def test_an_attempt_from_a_wrong_start_counts_for_nothing(
         (f"{__name__}:Silent", "which has no `async def decide"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_no_agent_is_refused(data: Path, agent: str, message: str) -> None:
     with pytest.raises(CommandError, match=message):
         evaluate(data, agent)
 
 
+@pytest.mark.slow
 def test_a_selection_without_tasks_is_told(data: Path) -> None:
     with pytest.raises(CommandError, match="no task to attempt: 0 are selected"):
         evaluate(data, "recorded", Selection(where="node_count > 100"))

@@ -45,6 +45,7 @@ def replayed(chosen: Settings) -> set[str]:
         return {str(row[0]) for row in store.query("SELECT DISTINCT task_id FROM replays").rows()}
 
 
+@pytest.mark.slow
 def test_all_of_a_test_set_is_replayed_once_and_what_fails_is_left_out(
     built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

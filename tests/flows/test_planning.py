@@ -104,6 +104,7 @@ def test_a_plan_says_what_it_takes_for_granted(tmp_path: Path, capsys: pytest.Ca
     assert "without curated ones" not in shown
 
 
+@pytest.mark.slow
 async def test_a_plan_is_within_a_quarter_of_a_run_that_the_ledger_has_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_runs_that_begin_at_once_in_a_new_folder_all_get_their_server(data: Path
     assert [process.communicate()[0].strip() for process in processes] == ["true"] * 2
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_start_is_named(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = data / "prefect"
     home.mkdir()

@@ -44,6 +44,7 @@ def processes(prefect_home: Path) -> Iterator[ProcessPoolExecutor]:
         yield pool
 
 
+@pytest.mark.slow
 def test_every_step_runs_in_another_process(processes: ProcessPoolExecutor, tmp_path: Path) -> None:
     from flows.running.contexts import begin
 

@@ -20,6 +20,7 @@ from tests.synthesis.task_samples import TITLES, sample_tasks
 
 
 @pytest.mark.parametrize("seed", [3, 11])
+@pytest.mark.slow
 async def test_no_mistake_of_actor_or_writer_is_in_the_pool(
     shared_sandbox: EvaluationSandbox, seed: int
 ) -> None:

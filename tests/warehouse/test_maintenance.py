@@ -53,6 +53,7 @@ def test_files_of_a_commit_that_never_ended_are_removed(filled: Warehouse, tmp_p
     assert filled.count(Task) == 1
 
 
+@pytest.mark.slow
 def test_old_versions_go_and_what_stays_can_be_read(filled: Warehouse) -> None:
     (task,) = filled.read(Task)
     for number in range(1, 5):

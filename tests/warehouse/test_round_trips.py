@@ -61,6 +61,7 @@ def values(folder: Path) -> list[str]:
 
 @few
 @given(st.data())
+@pytest.mark.slow
 def test_tasks_and_subtasks_come_back_from_omnibench_and_parquet(
     pool: Warehouse, data: st.DataObject
 ) -> None:

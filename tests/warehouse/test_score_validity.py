@@ -110,6 +110,7 @@ def test_there_are_no_earlier_scores_before_the_first_version(filled: Warehouse)
         score_validity(filled, "v1", "v9")
 
 
+@pytest.mark.slow
 def test_command_and_card_say_what_changed(filled: Warehouse, tmp_path: Path) -> None:
     filled.publish("v1")
     filled.write([CHANGES["function"]], replace=True)

@@ -51,6 +51,7 @@ class Terminal:
         return code
 
 
+@pytest.mark.slow
 def test_the_shell_completes_remembers_and_brings_back(filled_template: Path, tmp_path: Path) -> None:
     shell = Terminal(filled_template, tmp_path)
     shell.until("taskloom> ")

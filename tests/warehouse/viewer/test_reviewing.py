@@ -173,6 +173,7 @@ def test_the_queue_begins_with_one_task_of_each_combination_of_levels(filled: Wa
     assert progress_of([], set()).task_id == ""
 
 
+@pytest.mark.slow
 def test_reviews_are_stored_while_pages_are_read(reviewing: TestClient, place: Path) -> None:
     problems: list[int] = []
     ended = threading.Event()

@@ -98,6 +98,7 @@ def test_other_orders_and_filters_are_refused_with_the_known_ones(many: Warehous
     assert answer.status_code == 400 and "known:" in answer.text
 
 
+@pytest.mark.slow
 def test_what_is_listed_can_be_taken_as_csv_and_parquet(many: Warehouse) -> None:
     pages = client_of(many)
     page = pages.get("/tasks?text=xxxxxxx").text

@@ -128,6 +128,7 @@ def test_versions_of_earlier_schemas_are_shown(tmp_path: Path, sample: Path) -> 
             assert rows(client, f"{at}/tasks?application=nowhere") == 0
 
 
+@pytest.mark.slow
 def test_two_versions_stand_side_by_side(filled: Warehouse) -> None:
     (task,) = filled.read(Task)
     filled.write([task.model_copy(update={"task_id": "gone"})])

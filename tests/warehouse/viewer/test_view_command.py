@@ -8,6 +8,8 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import pytest
+
 from tests.limits import LONGEST_SECONDS
 from warehouse.viewer.server import LOOPBACK, listen
 
@@ -27,6 +29,7 @@ def test_listens_on_this_machine_alone() -> None:
         assert opened.getsockname()[0] == LOOPBACK == "127.0.0.1"
 
 
+@pytest.mark.slow
 def test_serves_until_it_is_interrupted(filled_template: Path) -> None:
     with view(warehouse=filled_template) as running:
         assert running.stdout is not None
