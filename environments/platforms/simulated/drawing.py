@@ -66,7 +66,7 @@ def _palette() -> tuple[list[int], dict[str, int]]:
         for shade in range(_SHADES):
             part = shade / (_SHADES - 1)
             colours += [round(below + (ink - below) * part) for below, ink in zip(fill, _INK, strict=True)]
-    return colours + [*_EDGE, *_FOCUS], first_of
+    return [*colours, *_EDGE, *_FOCUS], first_of
 
 
 @functools.cache
