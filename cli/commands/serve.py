@@ -45,6 +45,10 @@ def serve(
     from flows.settings import DEFAULT_FILE, load_settings
     from warehouse.lookup import export_formats
 
+    if export_format not in export_formats():
+        raise CommandError(
+            f"--export-format is {export_format!r}; choose from {', '.join(export_formats())}."
+        )
     named = settings or (DEFAULT_FILE if DEFAULT_FILE.is_file() else None)
     chosen = load_settings(named)
     check_settings(chosen)
@@ -52,10 +56,6 @@ def serve(
         raise CommandError(
             f"`data` is {chosen.data} in the settings; scheduled runs need an absolute path, because each starts in a folder of"
             " its own."
-        )
-    if export_format not in export_formats():
-        raise CommandError(
-            f"--export-format is {export_format!r}; choose from {', '.join(export_formats())}."
         )
     if export_to and not Path(export_to).is_absolute():
         export_to = str(Path(export_to).absolute())
