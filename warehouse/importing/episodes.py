@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec
 
 from PIL import Image, UnidentifiedImageError
 from pydantic import JsonValue
@@ -21,6 +23,7 @@ from warehouse.importing.imported_tasks import IMPORTED, build_task
 from warehouse.importing.items import Item
 from warehouse.records import ImportedItem
 
+P = ParamSpec("P")
 _SPECIAL = "^%+~(){}[]"
 
 
@@ -149,12 +152,28 @@ def trajectories_of(
     )
 
 
+def understood(read: Callable[P, Demonstrated | None]) -> Callable[P, Demonstrated | None]:
+    """`read`, with None for values that no action can have, such as a point at infinity or a script nested too deeply."""
+
+    @wraps(read)
+    def reading(*args: P.args, **named: P.kwargs) -> Demonstrated | None:
+        try:
+            return read(*args, **named)
+        except (ValueError, ArithmeticError, TypeError, SyntaxError, RecursionError, MemoryError):
+            return None
+
+    return reading
+
+
 def read_picture(root: Path, name: str) -> Picture | None:
-    """The picture `name` inside the folder `root`; None where it is absent, outside, or no picture."""
-    target = (root / name).resolve()
-    if not target.is_relative_to(root.resolve()) or not target.is_file():
+    """The picture `name` inside the folder `root`; None where it is absent, outside, unreadable, or no picture."""
+    try:
+        target = (root / name).resolve()
+        if not target.is_relative_to(root.resolve()) or not target.is_file():
+            return None
+        return as_picture(target.read_bytes())
+    except (OSError, ValueError, RuntimeError):
         return None
-    return as_picture(target.read_bytes())
 
 
 def as_picture(data: bytes) -> Picture | None:

@@ -178,13 +178,16 @@ def _rectangle(action: PaperAction) -> tuple[int, int, int, int] | None:
 
 def _picture(item: Item, root: Path, name: str, position: int) -> Screenshot:
     """The picture of an observation; it must be inside the imported folder."""
-    target = (root / name).resolve()
     place = f"observations[{position}]"
-    if not target.is_relative_to(root.resolve()):
-        raise item.refused(place, f"leaves the folder: {name!r}")
-    if not target.is_file():
-        raise item.refused(place, f"the picture {name!r} is not there")
-    png = target.read_bytes()
+    try:
+        target = (root / name).resolve()
+        if not target.is_relative_to(root.resolve()):
+            raise item.refused(place, f"leaves the folder: {name!r}")
+        if not target.is_file():
+            raise item.refused(place, f"the picture {name!r} is not there")
+        png = target.read_bytes()
+    except (OSError, ValueError, RuntimeError):
+        raise item.refused(place, f"{name[:200]!r} is not a file that can be read") from None
     if not png.startswith(b"\x89PNG\r\n"):
         raise item.refused(place, f"{name!r} is not a PNG file")
     return Screenshot(sha256=hashlib.sha256(png).hexdigest(), png=png)

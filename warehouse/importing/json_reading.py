@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Final
 
 from pydantic import JsonValue
 
 from resources.errors import JsonInvalidError
 from resources.reading.json_text import parse_json as strict_json
 from warehouse.errors import ImportRefusedError
+
+_DEEPEST: Final = 100
+"""How deep a value may be nested; what is read goes through other programs, whose bounds are not known."""
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
+"""How JSON writes half a character."""
 
 
 def read_json(path: Path, shown: str) -> JsonValue:
@@ -25,13 +32,59 @@ def parse_json(text: str, shown: str, place: str = "") -> JsonValue:
     """The JSON value of a text.
 
     Raises:
-        ImportRefusedError: no JSON, a key that occurs twice in one object, or a number such as NaN.
+        ImportRefusedError: no JSON, a key that occurs twice in one object, a number such as NaN, half a character, or
+            nested too deeply.
     """
     try:
-        return strict_json(text)
+        value = strict_json(text)
     except JsonInvalidError as error:
         at = place or (f"line {error.line}" if error.line else "")
         raise ImportRefusedError(shown, at, str(error)) from None
+    if _depth(text) > _DEEPEST and _nested(value) > _DEEPEST:
+        raise ImportRefusedError(shown, place, f"is nested more than {_DEEPEST} deep")
+    if _HALF.search(text) and (half := _half_character(value)):
+        raise ImportRefusedError(shown, place, f"holds half a character ({half}), which no text may")
+    return value
+
+
+def inner_json(text: str) -> JsonValue:
+    """The JSON value of a text inside an item.
+
+    Raises:
+        ValueError: as `parse_json` refuses it.
+    """
+    try:
+        return parse_json(text, "")
+    except ImportRefusedError as error:
+        raise ValueError(error.reason) from None
+
+
+def _depth(text: str) -> int:
+    """At least how deep a JSON text is nested, told quickly: no deeper than it has opening brackets."""
+    return text.count("[") + text.count("{")
+
+
+def _nested(value: JsonValue) -> int:
+    """How deep a value is nested, without recursion."""
+    deep, level = 0, [value]
+    while level:
+        deep += 1
+        level = [
+            part
+            for held in level
+            if isinstance(held, (dict, list))
+            for part in (held.values() if isinstance(held, dict) else held)
+        ]
+    return deep - 1
+
+
+def _half_character(value: JsonValue) -> str:
+    """The first half of a pair of surrogates without its other half, as JSON writes it; empty where there is none."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        return f"\\u{ord(error.object[error.start]):04x}"
+    return ""
 
 
 def as_text(value: JsonValue) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput, WheelMouseInput
-from warehouse.importing.episodes import Demonstrated, Picture, drag, literal_keys, point
+from warehouse.importing.episodes import Demonstrated, Picture, drag, literal_keys, point, understood
 
 Value = str | int | float | list[str]
 _CLICKS: Final[dict[str, tuple[Literal["left", "right", "middle"], bool]]] = {
@@ -47,6 +47,7 @@ _KEYS: Final = {
 }
 
 
+@understood
 def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated | None:
     """The single action that a script stands for; None if there is none, or several that are not one action here.
 
@@ -59,11 +60,7 @@ def done_by(script: str, picture: Picture, *, fractions: bool) -> Demonstrated |
     """
     start: tuple[float, float] | None = None
     found: list[Demonstrated | None] = []
-    try:
-        calls = list(_calls(script))
-    except (SyntaxError, ValueError):
-        return None
-    for name, positional, named in calls:
+    for name, positional, named in list(_calls(script)):
         at = _point(positional, named, picture, fractions)
         if name == "moveTo":
             start = at

@@ -30,7 +30,7 @@ def examples(path: Path, shown: str) -> Iterator[dict[str, Feature]]:
         while record := _record(file, shown, number):
             try:
                 yield dict(_features(record))
-            except (IndexError, ValueError, struct.error) as error:
+            except (LookupError, ValueError, struct.error) as error:
                 raise ImportRefusedError(
                     shown, f"record {number}", f"is not a tf.train.Example: {error}"
                 ) from None

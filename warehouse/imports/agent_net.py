@@ -20,6 +20,7 @@ from warehouse.importing.episodes import (
     read_picture,
     task_records,
     trajectories_of,
+    understood,
 )
 from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, line_items
 from warehouse.importing.pyautogui_scripts import done_by, ends_task
@@ -90,6 +91,7 @@ def _records(item: Item, root: Path) -> Iterator[Record]:
     yield from trajectories_of(source, [(picture, _done(value, picture)) for picture, value in steps])
 
 
+@understood
 def _done(value: _Value, picture: Picture | None) -> Demonstrated | None:
     done = done_by(value.code, picture, fractions=True) if picture is not None else None
     if done is None:

@@ -6,7 +6,6 @@ distance, opening an application and the keys of a phone have no action here. Ac
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +22,10 @@ from warehouse.importing.episodes import (
     task_records,
     trajectories_of,
     typing,
+    understood,
 )
 from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked
+from warehouse.importing.json_reading import inner_json
 from warehouse.importing.tfrecords import Feature, examples
 from warehouse.records import ImportedItem
 
@@ -54,7 +55,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
         ImportRefusedError: nothing is there, or a file is not a TFRecord.
     """
     files = [path] if path.is_file() else sorted(path.glob("android_control-*"))
-    if not files or not files[0].is_file():
+    if not files or not all(file.is_file() for file in files):
         raise ImportRefusedError(str(path), "", "holds no file android_control-…")
     pictures: dict[str, list[bytes]] = {}
 
@@ -88,10 +89,9 @@ def _texts(features: dict[str, Feature], name: str) -> list[str]:
 
 def _json(text: str) -> JsonValue:
     try:
-        value: JsonValue = json.loads(text)
-    except json.JSONDecodeError:
+        return inner_json(text)
+    except ValueError:
         return text
-    return value
 
 
 def _name(item: Item) -> str:
@@ -115,6 +115,7 @@ def _records(item: Item, pictures: list[bytes]) -> Iterator[Record]:
         yield from trajectories_of(source, [(picture, _done(action, picture)) for picture, action in steps])
 
 
+@understood
 def _done(action: _Action, picture: Picture | None) -> Demonstrated | None:
     if picture is None:
         return None

@@ -6,7 +6,6 @@ there and no step presses a key of the phone other than Enter, for which there i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final
@@ -25,6 +24,7 @@ from warehouse.importing.episodes import (
     task_records,
     trajectories_of,
     typing,
+    understood,
 )
 from warehouse.importing.items import (
     BrokenItem,
@@ -36,7 +36,7 @@ from warehouse.importing.items import (
     file_items,
     parsed,
 )
-from warehouse.importing.json_reading import json_files
+from warehouse.importing.json_reading import inner_json, json_files
 
 _TYPE: Final = 3
 _TOUCH: Final = 4
@@ -52,18 +52,21 @@ def _listed(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except json.JSONDecodeError:
+        return inner_json(value)
+    except ValueError:
         raise ValueError("must be a list, or text that holds one") from None
 
 
 def _real(value: object) -> object:
     value = _listed(value)
-    return (
-        [float(part) if isinstance(part, int) else part for part in value]
-        if isinstance(value, list)
-        else value
-    )
+    try:
+        return (
+            [float(part) if isinstance(part, int) else part for part in value]
+            if isinstance(value, list)
+            else value
+        )
+    except OverflowError:
+        raise ValueError("must be numbers that fit a screen") from None
 
 
 Point = Annotated[list[float], BeforeValidator(_real), Field(min_length=2, max_length=2)]
@@ -133,6 +136,7 @@ def _picture(root: Path, folder: Path, step: _Step) -> Picture | None:
     return read_picture(root, step.image_path) or read_picture(folder, Path(step.image_path).name)
 
 
+@understood
 def _done(step: _Step, picture: Picture | None) -> Demonstrated | None:
     if picture is None:
         return None

@@ -22,6 +22,7 @@ from warehouse.importing.episodes import (
     task_records,
     trajectories_of,
     typing,
+    understood,
 )
 from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
 from warehouse.importing.json_reading import json_files
@@ -91,6 +92,7 @@ def _records(item: Item, pictures: Path) -> Iterator[Record]:
     yield from trajectories_of(source, [(picture, _done(step, picture)) for picture, step in shown])
 
 
+@understood
 def _done(step: _Step, picture: Picture | None) -> Demonstrated | None:
     if picture is None:
         return None

@@ -25,6 +25,7 @@ from warehouse.errors import Fault, ImportRefusedError, RowInvalidError
 from warehouse.importing.imported_tasks import IMPORTED
 from warehouse.importing.imported_trajectories import PaperAction, read_action
 from warehouse.importing.items import BrokenItem, Item, Kind
+from warehouse.importing.json_reading import inner_json
 from warehouse.schema import TABLE_OF_RECORD
 from warehouse.storage.field_codecs import Shared
 from warehouse.storage.rows import decode_record
@@ -103,13 +104,13 @@ def _trajectory(rows: list[dict[str, Any]], shown: str) -> Record | BrokenItem:
         )
     except ImportRefusedError as error:
         return BrokenItem(name or shown, "trajectory", shown, error.faults, error.code, None)
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, TypeError) as error:
         fault = Fault(shown, name, f"breaks the format: {error}")
         return BrokenItem(name or shown, "trajectory", shown, (fault,), "format_broken", None)
 
 
 def _action_of(row: dict[str, Any]) -> dict[str, Any]:
-    return {"function": row["function"], "args": json.loads(row["arguments"])}
+    return {"function": row["function"], "args": inner_json(row["arguments"])}
 
 
 def _step(row: dict[str, Any], item: Item) -> TrajectoryStep:

@@ -8,7 +8,6 @@ no action here. A task of a list has no demonstration, and is told by its `task_
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,10 @@ from warehouse.importing.episodes import (
     literal_keys,
     task_records,
     trajectories_of,
+    understood,
 )
 from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, line_items
+from warehouse.importing.json_reading import inner_json
 
 _PAGES = ("raw_html", "cleaned_html", "neg_candidates", "screenshot")
 """Fields that are not kept: whole pages, and pictures, which are stored beside the tables."""
@@ -87,22 +88,22 @@ def _parquet_items(file: Path, shown: str, pictures: dict[str, list[bytes | None
     """One item per task: rows of one task follow each other."""
     try:
         opened = pyarrow.parquet.ParquetFile(file)
+        actions: list[dict[str, Any]] = []
+        columns = [name for name in opened.schema_arrow.names if name not in _PAGES[:3]]
+        for batch in opened.iter_batches(batch_size=20, columns=columns):
+            for row in batch.to_pylist():
+                if actions and row.get("annotation_id") != actions[0].get("annotation_id"):
+                    yield _joined(actions, shown, pictures)
+                    actions = []
+                actions.append(row)
+        if actions:
+            yield _joined(actions, shown, pictures)
     except (pa.ArrowException, OSError) as error:
         raise ImportRefusedError(shown, "", f"is not a Parquet file: {error}") from None
-    actions: list[dict[str, Any]] = []
-    columns = [name for name in opened.schema_arrow.names if name not in _PAGES[:3]]
-    for batch in opened.iter_batches(batch_size=20, columns=columns):
-        for row in batch.to_pylist():
-            if actions and row.get("annotation_id") != actions[0].get("annotation_id"):
-                yield _joined(actions, shown, pictures)
-                actions = []
-            actions.append(row)
-    if actions:
-        yield _joined(actions, shown, pictures)
 
 
 def _joined(rows: list[dict[str, Any]], shown: str, pictures: dict[str, list[bytes | None]]) -> Item:
-    rows = sorted(rows, key=lambda row: int(row.get("target_action_index") or 0))
+    rows = sorted(rows, key=_position)
     first = {name: value for name, value in rows[0].items() if not name.startswith("target_action")}
     whole: dict[str, JsonValue] = {
         name: value
@@ -114,8 +115,16 @@ def _joined(rows: list[dict[str, Any]], shown: str, pictures: dict[str, list[byt
         for row in rows
     ]
     name = f"mind2web:{first.get('annotation_id')}"
-    pictures[name] = [(row.get("screenshot") or {}).get("bytes") for row in rows]
+    pictures[name] = [
+        held.get("bytes") if isinstance(held := row.get("screenshot"), dict) else None for row in rows
+    ]
     return Item(shown, whole, str(first.get("annotation_id")))
+
+
+def _position(row: dict[str, Any]) -> int:
+    """Place of a row's action in its task; rows without one stay in the order of the file."""
+    text = str(row.get("target_action_index") or 0)
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def _name(item: Item) -> str:
@@ -161,6 +170,7 @@ def _site(website: str) -> str:
     return host.removeprefix("www.") if host else website
 
 
+@understood
 def _done(action: dict[str, JsonValue], picture: Picture | None) -> Demonstrated | None:
     try:
         operation = _Operation.model_validate(_json(action.get("operation")))
@@ -176,7 +186,7 @@ def _done(action: dict[str, JsonValue], picture: Picture | None) -> Demonstrated
 
 
 def _json(value: JsonValue) -> JsonValue:
-    return json.loads(value) if isinstance(value, str) else value
+    return inner_json(value) if isinstance(value, str) else value
 
 
 def _box(candidates: JsonValue) -> tuple[int, int, int, int] | None:

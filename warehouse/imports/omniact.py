@@ -60,9 +60,13 @@ def _name(item: Item) -> str:
 
 def _records(item: Item, root: Path) -> Iterator[Record]:
     example = item.parsed(_Example)
-    target = (root / example.task).resolve()
-    if not target.is_relative_to(root.resolve()) or not target.is_file():
-        raise item.refused("task", f"the file {example.task!r} is not there")
+    try:
+        target = (root / example.task).resolve()
+        there = target.is_relative_to(root.resolve()) and target.is_file()
+    except (OSError, ValueError, RuntimeError):
+        there = False
+    if not there:
+        raise item.refused("task", f"the file {example.task[:200]!r} is not there")
     instruction, script = _parts(item, read_text(target, example.task))
     content: dict[str, JsonValue] = {
         **(item.value if isinstance(item.value, dict) else {}),
@@ -93,5 +97,5 @@ def _parts(item: Item, text: str) -> tuple[str, str]:
 def _statements(script: str) -> list[str]:
     try:
         return [ast.unparse(statement) for statement in ast.parse(script).body]
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return [script]

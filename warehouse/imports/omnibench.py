@@ -175,7 +175,7 @@ def _function(file: Path, shown: str, subtasks: dict[str, Subtask]) -> Evaluatio
     source = read_text(file, shown).removeprefix(EVALUATION_HEADER)
     try:
         module = ast.parse(source)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ImportRefusedError(shown, "", f"is not Python: {error}") from None
     entry = next(
         (item for item in module.body if isinstance(item, ast.FunctionDef) and item.name == ENTRY_POINT),

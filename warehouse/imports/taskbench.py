@@ -34,7 +34,7 @@ from warehouse.importing.items import (
     file_items,
     line_items,
 )
-from warehouse.importing.json_reading import json_files, parse_json
+from warehouse.importing.json_reading import inner_json, json_files
 from warehouse.importing.tool_graphs import ToolGraph
 from warehouse.records import ImportedItem
 
@@ -51,12 +51,7 @@ _SPELLINGS = {
 
 def _json_text(value: object) -> object:
     """The value of a JSON text; other values as they are."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return parse_json(value, "")
-    except ImportRefusedError as error:
-        raise ValueError(error.reason) from None
+    return inner_json(value) if isinstance(value, str) else value
 
 
 class _Node(ForeignModel):
