@@ -62,7 +62,7 @@ class ChangedFile(Record):
 
 
 class ExtendedText(Record):
-    """A text that is what it was at the start, with something behind it."""
+    """A text that is what it, or another file, was at the start, with something behind it."""
 
     file_path: str
     """The file."""
@@ -70,6 +70,8 @@ class ExtendedText(Record):
     """Address of the text in it; empty for the file as a whole."""
     text: str
     """What stands behind it now."""
+    source: str = ""
+    """Of a new file: the file that held at the start what it begins with."""
 
 
 class ShownEffects(Record):

@@ -84,7 +84,10 @@ def _inside(
 def match_parts(
     before: Sequence[Node], after: Sequence[Node]
 ) -> tuple[list[tuple[Node, Node]], list[Node], list[Node]]:
-    """Parts that belong together, parts that are gone, parts that are new; each in the order of the text."""
+    """Parts that belong together, parts that are gone, parts that are new; each in the order of the text.
+
+    A field, such as a table, is known by its name alone: one with another name is another one, whatever it holds.
+    """
     named = {node.name: node for node in before if node.naming != "position"}
     partner: dict[int, Node] = {}
     taken: set[int] = set()
@@ -93,8 +96,8 @@ def match_parts(
         if old is not None and old.naming == node.naming:
             partner[id(node)] = old
             taken.add(id(old))
-    rest_before = [node for node in before if id(node) not in taken]
-    rest_after = [node for node in after if id(node) not in partner]
+    rest_before = [node for node in before if id(node) not in taken and node.naming != "field"]
+    rest_after = [node for node in after if id(node) not in partner and node.naming != "field"]
     _match_content(rest_before, rest_after, partner, taken)
     pairs = [(partner[id(node)], node) for node in after if id(node) in partner]
     return (

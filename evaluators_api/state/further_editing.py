@@ -39,6 +39,22 @@ def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited
         )
 
 
+def put_before(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
+    """`end` with a new file that continues another one the other way round: first what was added, then what the other held."""
+    new = end.file(effect.container)
+    if effect.area != "file" or effect.address or start.file(effect.container) is not None:
+        return
+    lines = (new.text or "").splitlines() if new is not None else []
+    for source in start.files:
+        held = (source.text or "").rstrip().splitlines()
+        behind = [line for line in lines[len(held) :] if line.strip()]
+        if held and behind and lines[: len(held)] == held:
+            yield Edited(
+                f"{effect.container}: {behind[0][:60]!r} stands before what {source.path} held, and not at the end",
+                with_text(end, effect.container, "\n".join([*behind, *held, ""])),
+            )
+
+
 def done_twice(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
     """`end` with a record that was added to a file there twice."""
     old, new = start.file(effect.container), end.file(effect.container)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from offline.conditions.conditions import Call, Condition, Value
 from offline.conditions.expressions import Expression
 from offline.conditions.terms import Terms
-from prompts.shown_effects import Origin
+from prompts.shown_effects import ExtendedText, Origin
 from taskgraph.records.effect import Effect
 
 _LONGEST_TEXT = 4_000
@@ -28,12 +28,25 @@ def lasting_conditions(terms: Terms) -> list[Condition]:
         elif effect.area == "file":
             found += _file(terms, effect)
     for item in terms.performance.effects.extended if terms.at_end else ():
+        if item.source:
+            found.append(_continued(terms, item))
+            continue
         arguments = [("file_path", item.file_path), ("text", item.text)]
         arguments += [("field", item.field)] if item.field else []
         told = f"{item.text} does not stand at the end of {item.file_path}, behind what was there"
         call = Call("check_text_extended", tuple((name, terms.text(text)) for name, text in arguments))
         found.append(Condition("lasting", call, terms.text(told)))
     return found
+
+
+def _continued(terms: Terms, item: ExtendedText) -> Condition:
+    """A new file that holds what another one held, and something behind it."""
+    held = f"get_file_text(file_path={terms.text(item.source).source()}, at_start=True).rstrip()"
+    text = Expression((("call", held), ("", "\n"), *terms.text(item.text).parts))
+    told = terms.text(f"{item.file_path} does not hold what {item.source} held, with {item.text} at the end")
+    return Condition(
+        "lasting", Call("check_file_text", (("file_path", terms.text(item.file_path)), ("text", text))), told
+    )
 
 
 def remainder_conditions(terms: Terms) -> list[Condition]:

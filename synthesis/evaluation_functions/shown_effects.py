@@ -161,6 +161,10 @@ def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iter
     old, new = start.files_by_path(), end.files_by_path()
     for path in containers:
         before, after = old.get(path), new.get(path)
+        if before is None and after is not None and after.text:
+            for source in start.files:
+                for item in _grown(path, "", source.text or "", after.text):
+                    yield item.model_copy(update={"source": source.path})
         if before is None or after is None or not before.text or after.text is None:
             continue
         form, tree = read(path, after.text)

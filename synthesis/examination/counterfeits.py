@@ -14,7 +14,7 @@ from itertools import islice
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.state.editing import Edited, losses, moved, replaced, undone, with_text, without_files
 from evaluators_api.state.effects import file_changes
-from evaluators_api.state.further_editing import done_twice, emptied_texts, put_first, rows_alike
+from evaluators_api.state.further_editing import done_twice, emptied_texts, put_before, put_first, rows_alike
 from evaluators_api.state.mixing import exchanged, halved
 from evaluators_api.state.removing import only_emptied, removed_elsewhere
 from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
@@ -137,7 +137,10 @@ def _wrong_places(subject: Subject) -> Iterator[Case]:
             if not subject.reached(edited.evidence):
                 yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
         if effect.kind == "added" and _AT_END.search(subject.positive.instruction):
-            for edited in put_first(subject.start, subject.end, effect):
+            for edited in (
+                *put_first(subject.start, subject.end, effect),
+                *put_before(subject.start, subject.end, effect),
+            ):
                 yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
 
 

@@ -45,6 +45,8 @@ def test_a_part_is_known_by_its_whole_name(path: str, part: str, expected: bool)
         (MADE.replace("Grace", "Joan"), ["visits"], False),
         (MADE.replace("'West', 30.0", "'West', 31.0"), ["visits"], False),
         (SHOP, [], True),
+        (SHOP.replace('"sales"', '"sold"'), ["sales"], False),
+        (SHOP.replace('"sales"', '"sold"'), ["sold"], False),
     ],
 )
 def test_all_but_some_parts_is_as_it_was(end: str, parts: list[str], expected: bool) -> None:

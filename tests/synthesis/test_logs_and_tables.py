@@ -145,3 +145,28 @@ def test_wrong_work_on_tables_is_made_from_right_work() -> None:
         if item.family == "undone_change"
     }
     assert any("visits" in text for text in found)
+
+
+def test_a_line_at_the_end_of_a_copy_may_not_stand_before_it() -> None:
+    performed = [
+        recording(
+            "desk.extend",
+            {"text_path": f"Documents/{name}.txt", "line": line, "longer_path": f"Documents/{name}_new.txt"},
+            [
+                click(
+                    "Save",
+                    files=(
+                        file(f"Documents/{name}.txt", f"{text}\n"),
+                        file(f"Documents/{name}_new.txt", f"{text}\n{line}\n"),
+                    ),
+                )
+            ],
+            start={"files": (file(f"Documents/{name}.txt", f"{text}\n"),)},
+            instruction=f"Add the line '{line}' at the end of Documents/{name}.txt and save it as Documents/{name}_new.txt.",
+        )
+        for name, text, line in (("a", "First of all", "Bring tea"), ("b", "To begin with", "Call Ann"))
+    ]
+    (case,) = [item for item in build_cases(performed[0]) if "and not at the end" in item.description]
+    assert case.evidence.files_by_path()["Documents/a_new.txt"].text == "Bring tea\nFirst of all\n"
+    source = written(*performed, names={"text_path": "", "line": "", "longer_path": ""})
+    assert "get_file_text(file_path=text_path, at_start=True).rstrip() + '\\n' + line" in source
