@@ -170,7 +170,9 @@ def test_a_file_called_like_a_folder_is_no_folder(kind: str) -> None:
 
 def test_what_a_thing_is_wanted_for_is_found_by_its_name_and_by_that_of_its_export() -> None:
     world = load_world("")
-    assert world.use("Documents/sales.csv") == world.use("Downloads/sales-export.csv") == "the tax return"
+    assert (
+        world.use("Documents/sales.csv") == world.use("Downloads/sales-export.csv") == "the quarterly review"
+    )
     assert world.use("Groceries") == "the weekend shopping"
     assert world.use("Documents/unknown.csv") == ""
 
