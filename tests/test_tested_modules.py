@@ -33,6 +33,7 @@ TESTED_THROUGH = {
     "environments.platforms.web_browser.servers.relay": "environments/web_browser/test_confined_servers.py",
     "evaluators_api.state.further_editing": "synthesis/test_case_building.py",
     "evaluators_api.state.records": "evaluators_api/test_state_checks.py",
+    "flows.nights.choices": "flows/nights/test_nights.py",
     "flows.planning.composition_planning": "cli/test_plan_command.py",
     "model_clients.batches.batcher": "model_clients/test_batches.py",
     "model_clients.wire.anthropic_computer": "synthesis/test_computer_agent.py",
