@@ -126,7 +126,7 @@ def test_lost_tasks_and_subtasks_are_named_with_both_figures(store: Warehouse) -
         (rejections(5, "subtask"), "subtask_rejections"),
         (trials(4, False, 4), "judge_misses"),
         (replays(4, False, 4), "replay_failures"),
-        (tasks(10, 10, "Do it."), "variety_lost"),
+        (tasks(10, 10, "Do it again, and again, until all of it is done."), "variety_lost"),
     ],
 )
 def test_what_became_worse_since_the_version_before_fails_its_gate(
