@@ -144,6 +144,26 @@ def test_the_textbook_case_of_cohens_kappa(warehouse: Warehouse) -> None:
     assert row["high"] == pytest.approx(0.4 + 1.96 * 0.127, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("table", "kappa"),
+    [
+        ([[True, True]] * 20 + [[False, False]] * 20, 1.0),
+        ([[True, False]] * 10 + [[False, True]] * 10, -1.0),
+        ([[True, True]] * 5 + [[True, False]] + [[False, False]] * 3, 0.7692307692),
+    ],
+    ids=["full agreement", "full disagreement", "nine tasks"],
+)
+def test_kappa_has_no_interval_where_none_can_be_known(
+    warehouse: Warehouse, table: list[list[bool | None]], kappa: float
+) -> None:
+    store(warehouse, table)
+
+    row = acceptance(warehouse)["p0 and p1", "Cohen's kappa"]
+
+    assert row["value"] == pytest.approx(kappa)
+    assert (row["low"], row["high"]) == (None, None)
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     st.integers(2, 4).flatmap(

@@ -59,8 +59,10 @@ kappas AS (
     SELECT people, measure, task_id, tasks, same, CASE WHEN chance < 1 THEN (agreement / tasks - chance) / (1 - chance) END AS kappa
     FROM parts
 ),
+-- no interval of fewer than ten tasks, or where no task changes kappa: that people agree on all of them says nothing of its error
 spreads AS (
-    SELECT people, measure, CASE WHEN count(*) = count(kappa) THEN sqrt((count(*) - 1) * var_pop(kappa)) END AS error
+    SELECT people, measure,
+        CASE WHEN count(*) = count(kappa) AND count(*) >= 10 AND var_pop(kappa) > 1e-12 THEN sqrt((count(*) - 1) * var_pop(kappa)) END AS error
     FROM kappas
     WHERE task_id IS NOT NULL
     GROUP BY people, measure
