@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from resources.dimensions import DIMENSIONS, LEVELS, Dimension
 from resources.reading.catalog import load_capabilities, load_scenarios
 from taskgraph.records.graph import TaskGraph
+from taskgraph.records.review import Review
 from taskgraph.records.task import Task
 from tests.shared_work import examples
 from tests.warehouse.sample_parts import complexity, node, subtask
+from warehouse.reviews import AcceptanceRule, new_review, parse_rule
 from warehouse.sets.selection import CellQuota, Selected, Selection, draw_key, select
 from warehouse.store import Warehouse
 
@@ -61,12 +63,38 @@ def _pool() -> list[Task]:
 _TASKS = _pool()
 
 
+def _verdicts() -> dict[str, list[bool]]:
+    """What up to three people said of some of the tasks."""
+    choose = random.Random(11)
+    return {
+        task.task_id: [choose.random() < 0.6 for _ in range(choose.randint(1, 3))]
+        for task in _TASKS
+        if choose.random() < 0.7
+    }
+
+
+_VERDICTS = _verdicts()
+_RULES: dict[str, Callable[[list[bool]], bool]] = {
+    "any": any,
+    "majority": lambda said: 2 * said.count(True) > len(said),
+    "all": all,
+}
+
+
+def _reviews() -> Iterator[Review]:
+    for task in _TASKS:
+        for person, accepted in enumerate(_VERDICTS.get(task.task_id, ())):
+            verdict, failed = ("accepted", ()) if accepted else ("rejected", ("sense",))
+            yield new_review(task.task_id, task.instruction, f"person {person}", verdict, failed)
+
+
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory, empty_template: Path) -> Iterator[Warehouse]:
     place = tmp_path_factory.mktemp("selection") / "warehouse"
     shutil.copytree(empty_template, place)
     with Warehouse(place) as writer:
         writer.write(_TASKS)
+        writer.write(list(_reviews()))
     with Warehouse(place, read_only=True) as opened:
         yield opened
 
@@ -96,6 +124,14 @@ def selections(draw: st.DrawFn) -> Selection:
         cells=tuple(cells),
         size=size,
         seed=draw(st.integers(0, 5)),
+        accepted=draw(
+            st.none()
+            | st.builds(
+                lambda rule, people: parse_rule(f"{rule}:{people}"),
+                st.sampled_from(sorted(_RULES)),
+                st.integers(1, 3),
+            )
+        ),
     )
 
 
@@ -115,7 +151,15 @@ def _meets(task: Task, selection: Selection) -> bool:
         and _has(task, dict(demanded))
         and selection.scenario in ("", task.scenario)
         and (not selection.applications or bool(_used(task) & set(selection.applications)))
+        and _accepted(task, selection.accepted)
     )
+
+
+def _accepted(task: Task, asked: AcceptanceRule | None) -> bool:
+    if asked is None:
+        return True
+    said = _VERDICTS.get(task.task_id, [])
+    return len(said) >= asked.people and _RULES[asked.rule](said)
 
 
 def _plainly(selection: Selection) -> tuple[list[str], list[tuple[int, int]]]:
