@@ -75,8 +75,8 @@ answers AS (
     WHERE n > 0
     UNION ALL
     SELECT people, measure, 4, same, tasks, kappa,
-        CASE WHEN kappa IS NOT NULL THEN greatest(-1.0, kappa - 1.959963984540054 * error) END,
-        CASE WHEN kappa IS NOT NULL THEN least(1.0, kappa + 1.959963984540054 * error) END
+        CASE WHEN kappa IS NOT NULL AND error IS NOT NULL THEN greatest(-1.0, kappa - 1.959963984540054 * error) END,
+        CASE WHEN kappa IS NOT NULL AND error IS NOT NULL THEN least(1.0, kappa + 1.959963984540054 * error) END
     FROM kappas
     LEFT JOIN spreads USING (people, measure)
     WHERE task_id IS NULL
