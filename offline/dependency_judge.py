@@ -56,8 +56,9 @@ def _sources(mentions: Mentions, mention: Mention, teller: Teller, thing: Thing)
         and maker.number in mentions.found
         and mentions.product_holes(maker, mention.holes[thing.hole]) is not None
     }
+    before = {number for number in named if _is_before(mentions, number, mention)}
     if named:
-        return _alike(mentions, mention, named, words), True
+        return _alike(mentions, mention, before, words), bool(before)
     told = [
         maker.number
         for maker in makers
@@ -71,6 +72,15 @@ def _sources(mentions: Mentions, mention: Mention, teller: Teller, thing: Thing)
     if not words or names(words, thing.value) or mentions.is_called(words, thing.value):
         return set(told), True
     return set(told), _last_named(mentions, mention, thing) in ("", thing.value)
+
+
+def _is_before(mentions: Mentions, number: int, mention: Mention) -> bool:
+    """Whether what a subtask makes can be spoken of in a mention: it was told before, or the words say what it is.
+
+    "Paste the copied text" means nothing to somebody who reads only afterwards what to copy.
+    """
+    says_which = "{" in mentions.tellers[number].phrases.product
+    return says_which or mention.is_wish or mentions.found[number].start < mention.start
 
 
 def _alike(mentions: Mentions, mention: Mention, named: set[int], words: str) -> set[int]:

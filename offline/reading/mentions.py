@@ -11,7 +11,7 @@ from offline.telling.phrasebook import Phrasebook, Teller
 
 _SENTENCE_END = re.compile("[.?!](?=\\s|$)|[\x01\x05\x06]”(?=\\s+[A-Z]|$)")
 _PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
-_ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+|along with\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
+_ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
 _NOUN = r"the(?: (?!(?:and|then)\b)[\w'’-]+){1,8}?"
 _PURPOSE = re.compile(
     rf"(?:\b(?:for|with|to prepare) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} needs {_NOUN})"

@@ -14,8 +14,6 @@ from resources.path_parts import with_path_parts
 
 Mood = Literal["request", "wish"]
 
-_MOST_IN_A_ROW = 3
-"""Most things in one row."""
 _QUOTES = ("“", "`", "'")
 
 
@@ -73,18 +71,6 @@ def _cut(phrase: str) -> tuple[str, str, str]:
     before, _, after = phrase.partition("{")
     hole, _, rest = after.partition("}")
     return before, hole, rest
-
-
-def _grouped(texts: Sequence[str]) -> str:
-    """Things of which the same is said; many of them in two groups, which read less like a list.
-
-    >>> _grouped(["a", "b", "c", "d"])
-    'a and b, along with c and d,'
-    """
-    if len(texts) <= _MOST_IN_A_ROW:
-        return enumerated(texts)
-    half = (len(texts) + 1) // 2
-    return f"{enumerated(texts[:half])}, along with {enumerated(texts[half:])},"
 
 
 class Clauses:
@@ -149,7 +135,7 @@ class Clauses:
             for entity in self._made(self._graph.tellers[number]):
                 self.discourse.mention(entity)
         self.discourse.focus = None
-        return " ".join((_grouped(texts) + ending).split())
+        return " ".join((enumerated(texts) + ending).split())
 
     def _focus(
         self, phrase: str, teller: Teller, made: Sequence[Entity], objects: Sequence[Entity]
