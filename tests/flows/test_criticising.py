@@ -111,7 +111,7 @@ async def test_tasks_that_do_well_enough_on_the_whole_are_published_and_others_a
         assert "sense 3.00 (critic.minimum_mean: 3.5)" in await doubt_of_critic(run)
         assert await TaskMaking(run, {}).publish() == ""
         summary = await summarise(run, ())
-    assert "not published: The critic's mean scores over 12 tasks are too low" in summary.describe()
+    assert "Not published: The critic's mean scores over 12 tasks are too low" in summary.describe()
     async with run_with(
         tmp_path, lambda call: says(3), "critic.share=1", "critic.minimum_mean={sense: 3}"
     ) as run:

@@ -27,6 +27,7 @@ def test_served_runs_need_an_absolute_data_folder(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
+    monkeypatch.delenv("TASKLOOM_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taskloom.yaml").write_text("data: here\nplatform: simulated\n")
     code, _, error = run("serve")

@@ -21,7 +21,9 @@ from warehouse.errors import InexpressibleError
 from warehouse.exporting.exporting import ExportSource
 from warehouse.exporting.judging.taking_apart import WithoutChecks
 
-GUARDS: Final = frozenset({"check_other_records_unchanged", "check_other_files_unchanged"})
+GUARDS: Final = frozenset(
+    {"check_other_records_unchanged", "check_other_files_unchanged", "check_other_parts_unchanged"}
+)
 """Checks that everything beside a subtask's own work is as before."""
 COPIES: Final = frozenset(
     {
@@ -45,6 +47,7 @@ OF_FILES: Final = frozenset(
         "check_file_exists",
         "check_file_missing",
         "check_file_text",
+        "check_part_exists",
         "check_record",
         "check_record_count",
         "get_field",
