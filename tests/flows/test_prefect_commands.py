@@ -46,7 +46,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
         port = probe.getsockname()[1]
     home = tmp_path_factory.mktemp("prefect-commands")
     variables = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("PREFECT")},
+        **{
+            name: value for name, value in os.environ.items() if not name.startswith(("PREFECT", "TASKLOOM_"))
+        },
         "PREFECT_HOME": str(home),
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
