@@ -17,12 +17,12 @@ import pyarrow as pa
 from benchmarks.run import Figure
 from benchmarks.warehouse import synthetic
 from warehouse.exporting.exporting import export
+from warehouse.importing.bulk import write_task_columns
 from warehouse.queries import named_query
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.drawing import draw_tasks
 from warehouse.sets.requests import SetRequest
 from warehouse.sets.selection import Selection
-from warehouse.storage.bulk import write_task_columns
 from warehouse.store import Warehouse
 from warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 

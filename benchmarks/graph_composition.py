@@ -21,7 +21,7 @@ from synthesis.composition.composer import Composer
 from synthesis.composition.composition import compose
 from synthesis.composition.pool.compiled_pool import compile_pool
 from synthesis.composition.request import CompositionRequest
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 from taskgraph.measures.coherency import maximum_coherency
 from taskgraph.measures.complexity import shape_of
 from taskgraph.records.provenance import Provenance

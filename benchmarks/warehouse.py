@@ -23,8 +23,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from resources.dimensions import DIMENSIONS, LEVELS
+from warehouse.importing.bulk import write_task_columns
 from warehouse.schema import TABLE_NAMED
-from warehouse.storage.bulk import write_task_columns
 from warehouse.store import Warehouse
 from warehouse.viewer.pages.task_list import TaskFilter, read_page
 

@@ -7,6 +7,7 @@ from functools import cache
 
 from evaluators_api.checks.declaration import Check
 from evaluators_api.checks.registry import checks
+from evaluators_api.path_functions import PATH_FUNCTIONS
 from taskgraph.records.evaluation_function import ENTRY_POINT
 
 _UNDECLARED_EXCEPTIONS = {
@@ -66,8 +67,6 @@ def checks_overview() -> tuple[str, ...]:
 @cache
 def type_stubs() -> str:
     """Declarations of the checks and of the functions on paths for the type checker inside the sandbox."""
-    from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
-
     exceptions = [f"class {name}({parent}): ..." for name, parent in _UNDECLARED_EXCEPTIONS.items()]
     built_in = [f"def {name}(*values): ..." for name in _UNDECLARED_FUNCTIONS]
     paths = [f"def {name}({function.stub}: ..." for name, function in PATH_FUNCTIONS.items()]

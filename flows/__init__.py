@@ -6,7 +6,10 @@ settings, settings_file       all settings of a run, and the file they come from
 wiring                        makes the objects of a run from its settings
 shutting_in                   refuses to let a model act where nothing confines it
 stages/                       what the steps do: growing the pool, making tasks, agents at work
-running/                      what hosts a run: contexts of steps, Prefect's server, environments to lease, recording, progress, signals
+hosting/                      what hosts a run: contexts of steps, checks before it, its waiting
+pool/                         what is known of the pool from earlier runs
+running/                      what a run stands on: Prefect's server, environments to lease, recording, progress, signals
+setting_groups/               settings that belong together
 nights/                       what nights decide: what to explore, what still replays, what may be published
 summaries/                    the end of a run: funnel, cost, what became of mistakes
 watching/                     what a run tells others: log lines, traces and metrics, alerts

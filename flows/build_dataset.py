@@ -8,9 +8,9 @@ from time import monotonic
 import prefect
 
 from flows import steps
-from flows.running.contexts import Work, begin, timed
+from flows.hosting.contexts import Work, begin, timed
+from flows.hosting.waiting import stop_while_waiting
 from flows.running.together import together
-from flows.running.waiting import stop_while_waiting
 from flows.settings import Settings, settings_of
 from flows.stages.growing import VERIFICATION
 from flows.stages.making import BATCH, VALIDATION

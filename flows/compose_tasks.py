@@ -6,9 +6,9 @@ import prefect
 
 from flows.build_dataset import make_tasks
 from flows.errors import CommandError
-from flows.running.contexts import begin
+from flows.hosting.contexts import begin
+from flows.pool.known_pool import load_verified
 from flows.settings import Settings, settings_of
-from flows.stages.known_pool import load_verified
 from flows.summaries.artifacts import publish_artifacts
 from flows.summaries.summary import RunSummary, summarise
 from resources.errors import ExitCode

@@ -6,11 +6,11 @@ import prefect
 
 from flows import steps
 from flows.errors import CommandError
-from flows.running.contexts import begin, timed
+from flows.hosting.contexts import begin, timed
+from flows.pool.known_pool import load_verified
 from flows.settings import Settings, settings_of
 from flows.shutting_in import refuse_unconfined
 from flows.stages.agent_evaluation import EVALUATION, AgentOrder, InstructionLevel
-from flows.stages.known_pool import load_verified
 from flows.steps import whole
 from flows.summaries.artifacts import publish_table
 from omnieval.reports import ReportRow

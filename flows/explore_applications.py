@@ -5,9 +5,9 @@ from __future__ import annotations
 import prefect
 
 from flows import steps
-from flows.running.contexts import begin, timed
+from flows.hosting.contexts import begin, timed
+from flows.hosting.waiting import stop_while_waiting
 from flows.running.together import together
-from flows.running.waiting import stop_while_waiting
 from flows.settings import Settings, settings_of
 from flows.stages.growing import EXPLORATION
 from flows.summaries.artifacts import publish_artifacts

@@ -13,9 +13,9 @@ import prefect
 
 from flows import steps
 from flows.errors import CommandError
-from flows.running.contexts import Work, begin, timed
+from flows.hosting.contexts import Work, begin, timed
+from flows.pool.known_pool import load_verified
 from flows.settings import Settings, settings_of
-from flows.stages.known_pool import load_verified
 from flows.stages.making import BATCH
 from flows.stages.replaying import REPLAY
 from flows.steps import whole

@@ -20,11 +20,11 @@ from pydantic_settings.exceptions import SettingsError
 
 from environments.machines.bubblewrap import Isolation
 from flows.errors import CommandError
-from flows.fan_out.fan_out_settings import FanOutSettings
-from flows.nights.gate_settings import GateSettings
-from flows.nights.night_settings import NightSettings
+from flows.setting_groups.fan_out_settings import FanOutSettings
+from flows.setting_groups.gate_settings import GateSettings
+from flows.setting_groups.night_settings import NightSettings
+from flows.setting_groups.watching_settings import WatchingSettings
 from flows.settings_file import SettingsFileSource, parse_yaml
-from flows.watching.watching_settings import WatchingSettings
 from model_clients.lookup import provider_names
 from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
 from offline.models import MODEL, PROVIDER

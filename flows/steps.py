@@ -18,11 +18,11 @@ import prefect
 from prefect.cache_policies import NO_CACHE, RUN_ID
 from prefect.utilities.annotations import opaque
 
-from flows.nights.drift import DriftCheck, has_changed_the_pool, retire_tasks
+from flows.hosting.contexts import RunReference, opened
 from flows.nights.standing_quota import wanted_by
-from flows.running.contexts import RunReference, opened
 from flows.running.retries import RETRIED
 from flows.stages.agent_evaluation import AgentOrder, AgentResults, evaluate_tasks
+from flows.stages.drift import DriftCheck, has_changed_the_pool, retire_tasks
 from flows.stages.results import Explored, Goals, Rechecked, Replayed, Validated, Verified
 from taskgraph.records.task import Intent, Task
 

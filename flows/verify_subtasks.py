@@ -6,7 +6,7 @@ import prefect
 
 from flows import steps
 from flows.build_dataset import grow_pool
-from flows.running.contexts import begin, timed
+from flows.hosting.contexts import begin, timed
 from flows.settings import Settings, settings_of
 from flows.steps import whole
 from flows.summaries.artifacts import publish_artifacts

@@ -15,6 +15,7 @@ from environments.environment import Environment
 from environments.installing.applications import missing_for_start
 from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
 from flows.errors import CommandError
+from flows.pool.pool_memory import known_categories
 from flows.running import run_records
 from flows.running.environment_pool import EnvironmentPool
 from flows.running.interruptions import termination_in_order
@@ -22,7 +23,6 @@ from flows.running.progress import Progress
 from flows.running.recording import Recorder
 from flows.settings import Settings
 from flows.shutting_in import refuse_unconfined
-from flows.stages.pool_memory import known_categories
 from model_clients.counters import CallCounters
 from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
 from model_clients.ledger.ledger import Ledger
@@ -35,7 +35,7 @@ from resources.applications import Application
 from resources.categories import ResourceCategory
 from resources.errors import ExitCode, UnknownCatalogEntryError
 from resources.reading.catalog import load_applications, load_resource_categories
-from resources.translation import WorldlyApplications, world_records
+from resources.reading.translation import WorldlyApplications, world_records
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.exploration.found_records import with_records
 from synthesis.ports import Models
@@ -317,7 +317,7 @@ def environment_pool(settings: Settings) -> EnvironmentPool:
 
     if not settings.shared_limits:
         return EnvironmentPool(create, settings.environments)
-    from flows.deploying.shared_places import environment_place
+    from flows.running.shared_places import environment_place
 
     return EnvironmentPool(create, settings.environments, environment_place)
 
@@ -325,7 +325,7 @@ def environment_pool(settings: Settings) -> EnvironmentPool:
 def _call_place(settings: Settings) -> Callable[[ModelSettings], AbstractAsyncContextManager[None]] | None:
     if not settings.shared_limits:
         return None
-    from flows.deploying.shared_places import call_place
+    from flows.running.shared_places import call_place
 
     return call_place
 

@@ -6,7 +6,7 @@ applications, assets                 applications, and the files that belong to 
 categories, instances, matching      resource categories; resources; when an output is an input
 path_parts                           parts of paths that worked examples may name
 scenarios, capability_presets        scenarios; capabilities as constraints on levels
-worlds, translation                  consistent starting data, and catalogue entries put into them
+worlds                               consistent starting data
 dimensions                           the one table of complexity dimensions
 record, errors                       the roots of all records and all errors
 """

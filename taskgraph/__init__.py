@@ -4,6 +4,7 @@ records/         what travels
 measures/        computes: complexity, orders, interference, coherency
 reading/         takes in task graphs that users wrote
 drawing/         makes pictures of them
+bitmasks         the graph operations underneath
 text_folding     when two texts are the same to a person
 text_cutting     long texts that are kept in part
 source_parsing   generated source as a syntax tree

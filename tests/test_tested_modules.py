@@ -53,7 +53,7 @@ TESTED_THROUGH = {
     "warehouse.exporting.dialogues": "warehouse/test_exporting.py",
     "warehouse.importing.imported_trajectories": "warehouse/test_foreign_collections.py",
     "warehouse.importing.osworld_layout": "warehouse/test_foreign_collections.py",
-    "warehouse.querying.bounded": "warehouse/viewer/test_sql_page.py",
+    "warehouse.viewer.bounded_queries": "warehouse/viewer/test_sql_page.py",
     "warehouse.viewer.pages.level_grid": "warehouse/viewer/test_pages.py",
     "warehouse.viewer.pages.strips": "warehouse/viewer/test_pages.py",
 }

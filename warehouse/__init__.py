@@ -1,6 +1,7 @@
 """What is kept, and every way to ask for it.
 
 schema, records                            tables derived from records, and the warehouse's own records
+field_codecs                               nested fields as columns
 store, maintenance                         reads and writes; clears what is no longer needed
 publication, versions                      what is written down with a version, and what changed between two
 version_figures                            counts of a version that gates compare

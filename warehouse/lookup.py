@@ -9,19 +9,17 @@ from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
 
-import warehouse.exports
-import warehouse.imports
 from warehouse.errors import UnknownFormatError
 
 
 def export_formats() -> list[str]:
     """Names of the export formats, sorted."""
-    return sorted(item.name for item in pkgutil.iter_modules(warehouse.exports.__path__))
+    return sorted(item.name for item in pkgutil.iter_modules(import_module("warehouse.exports").__path__))
 
 
 def import_formats() -> list[str]:
     """Names of the import formats, sorted."""
-    return sorted(item.name for item in pkgutil.iter_modules(warehouse.imports.__path__))
+    return sorted(item.name for item in pkgutil.iter_modules(import_module("warehouse.imports").__path__))
 
 
 def described(formats: ModuleType) -> list[dict[str, str]]:

@@ -32,9 +32,9 @@ from taskgraph.records.review import Review
 from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from warehouse.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
 from warehouse.night_records import ExplorationChoice, GateResult, Recheck
 from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord, VersionTag
-from warehouse.storage.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
 
 SCHEMA_VERSION = 3
 """Number of the layout below; a warehouse with a higher one is refused."""

@@ -24,6 +24,7 @@ from warehouse.errors import (
     WarehouseError,
     WarehouseUnavailableError,
 )
+from warehouse.field_codecs import Shared
 from warehouse.publication import Publication, describe_present
 from warehouse.querying.guard import admit
 from warehouse.querying.query_result import QueryResult
@@ -31,7 +32,6 @@ from warehouse.records import DatasetVersion, VersionTag
 from warehouse.schema import Table
 from warehouse.storage.database import LAKE, connect_reader, connect_writer, retried
 from warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
-from warehouse.storage.field_codecs import Shared
 from warehouse.storage.inserting import insert_rows
 from warehouse.storage.locations import parse_location
 from warehouse.storage.locking import WriterLock

@@ -75,7 +75,7 @@ def _count(tasks: int | None) -> list[str]:
 
 def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     """Run the flow (or print its plan) and print the summary."""
-    from flows.running.preflight import check_files, check_keys, check_settings
+    from flows.hosting.preflight import check_files, check_keys, check_settings
 
     if options.dry_run:
         from flows.planning.planning import plan_run

@@ -48,9 +48,9 @@ def evaluate(
     """
     import asyncio
 
+    from flows.hosting.preflight import check_keys, check_settings
     from flows.running.log_setup import prepare_prefect, quiet_libraries
     from flows.running.prefect_server import prefect_server
-    from flows.running.preflight import check_keys, check_settings
     from flows.stages.agents import check_agent
     from taskgraph.records.model_calls import ModelRole
     from warehouse.sets.selection import Selection, parse_levels

@@ -191,10 +191,10 @@ def _replay_and_export(
 ) -> Manifest:
     import asyncio
 
+    from flows.hosting.preflight import check_settings
     from flows.running.interruptions import interruptible
     from flows.running.log_setup import prepare_prefect, quiet_libraries
     from flows.running.prefect_server import prefect_server
-    from flows.running.preflight import check_settings
 
     check_settings(settings)
     prepare_prefect(settings.data)

@@ -41,7 +41,7 @@ def serve(
       taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
     """
     _require_server()
-    from flows.running.preflight import check_settings
+    from flows.hosting.preflight import check_settings
     from flows.settings import DEFAULT_FILE, load_settings
     from warehouse.lookup import export_formats
 

@@ -119,7 +119,7 @@ def new(
     import asyncio
     import re
 
-    from flows.running.preflight import check_files, check_keys
+    from flows.hosting.preflight import check_files, check_keys
     from flows.settings import load_settings
     from flows.write_world import write_kind_of_world
     from taskgraph.records.model_calls import ModelRole

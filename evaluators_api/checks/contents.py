@@ -6,7 +6,7 @@ from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
-from evaluators_api.evidence.text_matching import document_contains, same_content
+from evaluators_api.text_matching import document_contains, same_content
 from taskgraph.records.evidence import FileState
 
 CLIPBOARD = "clipboard"

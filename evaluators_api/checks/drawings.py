@@ -6,9 +6,9 @@ from collections import Counter
 
 from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.evidence.text_matching import shown_in
 from evaluators_api.state.formats.drawing import SHAPE, SHAPES, TEXT
 from evaluators_api.state.reading import read
+from evaluators_api.text_matching import shown_in
 from taskgraph.text_folding import fold_text
 
 _WRITTEN = "text"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.evidence.text_matching import same_content, same_name, shown_in
+from evaluators_api.text_matching import same_content, same_name, shown_in
 
 
 @check("inputs", in_paper=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from evaluators_api.checks.declaration import Scene, check
 from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.evidence.text_matching import same_name, shown_in
 from evaluators_api.state.volatility import is_passing
+from evaluators_api.text_matching import same_name, shown_in
 
 
 @check("screen")

@@ -6,7 +6,7 @@ import re
 from urllib.parse import unquote
 
 from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.evidence.text_matching import (
+from evaluators_api.text_matching import (
     has_phrase,
     read_in_picture,
     same_content,

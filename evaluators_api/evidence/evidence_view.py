@@ -7,9 +7,9 @@ from functools import cached_property
 from threading import Lock
 
 from evaluators_api.evidence.sandbox_paths import is_windows_path, relative_to_home
-from evaluators_api.evidence.text_matching import same_name
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
+from evaluators_api.text_matching import same_name
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
 

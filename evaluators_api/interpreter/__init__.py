@@ -5,5 +5,4 @@ dialect            rewrites what models habitually write into that language
 sandbox            runs functions in worker processes; `worker_isolation` is the program they run
 recorder           the doors to the checks; every call is recorded
 remembered_runs    runs that need not be repeated
-path_functions     functions on path names
 """

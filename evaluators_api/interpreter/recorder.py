@@ -10,8 +10,8 @@ from functools import partial
 from evaluators_api.checks.declaration import Answer, Check, Scene
 from evaluators_api.checks.registry import checks
 from evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
-from evaluators_api.interpreter.path_functions import PATH_FUNCTIONS
 from evaluators_api.interpreter.remembered_runs import Asked, Fork
+from evaluators_api.path_functions import PATH_FUNCTIONS
 from taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from evaluators_api.evidence.text_matching import same_content
 from evaluators_api.state.comparison import Change
 from evaluators_api.state.nodes import ID_KEYS, Node
 from evaluators_api.state.volatility import is_generated
+from evaluators_api.text_matching import same_content
 from taskgraph.text_cutting import is_cut_of
 
 _LONGEST_NUMBER = 40

@@ -9,7 +9,7 @@ from prefect import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.exceptions import ObjectAlreadyExists
 
-from flows.deploying.shared_places import environments_limit, key_limit
+from flows.running.shared_places import environments_limit, key_limit
 from flows.settings import Settings
 from model_clients.settings import ModelSettings
 from offline.models import PROVIDER

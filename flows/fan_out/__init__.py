@@ -1,6 +1,5 @@
 """Fan-out: items of one run done in other processes, here or on other machines; this process alone writes and pays.
 
-fan_out_settings   which runner, how many workers, where they find us
 home               answers what workers ask of the run: replies of models, applications, verified subtasks
 frames             how both sides talk: signed frames over TCP
 workplaces         what a worker opens for the errands of a run, and keeps open

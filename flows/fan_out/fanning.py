@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from flows.fan_out.errors import RunnerMissingError
-from flows.fan_out.fan_out_settings import FanOutSettings
 from flows.fan_out.home import Home
+from flows.setting_groups.fan_out_settings import FanOutSettings
 from flows.wiring import KnownSubtasks, Run
 
 

@@ -23,7 +23,7 @@ from flows.settings import Settings
 from flows.wiring import Run
 from prompts.prompt_input import PromptInput
 from resources.applications import Application
-from resources.translation import WorldlyApplications
+from resources.reading.translation import WorldlyApplications
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 
 _LOG = logging.getLogger(__name__)

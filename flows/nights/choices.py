@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flows.nights.fingerprints import changes, fingerprint_of
-from flows.stages.pool_memory import wishes_of
+from flows.pool.pool_memory import wishes_of
 from flows.wiring import Run, catalogue
 from warehouse.night_records import ExplorationChoice
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flows.nights.gate_settings import GateSettings
+from flows.setting_groups.gate_settings import GateSettings
 from taskgraph.measures.variety_figures import variety_of
 from taskgraph.records.provenance import Provenance
 from warehouse.night_records import GateResult

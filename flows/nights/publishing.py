@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from flows.errors import CommandError
-from flows.nights.gate_settings import GateSettings
 from flows.nights.gates import gate_results
 from flows.running.clock import now
+from flows.setting_groups.gate_settings import GateSettings
 from resources.errors import ExitCode
 from taskgraph.records.provenance import Provenance
 from warehouse.store import Warehouse

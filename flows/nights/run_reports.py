@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from flows.nights.drift import NO_LONGER_REPLAYS, SUBTASK_RETIRED
+from flows.nights.retirement import NO_LONGER_REPLAYS, SUBTASK_RETIRED
 from flows.running.clock import now
 from resources.record import Record
 from warehouse.night_records import ExplorationChoice, GateResult, Recheck

@@ -1,13 +1,11 @@
-"""What hosts a run.
+"""What a run stands on.
 
-contexts            what a step works with, opened from a reference to the run
 environment_pool    environments to lease
 recording           writes records in batches
 run_records         the record of a run
 clock               the time that runs are dated with
-preflight           checks before a run begins
 progress            live progress on standard error
-waiting             ends a run that waits for replies from elsewhere
+shared_places       how a run takes its places in the limits that all runs share
 retries             which failures of steps are tried again
 together            coroutines side by side, the first failure as it is
 interruptions       Ctrl-C and SIGTERM

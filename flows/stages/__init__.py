@@ -1,7 +1,7 @@
 """What the steps of the flows do.
 
-growing, known_pool             the pool grows: explored, verified, or known from earlier runs
-pool_memory                     what the warehouse remembers for exploration
+growing                         the pool grows: explored and verified
+drift                           verified subtasks performed again; those that no longer replay are retired
 making, replaying, covering     tasks are made of it, performed again, covered
 criticising                     some are scored by a critic
 agents, agent_evaluation        agents attempt them

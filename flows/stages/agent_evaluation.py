@@ -19,8 +19,8 @@ from flows.watching.telemetry import stage_span
 from flows.wiring import KnownSubtasks, Run, Workplace
 from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
 from omnieval.reports import ReportRow, report
+from resources.reading.translation import applications_in
 from resources.record import Record
-from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.replay.side_effects import SideEffectAccount
 from synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since

@@ -12,7 +12,7 @@ from environments.agent import Agent, Decision
 from environments.starting_place import StartingPlaceAgent, needs_open_page
 from flows.errors import CommandError
 from flows.wiring import Workplace
-from resources.translation import applications_in
+from resources.reading.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.trajectories.briefing import Briefing
 from synthesis.trajectories.reperformance import RecordedAgent

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from flows.nights.choices import choice_for
+from flows.pool.known_pool import load_set_aside, load_verified
+from flows.pool.pool_memory import remembered, version_of
 from flows.running.together import together
-from flows.stages.known_pool import load_set_aside, load_verified
-from flows.stages.pool_memory import remembered, version_of
 from flows.stages.rejections import told_apart
 from flows.stages.results import Explored, Verified
 from flows.watching.telemetry import stage_span

@@ -11,10 +11,10 @@ from typing import Literal
 from flows.errors import CommandError
 from flows.nights.gates import gate_results
 from flows.nights.standing_quota import wanted_by
+from flows.pool.known_pool import load_verified
 from flows.running.run_records import ended
 from flows.running.together import together
 from flows.stages.criticising import criticise, doubt_of_critic
-from flows.stages.known_pool import load_verified
 from flows.stages.lots import lot
 from flows.stages.rejections import told_apart
 from flows.stages.replaying import COMPOSITION, TaskReplays
@@ -26,8 +26,8 @@ from model_clients.errors import BatchPendingError
 from resources.errors import ExitCode
 from resources.reading.catalog import load_capabilities, load_scenarios
 from resources.reading.catalog_links import fixtures_of
+from resources.reading.translation import applications_in, worlds_of
 from resources.scenarios import scenario_of
-from resources.translation import applications_in, worlds_of
 from synthesis.composition.composition import compose
 from synthesis.composition.pool.compiled_pool import fixture_key
 from synthesis.composition.pool.sense import Sense

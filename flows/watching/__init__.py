@@ -1,6 +1,5 @@
 """Watching: what a run tells others while it goes on. All of it is off unless asked for, and costs nothing then.
 
-watching_settings   what is told, and to whom
 watched             begins and ends the watching of a run
 run_logs            log lines for people, or as JSON for programs
 telemetry           OpenTelemetry traces, one per item over all stages, and metrics

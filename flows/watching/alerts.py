@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from flows.errors import CommandError
+from flows.setting_groups.watching_settings import WatchingSettings
 from flows.watching.run_logs import RUN_LOG
-from flows.watching.watching_settings import WatchingSettings
 
 AlertKind = Literal["gate-failed", "budget-reached", "provider-paused", "run-failed"]
 

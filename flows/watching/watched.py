@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from flows.running.together import first_failure
+from flows.setting_groups.watching_settings import WatchingSettings
 from flows.watching.alerts import Alerts, alert_address
 from flows.watching.run_logs import RUN_LOG, logged
-from flows.watching.watching_settings import WatchingSettings
 from flows.wiring import Run
 from model_clients.errors import BudgetExhaustedError
 from taskgraph.records.task import Rejection

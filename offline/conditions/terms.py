@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluators_api.evidence.text_matching import has_phrase
+from evaluators_api.text_matching import has_phrase
 from offline.conditions.conditions import Call, Condition, Kind
 from offline.conditions.expressions import Expression, generalise
 from prompts.inputs import Performance

@@ -9,9 +9,9 @@ from resources.applications import Application
 from resources.assets import content_of
 from resources.categories import ResourceCategory
 from resources.reading.catalog_links import check_links
+from resources.reading.translation import Translation
 from resources.reading.worlds import WorldRules, draw_world, drawn_problems, rule_problems
 from resources.reading.yaml_reading import show_field
-from resources.translation import Translation
 from resources.worlds import FIRST_WORLD, World
 
 _SEEDS = range(1, 21)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from resources.capability_presets import Capability
 from synthesis.composition.pool.compiled_pool import CompiledPool
-from taskgraph.measures.bitmasks import bits, topological_order
+from taskgraph.bitmasks import bits, topological_order
 from taskgraph.measures.canonical import canonical_key, task_id
 from taskgraph.measures.capabilities import capabilities_met
 from taskgraph.measures.coherency import maximum_coherency_of

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from math import ceil
 
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 
 _ALWAYS_ALLOWED = 20
 _TIMES_EVEN = 3

@@ -20,7 +20,7 @@ from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASK
 from synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.width_matching import enlarged
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 from taskgraph.measures.cells import possible_cells
 from taskgraph.measures.per_dimension import MeasureRanges
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from resources.dimensions import MAXIMUM_SUBTASKS, Cell, by_measure, level_in
 from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.pool.instances import Instance
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 from taskgraph.measures.per_dimension import MeasureRanges
 
 GROUP_SIZE = 14

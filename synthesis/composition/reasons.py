@@ -21,7 +21,7 @@ from synthesis.composition.enumeration import Limits
 from synthesis.composition.groups import Paths
 from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest, Shortfall
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 from taskgraph.measures.cells import contradiction_in, possible_cells
 from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 

@@ -13,7 +13,7 @@ from synthesis.composition.groups import GROUP_SIZE, Paths, group_size, intent_g
 from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.variety import Store, Variety
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 from taskgraph.records.task import Intent
 
 _VISITS_WITHOUT_FRUIT = 3

@@ -9,7 +9,7 @@ from itertools import chain as joined
 from itertools import islice
 
 from synthesis.composition.pool.compiled_pool import CompiledPool
-from taskgraph.measures.bitmasks import bits, mask_of
+from taskgraph.bitmasks import bits, mask_of
 from taskgraph.measures.interference import successful_table, threats_of
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.task import Task

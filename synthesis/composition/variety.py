@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from synthesis.composition.pool.compiled_pool import CompiledPool
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 
 _ALONE = 2.0
 _SUBTASK = 1.0

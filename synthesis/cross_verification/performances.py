@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from resources.applications import Application
-from resources.translation import applications_in
+from resources.reading.translation import applications_in
 from synthesis.cross_verification.agreement import agreeing, difference, result
 from synthesis.cross_verification.overlooked_controls import doubt
 from synthesis.cross_verification.verification_pool import VerificationPool

@@ -18,7 +18,7 @@ from resources.categories import ResourceCategory, ResourceKind
 from resources.instances import Resource
 from resources.matching import provides
 from resources.reading.catalog_links import fixtures_of
-from resources.translation import applications_in
+from resources.reading.translation import applications_in
 from resources.worlds import FIRST_WORLD
 from synthesis.cross_verification.verified_instances import instances_to_verify
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask

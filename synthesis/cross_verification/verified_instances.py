@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from resources.applications import Application
 from resources.categories import ResourceCategory
 from resources.reading.catalog_links import fixtures_of
-from resources.translation import applications_in, parameters_in, worlds_of
+from resources.reading.translation import applications_in, parameters_in, worlds_of
 from resources.worlds import FIRST_WORLD
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from taskgraph.errors import ParameterInvalidError

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evaluators_api.evidence.evidence_view import view
-from evaluators_api.evidence.text_matching import shown_in
 from evaluators_api.state.effects import effects, file_changes
 from evaluators_api.state.essential import Division, divide
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
 from evaluators_api.state.records import belonging, count_records, is_lines, reference, text_of
 from evaluators_api.state.volatility import is_passing
+from evaluators_api.text_matching import shown_in
 from prompts.shown_effects import ChangedFile, ExtendedText, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
 from taskgraph.records.effect import Effect

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluators_api.evidence.text_matching import has_phrase
 from evaluators_api.state.editing import with_text
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import all_formats, read
+from evaluators_api.text_matching import has_phrase
 from prompts.shown_effects import Origin
 from synthesis.evaluation_functions.origins import origins
 from synthesis.examination.altering import altered

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.evidence.text_matching import has_phrase
 from evaluators_api.state.effects import effects
 from evaluators_api.state.reading import read
 from evaluators_api.state.records import records_of
 from evaluators_api.state.templates import templated
+from evaluators_api.text_matching import has_phrase
 from synthesis.evaluation_functions.origins import origins
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.evidence.text_matching import has_phrase
 from evaluators_api.state.effects import effects
 from evaluators_api.state.essential import divide
 from evaluators_api.state.formats.drawing import SHAPE
 from evaluators_api.state.nodes import ID_KEYS
 from evaluators_api.state.reading import read
 from evaluators_api.state.records import reference
+from evaluators_api.text_matching import has_phrase
 from resources.categories import ResourceKind
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence

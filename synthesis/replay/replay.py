@@ -17,8 +17,8 @@ from environments.starting_place import go_to_starting_place, needs_open_page
 from evaluators_api.evidence.starting_state import missing_at_start
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from resources.applications import Application
+from resources.reading.translation import applications_in
 from resources.record import Record
-from resources.translation import applications_in
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.errors import StageInputInvalidError
 from synthesis.ports import Environments

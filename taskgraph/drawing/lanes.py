@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskgraph.measures.bitmasks import bits, successors, topological_order
+from taskgraph.bitmasks import bits, successors, topological_order
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.subtask import BoundSubtask
 

@@ -8,8 +8,8 @@ from html import escape
 from statistics import fmean
 
 from resources.instances import Resource
+from taskgraph.bitmasks import bits, depths, topological_order
 from taskgraph.drawing.text_width import fitted, text_width, wrapped
-from taskgraph.measures.bitmasks import bits, depths, topological_order
 from taskgraph.reading.task_graphs import UNNAMED_RESOURCE
 from taskgraph.records.graph import TaskGraph
 

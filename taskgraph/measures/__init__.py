@@ -7,7 +7,6 @@ orders, interference       all orders, and those in which nothing is lost
 coherency, slot_runs       how far an order can keep to one application
 canonical, symmetry        equal tasks, interchangeable nodes
 inconsistencies            where edges and resources disagree
-bitmasks                   the graph operations underneath
 acceptance_rates           how often accepted functions judge rightly
 judge_rates                how often the judge of instructions does
 critic_scores              what a critic thinks of tasks on the whole

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 
+from taskgraph.bitmasks import bits, mask_of, require_size, topological_order
 from taskgraph.errors import GraphInvalidError, GraphTooLargeError
-from taskgraph.measures.bitmasks import bits, mask_of, require_size, topological_order
 from taskgraph.measures.interference import successful_table, threats_of
 from taskgraph.measures.slot_runs import MAXIMUM_STATES, FewestSlotRuns
 from taskgraph.measures.symmetry import Spoilers

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resources.dimensions import TABLE, Cell
-from taskgraph.measures.bitmasks import augment, depths, require_size, topological_order
+from taskgraph.bitmasks import augment, depths, require_size, topological_order
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.task import Complexity
 

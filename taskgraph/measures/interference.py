@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from resources.instances import Resource
-from taskgraph.measures.bitmasks import ancestors
+from taskgraph.bitmasks import ancestors
 from taskgraph.measures.orders import ORDERS_LISTED, ORDERS_SAMPLED, OrderTable
 from taskgraph.records.graph import TaskGraph
 from taskgraph.records.task import Interference

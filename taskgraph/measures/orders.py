@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator, Sequence
 from math import factorial
 
+from taskgraph.bitmasks import bits, parts, require_size, successors
 from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.bitmasks import bits, parts, require_size, successors
 from taskgraph.measures.symmetry import Spoilers, Symmetry
 
 ORDERS_LISTED = 120

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
+from taskgraph.bitmasks import bits
 from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.bitmasks import bits
 from taskgraph.measures.symmetry import Spoilers, Symmetry
 
 MAXIMUM_STATES = 200_000

@@ -12,7 +12,7 @@ from unicodedata import category
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from resources.categories import ResourceKind
-from taskgraph.measures.bitmasks import require_size
+from taskgraph.bitmasks import require_size
 from taskgraph.reading.faults import form_error, json_kind
 
 _ENDS = (("producer", "source", "from"), ("consumer", "target", "to"))

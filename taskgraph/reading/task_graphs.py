@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from resources.categories import ResourceCategory, ResourceKind
 from resources.instances import Resource
+from taskgraph.bitmasks import require_size
 from taskgraph.errors import GraphInvalidError, ParameterInvalidError
-from taskgraph.measures.bitmasks import require_size
 from taskgraph.reading.faults import describe_faults, json_kind
 from taskgraph.reading.forms import PlainGraphForm, SidesForm, SubtaskForm, TaskMetadataForm
 from taskgraph.reading.values import bound_resources

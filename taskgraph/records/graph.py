@@ -9,8 +9,8 @@ from pydantic import model_validator
 
 from resources.instances import Resource
 from resources.record import Record
+from taskgraph.bitmasks import cycle_in
 from taskgraph.errors import GraphInvalidError
-from taskgraph.measures.bitmasks import cycle_in
 from taskgraph.records.subtask import BoundSubtask
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ FOUND_BY_NAME = {
 }
 """Functions that are called in each module of a folder, whose modules are found by name."""
 ALLOWED = {
-    "warehouse.storage.bulk.write_tasks": "for programs that make very many tasks; benchmarks/streamed_tasks.py is one",
+    "warehouse.importing.bulk.write_tasks": "for programs that make very many tasks; benchmarks/streamed_tasks.py is one",
 }
 """Functions that only tests call, with the reason why they are kept."""
 

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.ocr import ScreenReader, available_engine, texts_of_words
-from evaluators_api.evidence.text_matching import read_in_picture
+from evaluators_api.text_matching import read_in_picture
 from taskgraph.records.interaction import Screenshot
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators_api.evidence.text_matching import (
+from evaluators_api.text_matching import (
     _boundary,
     document_contains,
     find_phrase,

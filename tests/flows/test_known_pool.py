@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evaluators_api.interpreter import static_analysis
-from flows.stages.known_pool import load_verified
+from flows.pool.known_pool import load_verified
 from resources.reading.catalog import load_applications
 from taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
 from tests.flows.test_verify_function import GOOD, subtask_of

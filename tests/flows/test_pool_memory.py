@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.stages.pool_memory import known_categories, remembered, version_of
+from flows.pool.pool_memory import known_categories, remembered, version_of
 from resources.applications import ControlQuery
 from resources.categories import ResourceKind
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask

@@ -11,7 +11,7 @@ import pytest
 
 from cli.application_skeleton import running_entry, write_entry
 from flows.errors import CommandError
-from flows.running.preflight import check_keys, check_settings
+from flows.hosting.preflight import check_keys, check_settings
 from flows.settings import Settings, load_settings
 from flows.stages.agents import check_agent
 from flows.wiring import choose_applications

@@ -46,7 +46,7 @@ def processes(prefect_home: Path) -> Iterator[ProcessPoolExecutor]:
 
 @pytest.mark.slow
 def test_every_step_runs_in_another_process(processes: ProcessPoolExecutor, tmp_path: Path) -> None:
-    from flows.running.contexts import begin
+    from flows.hosting.contexts import begin
 
     chosen = settings(tmp_path)
 
@@ -81,7 +81,7 @@ def test_every_step_runs_in_another_process(processes: ProcessPoolExecutor, tmp_
 
 
 def test_steps_of_one_process_share_what_is_open(prefect_home: Path, tmp_path: Path) -> None:
-    from flows.running.contexts import begin, opened
+    from flows.hosting.contexts import begin, opened
 
     async def flow() -> None:
         async with (
@@ -92,7 +92,7 @@ def test_steps_of_one_process_share_what_is_open(prefect_home: Path, tmp_path: P
             assert one is two is work
 
     async def steps_alone(run_id: str) -> None:
-        from flows.running.contexts import RunReference
+        from flows.hosting.contexts import RunReference
 
         reference = RunReference(run_id=run_id, settings=settings(tmp_path))
         async with opened(reference) as one, opened(reference) as two:
@@ -107,7 +107,7 @@ def test_steps_of_one_process_share_what_is_open(prefect_home: Path, tmp_path: P
 
 
 def test_a_step_of_an_unknown_run_is_refused(prefect_home: Path, tmp_path: Path) -> None:
-    from flows.running.contexts import RunReference, opened
+    from flows.hosting.contexts import RunReference, opened
 
     async def step() -> None:
         async with opened(RunReference(run_id="none-such", settings=settings(tmp_path))):

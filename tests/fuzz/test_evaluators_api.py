@@ -5,17 +5,17 @@ import ast
 from hypothesis import strategies as st
 
 from evaluators_api.evidence.sandbox_paths import relative_to_home
-from evaluators_api.evidence.text_matching import (
+from evaluators_api.interpreter.dialect import unfence
+from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
+from evaluators_api.result import ParsedResult, parse_result
+from evaluators_api.text_matching import (
     document_contains,
     has_phrase,
     read_in_picture,
     same_name,
     shown_in,
 )
-from evaluators_api.interpreter.dialect import unfence
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
-from evaluators_api.result import ParsedResult, parse_result
 from taskgraph.text_folding import fold_label, fold_text
 from tests.evaluators_api.attacks import ATTACKS
 from tests.evaluators_api.realistic_functions import CASES, FINISHED, PARAMETERS

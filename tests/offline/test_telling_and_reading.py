@@ -24,7 +24,7 @@ from prompts.inputs import (
 from prompts.replies import DependencyJudgeReply
 from resources.reading.catalog import load_applications, load_resource_categories
 from resources.reading.catalog_links import fixtures_of
-from resources.translation import WorldlyApplications, applications_in, parameters_in
+from resources.reading.translation import WorldlyApplications, applications_in, parameters_in
 from synthesis.composition.composition import compose
 from synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
 from synthesis.composition.pool.compiled_pool import fixture_key

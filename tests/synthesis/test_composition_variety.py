@@ -9,7 +9,7 @@ from synthesis.composition.composition import compose
 from synthesis.composition.pool.compiled_pool import CompiledPool, compile_pool
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.variety import Store, Variety
-from taskgraph.measures.bitmasks import mask_of
+from taskgraph.bitmasks import mask_of
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Intent
 from tests.taskgraph.small_graphs import file, node

@@ -7,7 +7,7 @@ from prompts.replies import EvaluationWriterReply
 from resources.applications import ResourceDeclaration
 from resources.reading.catalog import load_applications, load_resource_categories
 from resources.reading.catalog_links import fixtures_of
-from resources.translation import WorldlyApplications, applications_in, worlds_of
+from resources.reading.translation import WorldlyApplications, applications_in, worlds_of
 from synthesis.composition.composition import compose
 from synthesis.composition.pool.compiled_pool import fixture_key
 from synthesis.composition.request import CompositionRequest

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.errors import GraphInvalidError, GraphTooLargeError
-from taskgraph.measures.bitmasks import (
+from taskgraph.bitmasks import (
     ancestors,
     augment,
     bits,
@@ -25,6 +24,7 @@ from taskgraph.measures.bitmasks import (
     successors,
     topological_order,
 )
+from taskgraph.errors import GraphInvalidError, GraphTooLargeError
 from taskgraph.measures.complexity import shape_of
 from tests.taskgraph.small_graphs import every_graph, graphs, is_order
 

@@ -10,8 +10,8 @@ from taskgraph.records.task import Task
 from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.samples import records
 from warehouse.errors import RowInvalidError
+from warehouse.importing.bulk import write_task_columns, write_tasks
 from warehouse.schema import TABLE_NAMED
-from warehouse.storage.bulk import write_task_columns, write_tasks
 from warehouse.store import Warehouse
 
 ROWS: list[dict[str, Any]] = next(synthetic(200))

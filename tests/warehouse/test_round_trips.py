@@ -20,10 +20,10 @@ from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.generated import crab_tasks, datasets, osworld_tasks, taskbench_tasks
 from warehouse.exporting.exporting import MANIFEST, export
+from warehouse.field_codecs import Shared
 from warehouse.importing.importing import read_import
 from warehouse.schema import TABLE_NAMED
 from warehouse.sets.selection import Selection
-from warehouse.storage.field_codecs import Shared
 from warehouse.storage.rows import decode_record
 from warehouse.store import Warehouse
 

@@ -22,8 +22,8 @@ from pydantic import Field
 
 from resources.applications import Application
 from resources.errors import UnknownCatalogEntryError
+from resources.reading.translation import WorldlyApplications
 from resources.record import Record
-from resources.translation import WorldlyApplications
 from resources.worlds import World
 from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.subtask import Subtask

@@ -22,9 +22,9 @@ from warehouse.exporting.dataset_folder.parquet_files import IMAGE, ParquetFiles
 from warehouse.exporting.dialogues import recordings
 from warehouse.exporting.exported_actions import paper_action, points_of
 from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from warehouse.field_codecs import Shared
 from warehouse.schema import TABLE_OF_RECORD
 from warehouse.sets.names import SPLITS
-from warehouse.storage.field_codecs import Shared
 from warehouse.storage.rows import encode_record
 
 _RECORDS_PER_PART = 1_000

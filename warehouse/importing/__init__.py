@@ -1,5 +1,6 @@
 """What imports share.
 
+bulk                                       many tasks in columns
 importing, items                           checks every item, then stores all or nothing
 imported_tasks, imported_trajectories      records from foreign items; `episodes` from demonstrations
 json_reading, tfrecords, pyautogui_scripts, osworld_layout, tool_graphs    foreign formats

@@ -22,12 +22,12 @@ from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from warehouse.errors import Fault, ImportRefusedError, RowInvalidError
+from warehouse.field_codecs import Shared
 from warehouse.importing.imported_tasks import IMPORTED
 from warehouse.importing.imported_trajectories import PaperAction, read_action
 from warehouse.importing.items import BrokenItem, Item, Kind
 from warehouse.importing.json_reading import inner_json
 from warehouse.schema import TABLE_OF_RECORD
-from warehouse.storage.field_codecs import Shared
 from warehouse.storage.rows import decode_record
 
 _CONFIGURATIONS: tuple[tuple[str, type[Record], Kind], ...] = (

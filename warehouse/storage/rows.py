@@ -15,8 +15,8 @@ from resources.record import Record
 from taskgraph.records.task import Task
 from taskgraph.records.trajectory import Trajectory, TrajectoryStep
 from warehouse.errors import RowInvalidError
+from warehouse.field_codecs import Shared, decode_fields, encode_fields
 from warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD, Table
-from warehouse.storage.field_codecs import Shared, decode_fields, encode_fields
 
 
 @dataclass(slots=True)

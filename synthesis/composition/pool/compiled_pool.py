@@ -12,7 +12,7 @@ from resources.instances import Resource
 from synthesis.composition.pool.exclusions import sensible
 from synthesis.composition.pool.instances import Instance, Need
 from synthesis.composition.pool.sense import Sense
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 from taskgraph.records.subtask import BoundSubtask, instance_id
 
 Fixtures = Mapping[str, Set[Resource]]

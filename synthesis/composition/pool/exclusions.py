@@ -9,7 +9,7 @@ from resources.categories import ResourceKind
 from resources.instances import Resource
 from synthesis.composition.pool.instances import Instance
 from synthesis.composition.pool.sense import Sense
-from taskgraph.measures.bitmasks import bits
+from taskgraph.bitmasks import bits
 from taskgraph.records.subtask import BoundSubtask
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from resources.applications import Application
-from resources.translation import applications_in, worlds_of
+from resources.reading.translation import applications_in, worlds_of
 from taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from flows.errors import CommandError
 from flows.fan_out.errors import CarriedError, RunnerMissingError, RunUnreachableError
-from flows.fan_out.fan_out_settings import FanOutSettings
 from flows.fan_out.fanning import check_runner
 from flows.fan_out.frames import portable
 from flows.fan_out.home import Home, HomeAddress
+from flows.setting_groups.fan_out_settings import FanOutSettings
 from flows.settings import load_settings
 from model_clients.errors import BudgetExhaustedError, ModelClientError
 from prompts.inputs import IntentExtractorInput

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from cli.main import create_app
 from flows.errors import CommandError
-from flows.nights.gate_settings import GateSettings
 from flows.nights.gates import gate_results
 from flows.nights.publishing import pass_gates
+from flows.setting_groups.gate_settings import GateSettings
 from resources.errors import ExitCode
 from resources.record import Record
 from taskgraph.records.evaluation_function import EvaluationFunction

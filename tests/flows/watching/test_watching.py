@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from flows.errors import CommandError
+from flows.setting_groups.watching_settings import WatchingSettings
 from flows.settings import Settings, load_settings
 from flows.watching.alerts import Alerts
 from flows.watching.run_logs import RUN_LOG, logged
 from flows.watching.telemetry import stage_span
 from flows.watching.watched import check_watching, watched
-from flows.watching.watching_settings import WatchingSettings
 from taskgraph.records.task import Rejection
 
 

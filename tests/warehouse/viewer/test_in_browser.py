@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from environments.errors import BrowserMissingError
 from environments.installing.browser_finding import find_browser
 from tests.warehouse.sample_parts import bare_tasks
-from warehouse.storage.bulk import write_task_columns
+from warehouse.importing.bulk import write_task_columns
 from warehouse.store import Warehouse
 from warehouse.viewer.application import create_application
 from warehouse.viewer.server import LOOPBACK, listen

@@ -16,7 +16,7 @@ from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.viewer.conftest import client_of
-from warehouse.storage.bulk import write_task_columns
+from warehouse.importing.bulk import write_task_columns
 from warehouse.store import Warehouse
 
 STORED = Path(__file__).parents[1] / "stored"

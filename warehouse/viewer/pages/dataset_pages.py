@@ -9,10 +9,7 @@ from resources.dimensions import DIMENSIONS
 from warehouse.error_rates import UNKNOWN, error_rates
 from warehouse.records import RunRecord
 from warehouse.store import Warehouse
-from warehouse.viewer.pages.agent_attempts import agent_figures
-from warehouse.viewer.pages.level_grid import level_grid, read_cells
-from warehouse.viewer.pages.task_list import TaskFilter
-from warehouse.viewer.reports.charts import (
+from warehouse.viewer.charts import (
     Chart,
     application_chart,
     chart,
@@ -21,6 +18,9 @@ from warehouse.viewer.reports.charts import (
     funnel_charts,
     scenario_chart,
 )
+from warehouse.viewer.pages.agent_attempts import agent_figures
+from warehouse.viewer.pages.level_grid import level_grid, read_cells
+from warehouse.viewer.pages.task_list import TaskFilter
 from warehouse.viewer.website import Site
 
 _RUNS_SHOWN = 50

@@ -12,8 +12,8 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from warehouse.errors import QueryFailedError
-from warehouse.querying.bounded import save_bounded
 from warehouse.store import Warehouse
+from warehouse.viewer.bounded_queries import save_bounded
 from warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 from warehouse.viewer.website import Site
 

@@ -12,10 +12,10 @@ from pydantic import JsonValue
 
 from warehouse.errors import QueryFailedError, QueryRefusedError
 from warehouse.queries import named_queries
-from warehouse.querying.bounded import ask_bounded
 from warehouse.schema import TABLES
 from warehouse.store import Warehouse
-from warehouse.viewer.reports.charts import Chart, chart
+from warehouse.viewer.bounded_queries import ask_bounded
+from warehouse.viewer.charts import Chart, chart
 from warehouse.viewer.website import Site
 
 MOST_ROWS = 1000

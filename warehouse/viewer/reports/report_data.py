@@ -20,9 +20,7 @@ from warehouse.exporting.action_words import in_words
 from warehouse.records import DatasetVersion, RunRecord
 from warehouse.store import Warehouse
 from warehouse.task_quality import TaskQuality, task_quality
-from warehouse.viewer.pages.agent_attempts import agent_figures
-from warehouse.viewer.pages.task_words import numbers_of, title_of
-from warehouse.viewer.reports.charts import (
+from warehouse.viewer.charts import (
     Chart,
     application_chart,
     complexity_charts,
@@ -30,6 +28,8 @@ from warehouse.viewer.reports.charts import (
     funnel_charts,
     scenario_chart,
 )
+from warehouse.viewer.pages.agent_attempts import agent_figures
+from warehouse.viewer.pages.task_words import numbers_of, title_of
 
 _PICTURE_WIDTH = 560
 

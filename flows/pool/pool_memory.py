@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from flows.stages.known_pool import is_unchanged
+from flows.pool.known_pool import is_unchanged
 from resources.applications import Application
 from resources.categories import ResourceCategory
 from resources.reading.catalog import load_resource_categories

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from flows.nights.retirement import NO_LONGER_REPLAYS, SUBTASK_RETIRED
+from flows.pool.known_pool import load_verified
 from flows.running.together import together
-from flows.stages.known_pool import load_verified
 from flows.stages.lots import lot
 from flows.stages.results import Rechecked
 from flows.wiring import Run
@@ -25,10 +26,6 @@ from taskgraph.records.task import Rejection, Task
 from warehouse.night_records import GateResult, Recheck
 
 STAGE = "recheck"
-NO_LONGER_REPLAYS = "no_longer_replays"
-"""Reason for which a subtask is retired."""
-SUBTASK_RETIRED = "subtask_retired"
-"""Reason for which a task is retired."""
 _ORPHANS = (
     "SELECT s.task_id, min(s.subtask_id) FROM task_subtasks AS s JOIN tasks AS t USING (task_id) WHERE t.status = 'validated'"
     " AND s.subtask_id IN (SELECT subtask_id FROM evaluation_functions GROUP BY subtask_id HAVING NOT bool_or(accepted))"
