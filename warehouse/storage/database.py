@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import duckdb
 
 from warehouse.errors import WarehouseBusyError, WarehouseError, WarehouseUnavailableError
-from warehouse.storage.extensions import load, needed_by
+from warehouse.storage.extensions import connect_with, needed_by
 from warehouse.storage.locations import Location
 from warehouse.storage.locking import WriterLock
 from warehouse.storage.object_storage import give_access
@@ -136,9 +136,7 @@ def _options(location: Location) -> list[str]:
 
 
 def _connect(location: Location) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(":memory:")
-    for name in needed_by(location):
-        load(connection, name)
+    connection = connect_with(needed_by(location))
     if location.data.startswith("s3://"):
         give_access(connection, location.data)
     connection.execute("SET ducklake_max_retry_count = 50")

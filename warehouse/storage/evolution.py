@@ -75,8 +75,9 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
             connection.execute(
                 "CREATE TABLE data_model (table_name VARCHAR, column_name VARCHAR, column_type VARCHAR, comment VARCHAR)"
             )
+        there = _stored_tables(connection)
         for table in TABLES:
-            _create_or_extend(connection, table)
+            _create_or_extend(connection, table, table.name in there)
         for version in range(stored[0] + 1 if stored else SCHEMA_VERSION + 1, SCHEMA_VERSION + 1):
             if version in MIGRATIONS:
                 MIGRATIONS[version](connection)
@@ -99,12 +100,7 @@ def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
     They are views in DuckDB's own memory, which `USE memory` puts before the lake: missing tables are empty, missing
     columns and nested fields NULL, and the column `applications` is computed.
     """
-    stored = {
-        str(row[0])
-        for row in connection.execute(
-            "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal", [LAKE]
-        ).fetchall()
-    }
+    stored = _stored_tables(connection)
     connection.execute(f"USE {COMPLETED}")
     for name in sorted(stored - {table.name for table in TABLES}):
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {LAKE}.main.{name}")
@@ -136,26 +132,26 @@ def _as_present(connection: duckdb.DuckDBPyConnection, table: Table, source: str
     return f"SELECT {', '.join(columns)} FROM {source}" if source else f"SELECT {nothing} WHERE false"
 
 
+def _stored_tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    rows = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT internal", [LAKE]
+    ).fetchall()
+    return {str(row[0]) for row in rows}
+
+
 def _stored_state(connection: duckdb.DuckDBPyConnection) -> tuple[int, str] | None:
-    found = first_row(
-        connection,
-        "SELECT count(*) FROM duckdb_tables() WHERE table_name = ? AND NOT internal",
-        [STATE_TABLE],
-    )
-    if not found or not found[0]:
+    try:
+        row = first_row(
+            connection,
+            f"SELECT version, fingerprint FROM {LAKE}.main.{STATE_TABLE} ORDER BY applied_at DESC, version DESC LIMIT 1",
+        )
+    except duckdb.CatalogException:
         return None
-    row = first_row(
-        connection,
-        f"SELECT version, fingerprint FROM {STATE_TABLE} ORDER BY applied_at DESC, version DESC LIMIT 1",
-    )
     return (int(str(row[0])), str(row[1])) if row else None
 
 
-def _create_or_extend(connection: duckdb.DuckDBPyConnection, table: Table) -> None:
-    stored = first_row(
-        connection, "SELECT count(*) FROM duckdb_tables() WHERE table_name = ? AND NOT internal", [table.name]
-    )
-    if not stored or not stored[0]:
+def _create_or_extend(connection: duckdb.DuckDBPyConnection, table: Table, stored: bool) -> None:
+    if not stored:
         columns = ", ".join(f'"{column.name}" {sql_type(column.arrow)}' for column in table.columns)
         connection.execute(f"CREATE TABLE {table.name} ({columns})")
     else:

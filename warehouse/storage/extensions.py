@@ -20,6 +20,8 @@ from warehouse.storage.storage_access import reason_of
 LOCAL: Final = ("ducklake", "sqlite_scanner")
 """Extensions that a local warehouse needs."""
 _EXTRA: Final = "remote-warehouse"
+_CHECKED: Final[set[tuple[str, int, int, int] | None]] = set()
+"""Files of extensions whose signatures this process has checked."""
 
 
 def needed_by(location: Location) -> tuple[str, ...]:
@@ -29,6 +31,26 @@ def needed_by(location: Location) -> tuple[str, ...]:
     return ("ducklake", "postgres_scanner", *(() if location.data_folder else ("httpfs",)))
 
 
+def connect_with(names: tuple[str, ...]) -> duckdb.DuckDBPyConnection:
+    """A connection to a database in memory that has the extensions `names`.
+
+    DuckDB reads and checks the signature of an extension's file, 0.1 s each, for every connection. A file that this process
+    has loaded is not checked again while it stays the same file; the connection that is returned accepts signed ones only.
+
+    Raises:
+        WarehouseUnavailableError: an extension cannot be loaded.
+    """
+    stamps = {_stamp(name) for name in names}
+    checked = None not in stamps and stamps <= _CHECKED
+    connection = duckdb.connect(":memory:", config={"allow_unsigned_extensions": True} if checked else {})
+    for name in names:
+        load(connection, name)
+    if checked:
+        connection.execute("SET allow_unsigned_extensions = false")
+    _CHECKED.update(stamps)
+    return connection
+
+
 def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Load an extension of DuckDB: from its own Python package, so that nothing is fetched, or from where DuckDB keeps them.
 
@@ -36,12 +58,9 @@ def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
         WarehouseUnavailableError: it is not installed, or built for another version of DuckDB; the message says what to install.
     """
     try:
-        wheel = find_spec(f"duckdb_extension_{name}")
-        if wheel is not None and wheel.origin:
-            found = sorted(Path(wheel.origin).parent.rglob("*.duckdb_extension"))
-            if found:
-                connection.execute(f"LOAD '{quoted(str(found[0]))}'")
-                return
+        if (found := _packaged(name)) is not None:
+            connection.execute(f"LOAD '{quoted(str(found))}'")
+            return
         if name in LOCAL:
             connection.execute(f"INSTALL {name}")
         connection.execute(f"LOAD {name}")
@@ -55,3 +74,19 @@ def load(connection: duckdb.DuckDBPyConnection, name: str) -> None:
         raise WarehouseUnavailableError(
             f"DuckDB's extension {name!r} cannot be loaded ({reason_of(error)}). Install {install}."
         ) from None
+
+
+def _packaged(name: str) -> Path | None:
+    wheel = find_spec(f"duckdb_extension_{name}")
+    if wheel is None or not wheel.origin:
+        return None
+    return min(Path(wheel.origin).parent.rglob("*.duckdb_extension"), default=None)
+
+
+def _stamp(name: str) -> tuple[str, int, int, int] | None:
+    """What tells a file from another one, or from the same one changed."""
+    found = _packaged(name)
+    if found is None:
+        return None
+    state = found.stat()
+    return str(found), state.st_ino, state.st_size, state.st_mtime_ns
