@@ -80,7 +80,8 @@ def _is_before(mentions: Mentions, number: int, mention: Mention) -> bool:
     "Paste the copied text" means nothing to somebody who reads only afterwards what to copy.
     """
     says_which = "{" in mentions.tellers[number].phrases.product
-    return says_which or mention.is_wish or mentions.found[number].start < mention.start
+    found = mentions.found[number]
+    return says_which or mention.is_wish or found.inside or found.start < mention.start
 
 
 def _alike(mentions: Mentions, mention: Mention, named: set[int], words: str) -> set[int]:

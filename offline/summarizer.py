@@ -17,7 +17,7 @@ from prompts.replies import SummarizerReply
 
 _VOICES: tuple[Voice, ...] = ("terse", "polite", "context", "context")
 _TRIES = 8
-_FEW = 3
+_FEW = 4
 """Most things of which it is said what people call them."""
 
 
@@ -52,7 +52,7 @@ def _told(
 ) -> str:
     """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up.
 
-    Half of the tries say what people call the things. All say what it is for where that is known.
+    Most tries say what people call the things. All say what it is for where that is known.
     """
     listed = sum(len(words.split()) for words in instructions)
     purpose = purpose_of(graph, book, view.uses, view.called)
@@ -62,7 +62,7 @@ def _told(
     for number in range(_TRIES):
         random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())
         voice = random.choice(_VOICES)
-        names = introduced if random.random() < 0.5 else {}
+        names = introduced if random.random() < (0.8 if len(introduced) > 1 else 0.5) else {}
         early = number < _TRIES // 2
         texts.append(
             tell(
@@ -73,6 +73,7 @@ def _told(
                 random,
                 names,
                 purpose=purpose,
+                known_as=view.called,
                 way=way,
                 short=not early,
                 says_why=early,
@@ -84,7 +85,7 @@ def _told(
 
 
 def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Mapping[str, str]:
-    """What people call the things that are there from the start, if all of them have such a name and they are few.
+    """What people call the files that are there from the start, if all of them have such a name and they are few.
 
     Of like things in one text all are introduced, or none is.
     """
@@ -93,7 +94,8 @@ def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Ma
         for teller in graph.tellers.values()
         for item in teller.inputs
         if item.value
-        and not book.is_slot(item.category)
+        and book.is_file(item.category)
+        and item.category != "directory_path"
         and graph.producer(teller.number, item.category, item.value) is None
     }
     return {value: called[value] for value in there} if there <= called.keys() and len(there) <= _FEW else {}

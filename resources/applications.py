@@ -198,6 +198,9 @@ class SubtaskPhrases(Record):
     """What one wants to have, such as goes on after "I need": "{csv_path} attached to {page_title}[ in Trac]"."""
     product: str = ""
     """The words for what it makes: "the CSV export of {table_name}"; empty where others read nothing of it."""
+    placed: str = ""
+    """The words for what it makes that also ask for the making, so that it needs no sentence of its own: "the CSV export of
+    {table_name}[ from sqlite-web] ({csv_path})". `{made}` stands for what people call it, or for its kind."""
     purposes: tuple[str, ...] = ()
     """What one wants it for, such as goes on after the request and a comma: "so that everybody finds it"."""
 
@@ -222,7 +225,7 @@ class ExampleSubtask(SubtaskTemplate):
     gathers: bool = False
     """Whether it makes a place for several things, such as a folder, so that at least two others of a task must use it."""
     not_with: tuple[str, ...] = ()
-    """Curated subtasks that nobody asks for beside it in one task, because either is enough."""
+    """Curated subtasks that nobody asks for beside it in one task, because either is enough, or because both would be two errands."""
     subjects: tuple[str, ...] = ()
     """Per parameter set, what it is about; empty where it goes with everything. What is copied or drawn about one thing is
     not put where another is the subject."""

@@ -52,9 +52,10 @@ class World(Record):
     def phrase(self, value: str) -> str:
         """How a sentence names a note, file or record of this world; empty where it has no name of its own.
 
-        A path is looked up by its last part.
+        A path is looked up by its last part; a CSV file by the name of the table that it holds.
         """
-        return self.phrases.get(value, "") or self.phrases.get(value.rpartition("/")[2], "")
+        found = self.phrases.get(value, "") or self.phrases.get(value.rpartition("/")[2], "")
+        return found or (self.phrases.get(stem_of(value), "") if value.endswith(".csv") else "")
 
     def use(self, value: str) -> str:
         """What a note, file or record of this world is wanted for; empty where nothing is said.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from offline.reading.forms import Form, forms_of, hidden, literal, product_form, shown
+from offline.reading.forms import Form, forms_of, hidden, literal, placed_form, product_form, shown
 from offline.telling.phrasebook import Phrasebook, Teller
 
 _SENTENCE_END = re.compile("[.?!](?=\\s|$)|[\x01\x05\x06]”(?=\\s+[A-Z]|$)")
@@ -14,7 +14,7 @@ _PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
 _ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
 _NOUN = r"the(?: (?!(?:and|then)\b)[\w'’-]+){1,8}?"
 _PURPOSE = re.compile(
-    rf"(?:\b(?:for|with|to prepare) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} needs {_NOUN})"
+    rf"(?:\b(?:for|with|to prepare) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} needs {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} is coming up)"
     r"(?=[,.:;?!]|$)",
     re.IGNORECASE,
 )
@@ -37,6 +37,8 @@ class Mention:
     """Whether it says what is wanted, not what is to be done next."""
     around: tuple[tuple[int, int], ...] = ()
     """For one of several things of which the same is said: where that stands."""
+    inside: bool = False
+    """Whether the words for what it makes ask for it, in the words for what another one reads."""
 
 
 class Mentions:
@@ -65,9 +67,11 @@ class Mentions:
                 self.spans.append((mention.start, mention.end))
         self.spans += [span for mention in self.found.values() for span in mention.around]
         self.spans += _purposes(self.text, tellers)
-        for teller in tellers:
-            if teller.number not in self.found and book.says_all(teller):
-                self._find_inside(teller)
+        for _ in tellers:
+            for teller in tellers:
+                whole = book.says_all(teller) or book.can_be_placed(teller)
+                if whole and teller.number not in self.found:
+                    self._find_inside(teller)
 
     def _candidates(self, teller: Teller) -> Iterator[Mention]:
         """All places that could ask for a subtask."""
@@ -154,22 +158,27 @@ class Mentions:
                 thing = self.tellers[mention.number].reads(hole)
                 if thing is None or thing.category not in {item.category for item in teller.outputs}:
                     continue
-                holes = self.product_holes(teller, words)
+                holes = self.product_holes(teller, words, asks=True)
                 if holes is not None:
                     start = self.text.find(words, mention.start)
                     self.found[teller.number] = Mention(
-                        teller.number, start, start + len(words), holes, mention.is_wish
+                        teller.number, start, start + len(words), holes, mention.is_wish, inside=True
                     )
                     return
 
-    def product_holes(self, teller: Teller, words: str) -> Mapping[str, str] | None:
-        """The holes of the words for a subtask's product, if `words` end with these."""
-        form = product_form(teller)
-        match = form.pattern.search(words) if form is not None else None
-        if form is None or match is None:
-            return None
-        holes = {hole: match.group(group) for group, hole in form.holes.items()}
-        return holes if self._fits(teller, holes) else None
+    def product_holes(self, teller: Teller, words: str, *, asks: bool = False) -> Mapping[str, str] | None:
+        """The holes of the words for a subtask's product, if `words` end with these; with `asks`, if they ask for it, too."""
+        forms = [placed_form(teller)]
+        if not asks or self.book.says_all(teller):
+            forms.append(product_form(teller))
+        for form in forms:
+            match = form.pattern.search(words) if form is not None else None
+            if form is None or match is None:
+                continue
+            holes = {hole: match.group(group) for group, hole in form.holes.items()}
+            if self._fits(teller, holes):
+                return holes
+        return None
 
     def _product_in(self, teller: Teller, hole: str, words: str) -> bool:
         """Whether `words` are those for the product of some subtask that makes what the hole stands for."""
@@ -177,7 +186,11 @@ class Mentions:
         return thing is not None and any(
             self.product_holes(other, words) is not None
             for other in self.tellers.values()
-            if other is not teller and thing.category in {item.category for item in other.outputs}
+            if other is not teller
+            and any(
+                item.category == thing.category and (not thing.value or item.value in ("", thing.value))
+                for item in other.outputs
+            )
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from offline.telling.phrasebook import Phrasebook, Teller, name, parts_of
+from offline.telling.phrasebook import MADE, Phrasebook, Teller, name, parts_of
 from offline.telling.references import Discourse, Entity
 from offline.telling.sentences import enumerated
 from prompts.inputs import ResourceLink
@@ -77,13 +77,21 @@ class Clauses:
     """Tells subtasks one after the other; knows what was told."""
 
     def __init__(
-        self, graph: Graph, book: Phrasebook, *, embeds: bool, called: Mapping[str, str] | None = None
+        self,
+        graph: Graph,
+        book: Phrasebook,
+        *,
+        embeds: bool,
+        called: Mapping[str, str] | None = None,
+        placed: Mapping[int, str] | None = None,
     ) -> None:
         """Tell subtasks of `graph`; with `embeds`, what is copied is told by the words for what it is.
 
-        `called` is what people call things, by their values.
+        `called` is what people call things, by their values; `placed` are subtasks that are told among the words for what
+        others do with their products, with what people call these.
         """
         self._graph, self.book, self.embeds = graph, book, embeds
+        self._placed = placed or {}
         self.discourse = Discourse(book, called=called or {})
         self.told: set[int] = set()
         self.order_told: list[int] = []
@@ -123,6 +131,7 @@ class Clauses:
         """One clause for subtasks of one frame: what is said of all of their first things."""
         texts: list[str] = []
         rest = ""
+        numbers = sorted(numbers, key=self._place_in_list)
         for number in numbers:
             teller = self._graph.tellers[number]
             before, hole, rest = _cut(_phrase(teller, mood))
@@ -150,9 +159,20 @@ class Clauses:
         """Whether everything that a subtask reads was told, or is told with it."""
         producers = {link.producer for link in self._graph.links if link.consumer == number}
         return all(
-            producer in self.told or (self.embeds and self.book.says_all(self._graph.tellers[producer]))
+            producer in self.told or (self.tells_inside(producer) and self.can_be_told(producer))
             for producer in producers
         )
+
+    def tells_inside(self, number: int) -> bool:
+        """Whether a subtask gets no clause of its own, because the words for what it makes ask for it."""
+        return number in self._placed or (self.embeds and self.book.says_all(self._graph.tellers[number]))
+
+    def _place_in_list(self, number: int) -> int:
+        """What was just made comes first, because it was spoken of last, and what is told in its place comes last."""
+        hole = _cut(_phrase(self._graph.tellers[number], "request"))[1]
+        read = self._graph.tellers[number].reads(hole)
+        producer = self._graph.producer(number, read.category, read.value) if read is not None else None
+        return 1 if producer is None else 2 if producer in self._placed else 0
 
     def head(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
         """What requests that can be told in one have in common; empty where the phrase has no boundary."""
@@ -185,6 +205,8 @@ class Clauses:
                 entity = self.discourse.entity(needed.category, teller.application, needed.value, producer)
                 words += self._noun(producer, entity, mood, pronouns and len(words.split()) == 1)
                 objects.append(entity)
+            elif part.text == MADE:
+                words += self._placed.get(teller.number) or self.book.kind_of(teller.outputs[0])
             elif words.endswith(_QUOTES):
                 words += values[part.text]
             else:
@@ -196,6 +218,8 @@ class Clauses:
     def _noun(self, producer: int | None, entity: Entity, mood: Mood, pronoun: bool) -> str:
         """The words for something that is read: the product of a subtask that is not told yet, or a reference."""
         known = entity in self.discourse.mentioned
+        if producer is not None and producer in self._placed and producer not in self.told:
+            return self._in_place(self._graph.tellers[producer])
         if producer is None or not self._graph.tellers[producer].phrases.product:
             return self.discourse.words_for(entity, pronoun=pronoun)
         maker = self._graph.tellers[producer]
@@ -213,6 +237,14 @@ class Clauses:
                 self.discourse.mention(made)
         words, _ = self._filled(maker.phrases.product, maker, mood, False)
         self.discourse.mention(entity)
+        return words
+
+    def _in_place(self, maker: Teller) -> str:
+        """The words that ask for a subtask and stand for what it makes."""
+        self.told.add(maker.number)
+        words, _ = self._filled(maker.phrases.placed, maker, "request", False)
+        for entity in self._made(maker):
+            self.discourse.mention(entity)
         return words
 
     def _made(self, teller: Teller) -> list[Entity]:

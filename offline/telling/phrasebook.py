@@ -10,6 +10,9 @@ from prompts.inputs import NumberedSubtask, ResourceInView
 from resources.applications import Application, ExampleSubtask, ResourceDeclaration, SubtaskPhrases
 from resources.categories import ResourceCategory, ResourceKind
 
+MADE = "made"
+"""The hole that stands for what people call what a subtask makes."""
+
 _TOKEN = re.compile(r"(\{[a-z][a-z0-9_]*\}|\[|\]|\|)")
 
 
@@ -127,6 +130,15 @@ class Phrasebook:
             and all(self.is_slot(item.category) for item in teller.outputs)
             and all(parameter in holes for parameter in teller.parameters)
         )
+
+    def can_be_placed(self, teller: Teller) -> bool:
+        """Whether what a subtask makes can be asked for among the words for what another one does with it."""
+        return bool(teller.phrases.placed) and teller.is_curated
+
+    def kind_of(self, thing: Thing) -> str:
+        """The words for the kind of a thing: "the CSV file"."""
+        known = self.categories.get(thing.category)
+        return known.again if known is not None else ""
 
     def _document(self, resource: ResourceInView) -> str:
         return "" if self.is_slot(resource.category) else resource.value

@@ -7,6 +7,7 @@ from random import Random
 
 from offline.telling.clauses import Clauses, Graph, Mood
 from offline.telling.phrasebook import Phrasebook, Teller
+from offline.telling.placing import gathering, placed_in
 from offline.telling.purposes import Purpose, said_for
 from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
 
@@ -31,16 +32,20 @@ def tell(
     called: Mapping[str, str] | None = None,
     *,
     purpose: Purpose | None = None,
+    known_as: Mapping[str, str] | None = None,
     way: float = 0.0,
     short: bool = False,
     says_why: bool = True,
 ) -> str:
     """The instruction, told in `order`; a wish only where it says all there is to do.
 
+    `called` are the names that are told of things that are there from the start, `known_as` all names that people have for things.
+
     It says what it is for: its `purpose`, in the `way` that stands at this share of all ways, or else, with `says_why`, what the last subtask told is wanted for as far as the catalogue
     knows. A wish with the means told afterwards is back to front: it speaks of what is not there yet.
     """
-    clauses = Clauses(graph, book, embeds=True, called=called)
+    placed = placed_in(graph, book, known_as or {}, random)
+    clauses = Clauses(graph, book, embeds=True, called=called, placed=placed)
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
     in_any_order = not any(graph.takes_away(number) for number in order)
@@ -52,7 +57,7 @@ def tell(
         if len(clauses.told) == len(graph.tellers):
             sentences.append(Sentence([text for text, _ in told], wish=True))
         else:
-            clauses = Clauses(graph, book, embeds=True, called=called)
+            clauses = Clauses(graph, book, embeds=True, called=called, placed=placed)
     _add_steps(
         sentences,
         graph,
@@ -91,8 +96,8 @@ def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
 def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str, ...]]) -> list[int]:
     """The order changed so that what needs the subtask just told is told next, where that can be.
 
-    What is said of several things waits until it can be said of all of them. What uses the same product in the same application
-    stays together.
+    A place that is made for several things comes first, because it says what all the rest is for. What is said of several things
+    waits until it can be said of all of them. What uses the same product in the same application stays together.
     """
     left, done = list(order), list[int]()
     while left:
@@ -114,7 +119,8 @@ def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str
             if any(link.producer == last and link.consumer == number for link in graph.links)
         ]
         beside = [number for number in ready if last is not None and graph.are_of_one(last, number)]
-        done.append((following or beside or ready)[0])
+        first = [number for number in ready if not done and gathering(graph, number)]
+        done.append((first or following or beside or ready)[0])
         left.remove(done[-1])
     return done
 
@@ -134,6 +140,17 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
             current.clauses.append(text)
             current.numbers |= numbers
             last |= numbers
+        elif (
+            current is not None
+            and current.takes_beside(text)
+            and not needed
+            and _is_errand(graph, numbers | current.numbers)
+        ):
+            current.clauses.append(text)
+            current.numbers |= numbers
+            current.parallel = True
+            clauses.discourse.focus = None
+            last |= numbers
         else:
             beside = follows and current is not None and not needed & newest
             sentences.append(
@@ -148,6 +165,12 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
         )
 
 
+def _is_errand(graph: Graph, numbers: set[int]) -> bool:
+    """Whether subtasks only get something ready: none makes a place for several things, and all are needed afterwards."""
+    needed = {link.producer for link in graph.links}
+    return not any(gathering(graph, number) or number not in needed for number in numbers)
+
+
 def _add_purpose(sentences: Sequence[Sentence], told: Sequence[Teller], random: Random) -> None:
     """What the subtask told last is wanted for, if the catalogue knows that and it ends the last sentence."""
     if told and told[-1].phrases.purposes:
@@ -158,9 +181,7 @@ def _not_embedded(graph: Graph, clauses: Clauses, order: Sequence[int]) -> list[
     """The subtasks that get a clause of their own: what is copied is told with what it is copied for."""
     embedded = set[int]()
     if clauses.embeds:
-        embedded = {
-            link.producer for link in graph.links if clauses.book.says_all(graph.tellers[link.producer])
-        }
+        embedded = {link.producer for link in graph.links if clauses.tells_inside(link.producer)}
     return [number for number in order if number not in embedded]
 
 

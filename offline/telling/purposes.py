@@ -11,6 +11,14 @@ from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook, Teller, Thing
 from offline.telling.sentences import Sentence, Voice, instruction_of
 
+_LONG = 30
+"""Words from which on a text says first what it is for."""
+_OCCASION = (
+    r"\b(?:meeting|fair|festival|wedding|holiday|party|market|trip|tour|match|evening|camp|reunion|dinner|visit"
+    r"|inspection|assembly|tournament|cup|expedition|tasting|launch|opening|conference|anniversary|week|day|round|birthday"
+    r"|season|sale|drill|standup|retrospective|exam|regatta|league|move|release|talk|review|audit|break)\b"
+)
+"""What has a date, so that one can say that it is coming up."""
 _SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
 
 
@@ -68,15 +76,13 @@ def said_for(
     """
     use, thing = purpose.use, purpose.thing
     name = use[:1].upper() + use[1:]
-    one = len(sentences) == 1
-    ways = ["front", "prepare", "end", "ready"]
-    if voice != "polite" and not sentences[0].wish:
-        ways += ["help"]
-    if thing and not sentences[0].wish:
-        ways += ["needed", "needed", *(["subject", "subject"] if one and voice != "polite" else [])]
-    if short:
-        ways = ["front", "prepare", "end"]
+    ways = _ways(purpose, sentences, voice, short=short)
     way = ways[int(share * len(ways))]
+    if way == "last":
+        sentences[-1].purpose = f"for {use}"
+        return instruction_of(sentences, voice, random)
+    if way == "prepare" and voice == "polite" and not sentences[0].wish:
+        voice = "terse"
     if way == "ready":
         sentences[-1].purpose = f"so that everything is ready for {use}"
         return instruction_of(sentences, voice, random)
@@ -84,17 +90,47 @@ def said_for(
     match way:
         case "end":
             body, thanks = _without_thanks(text)
-            return f"{body} This is {'' if one else 'all '}for {use}.{thanks}"
+            return f"{body} This is for {use}.{thanks}"
         case "prepare":
             return f"To prepare {use}, {_inside(text)}"
         case "help":
             return f"Please help me with {use}: {_inside(text)}"
+        case "coming":
+            return f"{name} is coming up{': ' + _inside(text) if len(sentences) == 1 and voice != 'polite' else '. ' + text}"
         case "needed":
             return f"We need {thing} for {use}. {text}"
         case "subject":
             return f"{name} needs {thing}: {_inside(text)}"
         case _:
             return f"For {use}, {_inside(text)}"
+
+
+def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, short: bool) -> list[str]:
+    """The ways in which it can be said what it is for; of long texts, those that say it first."""
+    wish = sentences[0].wish
+    occasion = re.search(_OCCASION, purpose.use) is not None
+    told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
+    if len(sentences) > 1 or len(told.split()) > _LONG:
+        ways = ["front", "prepare"]
+        if purpose.thing and not wish and not short:
+            ways += ["needed"]
+        return [*ways, "coming"] if occasion and not wish and not short else ways
+    ways = ["front", "prepare", "end"]
+    if (
+        told.rpartition(" ")[2] not in ("table", "page", "folder")
+        and told[-1:] not in "”`"
+        and " for the " not in told
+    ):
+        ways += ["last", "last"]
+    if short:
+        return ways
+    ways += ["ready"]
+    if not wish:
+        ways += ["coming"] if occasion else []
+        ways += ["help"] if voice != "polite" else []
+        if purpose.thing:
+            ways += ["needed", "needed", *(["subject"] if voice != "polite" else [])]
+    return ways
 
 
 def _shared(sinks: Sequence[Teller], uses: Mapping[str, str]) -> list[Thing]:

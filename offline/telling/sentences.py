@@ -12,12 +12,12 @@ Voice = Literal["terse", "polite", "context"]
 
 _INSIDE = re.compile(r"“[^”]*”|`[^`]*`")
 _ENDS = (".”", "!”", "?”")
-_FOLLOWING = ("Then ", "After that, ", "Afterwards, ", "")
-_APART = ("Also ", "In addition, ", "")
+_FOLLOWING = ("Then ", "After that, ")
+_APART = ("Also ", "In addition, ")
 _WISHES = ("I need", "I'd like to have", "We need", "I want")
 _PLEAS = (("Please ", "."), ("Could you ", "?"), ("Can you ", "?"), ("Would you please ", "?"))
 _THANKS = ("", " Thanks!", "", " Thank you.")
-_LONG = 34
+_LONG = 36
 
 
 @dataclass(slots=True)
@@ -42,12 +42,23 @@ class Sentence:
     """Whether it is to be said that this comes after everything that was said before."""
     purpose: str = ""
     """What it is wanted for."""
+    parallel: bool = False
+    """Whether its clauses are told side by side, none needing the other."""
 
     def takes(self, clause: str) -> bool:
         """Whether another clause still fits."""
+        if self.parallel:
+            return False
         together = [*self.clauses, clause]
         winding = any(_is_winding(item) for item in together)
-        return len(together) <= (2 if winding else 3) and len(" ".join(together).split()) <= _LONG
+        return len(together) <= (2 if winding else 3) and _words(together) <= _LONG
+
+    def takes_beside(self, clause: str) -> bool:
+        """Whether another clause that needs nothing of this sentence still fits."""
+        both = [*self.clauses, clause]
+        return (
+            len(both) == 2 and not self.wish and sum(map(_is_winding, both)) < 2 and _words(both) <= _LONG + 8
+        )
 
 
 def enumerated(items: Sequence[str]) -> str:
@@ -78,7 +89,7 @@ def joined(clauses: Sequence[str]) -> str:
     >>> joined(["write a note", "export it"]), joined(["open it and copy it", "paste it"])
     ('write a note and export it', 'open it and copy it, then paste it')
     """
-    if len(clauses) > 1 and any(map(_is_winding, clauses)):
+    if len(clauses) > 1 and any(map(_is_winding, clauses[:-1])):
         return f"{', '.join(clauses[:-1])}, then {clauses[-1]}"
     return enumerated(clauses)
 
@@ -88,8 +99,12 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
     following, apart = _shuffled(_FOLLOWING, random), _shuffled(_APART, random)
     texts: list[str] = []
     plea = random.choice(_PLEAS) if voice == "polite" else ("", ".")
+    if len(sentences) > 1 and plea[1] == "?":
+        plea = _PLEAS[0]
     for position, sentence in enumerate(sentences):
         words = together(sentence.clauses) if sentence.wish else joined(sentence.clauses)
+        if sentence.parallel:
+            words = ", and ".join(sorted(sentence.clauses, key=_is_winding))
         if sentence.purpose:
             words += f"{',' if sentence.purpose.startswith('so that') else ''} {sentence.purpose}"
         if sentence.wish:
@@ -103,8 +118,7 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             texts.append(_ended(f"After that, {words}", "."))
         else:
             if sentence.joins and not sentence.follows:
-                chosen = next((item for item in _APART if item in apart), "")
-                apart = [item for item in apart if item != chosen]
+                chosen = "Also " if ", then " in words else "Then "
                 texts.append(_ended(chosen + words, "."))
                 continue
             opening = following if sentence.follows and not sentence.beside else apart
@@ -121,6 +135,11 @@ def _is_winding(clause: str) -> bool:
     """Whether a clause has a conjunction, a comma or an infinitive of its own, to which what follows could belong."""
     outside = _INSIDE.sub("", clause)
     return " and " in outside or ", " in outside or " to write " in outside
+
+
+def _words(clauses: Sequence[str]) -> int:
+    """How many words clauses have, those in quotation marks too."""
+    return len(" ".join(clauses).split())
 
 
 def _ended(words: str, end: str) -> str:

@@ -312,7 +312,10 @@ def _draw_common(seed: int) -> dict[str, str]:
     last = _distinct(faker.last_name, _PEOPLE, taken=first)
     cities = random.sample([town for town in TOWNS if town not in (*first, *last)], _PEOPLE)
     months, days = random.sample(_MONTHS, 2), random.sample(_DAYS, 2)
-    seasons = random.sample(_SEASONS, 2)
+    random.sample(_SEASONS, 2)  # What is drawn next stays what it was when seasons were drawn for themselves.
+    seasons = [_season(month) for month in months]
+    if seasons[0] == seasons[1]:
+        seasons[1] = _SEASONS[(_SEASONS.index(seasons[0]) + 1) % len(_SEASONS)]
     drawn = {
         "Month": months[0],
         "Month2": months[1],
@@ -335,6 +338,11 @@ def _draw_common(seed: int) -> dict[str, str]:
     for number, value in enumerate(random.sample(range(320, 9800), _NUMBERS), start=1):
         drawn[f"price{number}"] = f"{value / 100:.2f}"
     return drawn
+
+
+def _season(month: str) -> str:
+    """The season that a month is in."""
+    return _SEASONS[(_MONTHS.index(month) - 2) // 3 % len(_SEASONS)]
 
 
 def _distinct(draw: object, count: int, taken: list[str] | tuple[str, ...] = ()) -> list[str]:

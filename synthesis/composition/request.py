@@ -67,7 +67,7 @@ class CompositionRequest(Record):
     three times what each would have if all were in equally many."""
     pattern_share: float = Field(default=0.02, gt=0, le=1)
     """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always allowed."""
-    template_share: float = Field(default=0.3, gt=0, le=1)
+    template_share: float = Field(default=0.25, gt=0, le=1)
     """Largest share of the tasks that one subtask may be in, whatever its values; twenty tasks are always allowed."""
     minimum_intents: int = Field(default=1, ge=0)
     """Fewest different intents that the tasks are to serve."""
