@@ -35,6 +35,7 @@ TESTED_THROUGH = {
     "evaluators_api.state.records": "evaluators_api/test_state_checks.py",
     "flows.nights.choices": "flows/nights/test_nights.py",
     "flows.planning.composition_planning": "cli/test_plan_command.py",
+    "flows.running.cancellation": "flows/test_prefect_commands.py",
     "model_clients.batches.batcher": "model_clients/test_batches.py",
     "model_clients.wire.anthropic_computer": "synthesis/test_computer_agent.py",
     "model_clients.wire.anthropic_json": "model_clients/test_provider_conformance.py",

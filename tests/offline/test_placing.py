@@ -1,0 +1,118 @@
+"""What is told in its place asks for the subtask and is read back, with all of its values or not at all."""
+
+from random import Random
+
+from offline.dependency_judge import infer
+from offline.mistakes import MistakeSource
+from offline.summarizer import summarize
+from offline.telling.clauses import Graph
+from offline.telling.phrasebook import Phrasebook
+from offline.telling.placing import gathering, placed_in
+from prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
+from prompts.replies import DependencyJudgeReply
+from resources.reading.catalog import load_applications, load_resource_categories
+
+APPLICATIONS = load_applications()
+BOOK = Phrasebook(APPLICATIONS, load_resource_categories())
+
+
+def subtask(number: int, subtask_id: str, **parameters: str) -> NumberedSubtask:
+    application, _, name = subtask_id.partition(".")
+    entry = APPLICATIONS[application]
+    example = next(item for item in entry.example_subtasks if item.name == name)
+    return NumberedSubtask(
+        number=number,
+        application=entry.title,
+        instruction=example.instruction_template.format(**parameters),
+        subtask_id=subtask_id,
+        parameters=parameters,
+    )
+
+
+def link(producer: int, consumer: int, category: str, value: str, kind: str = "file") -> ResourceLink:
+    return ResourceLink(producer=producer, consumer=consumer, category=category, value=value, kind=kind)
+
+
+SUBTASKS = (
+    subtask(1, "trac.create_page", page_title="MondayMeeting", text="Please read the papers in advance."),
+    subtask(
+        2,
+        "sqlite_web.export_table_as_csv",
+        table_name="customers",
+        csv_path="Downloads/customers-export.csv",
+    ),
+    subtask(3, "supervisor.write_table", process="sales_export", csv_path="Documents/sales.csv"),
+    subtask(4, "drawio.open_diagram", diagram_path="Downloads/network.drawio"),
+    subtask(5, "drawio.export_svg", svg_path="Downloads/network.svg"),
+    subtask(6, "trac.attach_csv", csv_path="Downloads/customers-export.csv", page_title="MondayMeeting"),
+    subtask(7, "trac.attach_csv", csv_path="Documents/sales.csv", page_title="MondayMeeting"),
+    subtask(8, "trac.attach_svg", svg_path="Downloads/network.svg", page_title="MondayMeeting"),
+)
+LINKS = (
+    *(link(1, attached, "page_title", "MondayMeeting", "record") for attached in (6, 7, 8)),
+    link(2, 6, "csv_path", "Downloads/customers-export.csv"),
+    link(3, 7, "csv_path", "Documents/sales.csv"),
+    link(4, 5, "diagram_in_processing", "", "open_document"),
+    link(5, 8, "svg_path", "Downloads/network.svg"),
+)
+TEXT = (
+    "Create a wiki page MondayMeeting in Trac with the text “Please read the papers in advance.” Then attach the CSV export of"
+    " the customers table from sqlite-web (Downloads/customers-export.csv), the March sales from a new run of the job"
+    " sales_export in Supervisor (Documents/sales.csv) and the SVG export of Downloads/network.drawio from diagrams.net"
+    " (Downloads/network.svg) to the page."
+)
+
+
+def graph() -> Graph:
+    return Graph({item.number: BOOK.teller(item) for item in SUBTASKS}, LINKS)
+
+
+def read(text: str) -> DependencyJudgeReply:
+    return infer(DependencyJudgeInput(instruction=text, subtasks=SUBTASKS), BOOK)
+
+
+def test_what_goes_to_one_place_is_told_there_with_what_people_call_it() -> None:
+    assert [number for number in range(1, 9) if gathering(graph(), number)] == [1]
+    placed = placed_in(graph(), BOOK, {"Documents/sales.csv": "the March sales"}, Random(1))
+    assert placed == {2: "", 3: "the March sales", 4: "", 5: ""}
+
+
+def test_a_name_that_would_break_a_list_is_not_used() -> None:
+    placed = placed_in(graph(), BOOK, {"Documents/sales.csv": "the sales of March and April"}, Random(1))
+    assert placed[3] == ""
+
+
+def test_a_single_product_is_told_in_its_place_now_and_then() -> None:
+    single = Graph(
+        {item.number: BOOK.teller(item) for item in SUBTASKS if item.number in (2, 6)},
+        [item for item in LINKS if item.producer == 2],
+    )
+    assert {tuple(placed_in(single, BOOK, {}, Random(seed))) for seed in range(20)} == {(), (2,)}
+
+
+def test_every_subtask_that_is_told_in_its_place_is_read_with_its_dependencies() -> None:
+    reply = read(TEXT)
+    assert {(pair.before, pair.after) for pair in reply.dependencies} == {
+        (item.producer, item.consumer) for item in LINKS
+    }
+    assert not reply.not_asked_for
+    assert not reply.not_listed
+
+
+def test_the_page_is_told_first_and_everything_else_in_the_list() -> None:
+    asked = SummarizerInput(subtasks=SUBTASKS, links=LINKS)
+    text = summarize(asked, 0, MistakeSource(0.0), BOOK)[0].instruction
+    places = [text.find(words) for words in ("wiki page MondayMeeting", "attach", "sqlite-web", "Supervisor")]
+    assert -1 not in places
+    assert places[0] < min(places[1:])
+    assert "from a new run of the job sales_export" in text
+    assert not read(text).not_asked_for
+
+
+def test_another_table_job_or_file_in_its_place_is_not_taken_for_it() -> None:
+    for right, wrong, missing in (
+        ("the customers table", "the orders table", 2),
+        ("sales_export", "stock_export", 3),
+        ("Downloads/network.drawio", "Downloads/process.drawio", 4),
+    ):
+        assert missing in read(TEXT.replace(right, wrong)).not_asked_for
