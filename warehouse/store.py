@@ -43,6 +43,7 @@ R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 _READ_ROWS = 500
 _READ_TRAJECTORIES = 20
+_STREAMED_ROWS = 20_000
 _COMPACT_EVERY = 200
 _ROW_GROUP = 20_000
 """Rows of a Parquet row group in merged files: a task with its graph takes kilobytes in memory."""
@@ -115,8 +116,7 @@ class Warehouse:
 
         Raises:
             RowInvalidError: a record that fits no table; nothing was stored.
-            WarehouseUnavailableError: the disk is full or read-only; nothing of this write was stored.
-            WarehouseBusyError: other processes held the catalogue too long.
+            WarehouseUnavailableError, WarehouseBusyError: the disk is full or read-only, or others hold the catalogue too long.
         """
         batch = batch_of(records)
         tables = batch.arrow()
@@ -128,8 +128,7 @@ class Warehouse:
         """Run `action` in one transaction as the only writer, and commit.
 
         Raises:
-            WarehouseUnavailableError: opened read-only, or the place cannot be written.
-            WarehouseBusyError: other processes held the catalogue too long.
+            WarehouseUnavailableError, WarehouseBusyError: opened read-only, or the place cannot be written; others hold it too long.
         """
 
         def once() -> T:
@@ -181,8 +180,7 @@ class Warehouse:
 
         def put(connection: duckdb.DuckDBPyConnection) -> DatasetVersion:
             version = describe_present(connection, publication)
-            batch = batch_of([version])
-            insert_rows(connection, batch.arrow(), replace=False)
+            insert_rows(connection, batch_of([version]).arrow(), replace=False)
             return version
 
         return self.change(put)
@@ -218,10 +216,10 @@ class Warehouse:
                 writer.execute("SET threads = 1")
                 try:
                     for call in (
-                        f"CALL {LAKE}.set_option('parquet_row_group_size', '{_ROW_GROUP}')",
-                        f"CALL ducklake_merge_adjacent_files('{LAKE}')",
+                        f"{LAKE}.set_option('parquet_row_group_size', '{_ROW_GROUP}')",
+                        f"ducklake_merge_adjacent_files('{LAKE}')",
                     ):
-                        retried(functools.partial(writer.execute, call), self.location)
+                        retried(functools.partial(writer.execute, f"CALL {call}"), self.location)
                 finally:
                     writer.execute("RESET threads")
                 retried(
@@ -246,8 +244,7 @@ class Warehouse:
 
         Raises:
             RowInvalidError: a stored row is no valid record.
-            QueryFailedError: the condition does not run.
-            QueryRefusedError: the condition could leave the warehouse.
+            QueryFailedError, QueryRefusedError: the condition does not run, or could leave the warehouse.
             ScreenshotMissingError: a picture is asked for that is not stored.
         """
         table = table_of(record)
@@ -270,14 +267,30 @@ class Warehouse:
             QueryRefusedError: the statement is no SELECT or calls a function that is not admitted.
             QueryFailedError: it does not run, or takes longer than `timeout_seconds`.
         """
+        answer = self._ask(sql, parameters, lambda found: found.to_arrow_table(), timeout_seconds)
+        return QueryResult.of(answer)
+
+    def stream(
+        self, sql: str, take: Callable[[Iterator[pa.RecordBatch]], T], parameters: Mapping[str, object]
+    ) -> T:
+        """What `take` makes of a `query`, some thousand rows at a time; called again from the first where the catalogue was busy."""
+        return self._ask(sql, parameters, lambda found: take(iter(found.to_arrow_reader(_STREAMED_ROWS))))
+
+    def _ask(
+        self,
+        sql: str,
+        parameters: Sequence[object] | Mapping[str, object],
+        take: Callable[[duckdb.DuckDBPyConnection], T],
+        timeout_seconds: float | None = None,
+    ) -> T:
         with self._guard:
             connection = self._reading().cursor()
         bound = dict(parameters) if isinstance(parameters, Mapping) else list(parameters)
 
-        def ask() -> pa.Table:
+        def ask() -> T:
             connection.execute(f"USE {self._catalogue}")
             admit(connection, sql)
-            return connection.execute(sql, bound).to_arrow_table()
+            return take(connection.execute(sql, bound))
 
         timer: threading.Timer | None = None
         if timeout_seconds is not None:
@@ -287,7 +300,7 @@ class Warehouse:
         turn = self._guard if self._writer is not None else nullcontext()
         try:
             with turn:
-                return QueryResult.of(retried(ask, self.location))
+                return retried(ask, self.location)
         except duckdb.InterruptException:
             raise QueryFailedError(
                 f"The query took longer than {timeout_seconds} s and was stopped."
@@ -303,10 +316,8 @@ class Warehouse:
     def count(self, record: type[Record], where: str = "") -> int:
         """Number of stored records of a class."""
         table = table_of(record)
-        answer = self.query(
-            f"SELECT count(*) FROM {table.name}{f' WHERE ({where})' if where else ''}"
-        ).scalar()
-        return int(str(answer))
+        condition = f" WHERE ({where})" if where else ""
+        return int(str(self.query(f"SELECT count(*) FROM {table.name}{condition}").scalar()))
 
     def _decode(
         self, table: Table, record: type[R], rows: list[dict[str, Any]], pictures: bool

@@ -1,21 +1,25 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from taskgraph.records.task import Task
+from taskgraph.text_folding import fold_text
 from tests.shared_work import examples
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
 from warehouse.errors import SelectionInvalidError
+from warehouse.sets.compared import COLUMNS, ComparedTasks, compare
 from warehouse.sets.dividing import TOLERANCE, apportion, divide
 from warehouse.sets.names import SPLITS, SplitName
 from warehouse.sets.requests import parse_request
-from warehouse.sets.splits import Compared, leakage, resembling
-from warehouse.sets.wording import NEAR, InstructionIndex, wording_of
+from warehouse.sets.splits import Leak, LeakageReport, leakage, resembling
+from warehouse.sets.wording import NEAR, Rows, resembled, wordings_of
 
 KEYS = st.dictionaries(
     st.integers(0, 200).map(lambda number: f"task-{number}"),
@@ -94,17 +98,46 @@ def test_shares_must_add_up() -> None:
         divide({"a": frozenset({"x"})}, {"train": 0.5})
 
 
-def compared(**sets: list[Task]) -> dict[SplitName, list[Compared]]:
-    return {name: [Compared.of(task) for task in sets[name]] for name in SPLITS if name in sets}
+def compared(
+    sets: Mapping[SplitName, list[Task]], lines: Sequence[str] = ()
+) -> tuple[ComparedTasks, dict[SplitName, Rows]]:
+    """What is compared of the tasks of some sets, and their numbers."""
+    tasks = [task for members in sets.values() for task in members]
+    rows = [
+        {
+            "task_id": task.task_id,
+            "instruction": task.instruction,
+            "intent_id": task.intent_id,
+            "intent": task.intent,
+            "templates": [node.subtask_id for node in task.graph.nodes],
+            "resource_values": [
+                item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs)
+            ],
+            "parts": [node.instruction for node in task.graph.nodes],
+        }
+        for task in tasks
+    ]
+    lists = {"templates", "resource_values", "parts", "applications"}
+    schema = pa.schema([(name, pa.list_(pa.string()) if name in lists else pa.string()) for name in COLUMNS])
+    found = compare(
+        [pa.RecordBatch.from_pylist(rows, schema=schema)],
+        lambda names: {task.task_id: task.instruction for task in tasks if task.task_id in names},
+        (),
+        lines,
+    )
+    return found, found.numbered({name: [task.task_id for task in members] for name, members in sets.items()})
+
+
+def report_on(lines: Sequence[str] = (), **sets: list[Task]) -> LeakageReport:
+    given = {name: sets[name] for name in SPLITS if name in sets}
+    return leakage(*compared(given, lines), [f"list:{number}" for number in range(1, len(lines) + 1)])
 
 
 def test_the_report_finds_what_leaks() -> None:
     task = next(item for item in records() if isinstance(item, Task))
     twin = task.model_copy(update={"task_id": "twin"})
 
-    report = leakage(
-        compared(train=[task], validation=[], test=[twin]), named_lists={"list": [task.instruction.upper()]}
-    )
+    report = report_on([task.instruction.upper()], train=[task], validation=[], test=[twin])
 
     kinds = {leak.kind for leak in report.leaks}
     assert kinds == {"template", "value", "intent", "instruction"}
@@ -114,10 +147,7 @@ def test_the_report_finds_what_leaks() -> None:
 def test_an_unrelated_list_is_no_leak() -> None:
     task = next(item for item in records() if isinstance(item, Task))
 
-    report = leakage(
-        compared(train=[task]),
-        named_lists={"list": ["Open the browser and look up the weather in Oslo today"]},
-    )
+    report = report_on(["Open the browser and look up the weather in Oslo today"], train=[task])
 
     assert report.leaks == ()
 
@@ -153,8 +183,8 @@ def test_every_way_to_leak_is_found(field: str, value: str | None, kind: str) ->
     same_template = task.graph.model_copy(update={"nodes": tuple(values), "edges": ()})
     leaking = other.model_copy(update={field: same_template if value is None else value})
 
-    assert not leakage(compared(train=[task], validation=[], test=[other])).leaks
-    report = leakage(compared(train=[task], validation=[], test=[leaking]))
+    assert not report_on(train=[task], validation=[], test=[other]).leaks
+    report = report_on(train=[task], validation=[], test=[leaking])
 
     assert {leak.kind for leak in report.leaks} == {kind}
 
@@ -165,7 +195,7 @@ def test_one_value_in_resources_of_two_categories_is_a_leak() -> None:
     node = other.graph.nodes[0].model_copy(update={"outputs": (file_resource("a.csv", "sheet_path"),)})
     other = other.model_copy(update={"graph": other.graph.model_copy(update={"nodes": (node,)})})
 
-    report = leakage(compared(train=[task], test=[other]))
+    report = report_on(train=[task], test=[other])
 
     assert [(leak.kind, leak.value) for leak in report.leaks] == [("value", "a.csv")]
 
@@ -174,7 +204,7 @@ def test_of_two_near_copies_the_one_in_the_larger_set_is_named() -> None:
     task = next(item for item in records() if isinstance(item, Task))
     copy, further = altered(task, "copy", instruction=f"{task.instruction} Well."), altered(task, "further")
 
-    (found,) = resembling(compared(train=[copy, further], validation=[], test=[task]))
+    (found,) = resembling(*compared({"train": [copy, further], "validation": [], "test": [task]}))
 
     assert (found.value, found.found_in) == ("copy", ("train", "test: task-1"))
 
@@ -257,19 +287,99 @@ def test_a_request_that_cannot_be_meant_is_refused() -> None:
     assert parse_request("", "", []) is None
 
 
-@settings(max_examples=examples(26, 80))
-@given(st.lists(st.text("ab ", max_size=60), max_size=8), st.text("ab ", max_size=60))
-def test_the_nearest_instruction_is_the_one_with_most_wording_in_common(texts: list[str], text: str) -> None:
-    wordings = [wording_of(item) for item in texts]
-    own = set(wording_of(text))
+def sequences(text: str) -> frozenset[tuple[str, ...]]:
+    """The definition: five-word sequences after folding, the whole text where it is shorter."""
+    words = fold_text(text).split()
+    if not words:
+        return frozenset()
+    return frozenset(tuple(words[start : start + 5]) for start in range(max(len(words) - 4, 1)))
 
-    def likeness(wording: Sequence[int]) -> float:
-        return len(own & set(wording)) / len(own | set(wording)) if own and wording else 0.0
 
-    found = InstructionIndex((str(at), wording) for at, wording in enumerate(wordings)).resembled_by(
-        wording_of(text)
-    )
+def likeness(one: str, other: str) -> float:
+    first, second = sequences(one), sequences(other)
+    return len(first & second) / len(first | second) if first and second else 0.0
 
-    best = max(map(likeness, wordings), default=0.0)
-    assert (found is None) == (best < NEAR)
-    assert found is None or likeness(wordings[int(found)]) == best
+
+PHRASES = st.lists(st.sampled_from(["a", "B", "c", "d e f g h", "i j k l m n"]), max_size=12).map(" ".join)
+
+
+@settings(max_examples=examples(40, 200))
+@given(st.lists(st.text("ab ", max_size=60) | PHRASES, max_size=40), st.integers(0, 40), st.booleans())
+def test_a_text_resembles_one_exactly_where_half_of_the_wording_is_common(
+    texts: list[str], cut: int, not_itself: bool
+) -> None:
+    """Whatever the index leaves out: compared with every text, one by one, by the definition."""
+    everything = np.arange(len(texts))
+    probes, among = (everything, everything) if not_itself else (everything[:cut], everything[cut:])
+
+    found = resembled(wordings_of(texts), probes, among, not_itself=not_itself)
+
+    for probe, other in zip(probes.tolist(), found.tolist(), strict=True):
+        alike = [
+            text
+            for text in among.tolist()
+            if likeness(texts[probe], texts[text]) >= NEAR and not (not_itself and text == probe)
+        ]
+        # Equal texts are compared as one: a text whose only likeness is its equal has none but itself.
+        different = [text for text in alike if sequences(texts[text]) != sequences(texts[probe])]
+        assert other in alike if other >= 0 else not (different if not_itself else alike)
+
+
+def test_the_nearest_of_many_is_found_among_those_that_share_the_rarest_wording() -> None:
+    stem = "open the report and copy the table of the third quarter into the chart of the yearly"
+    texts = [f"{stem} summary {number} for desk {number * 7} please" for number in range(3_000)]
+
+    found = resembled(wordings_of([*texts, texts[1234].upper()]), np.array([3_000]), np.arange(3_000))
+
+    assert found.tolist() == [1234]
+
+
+@settings(max_examples=examples(15, 60))
+@given(
+    st.lists(st.tuples(st.sampled_from(SPLITS), PHRASES), min_size=1, max_size=30),
+    st.lists(PHRASES, max_size=3),
+)
+def test_what_is_taken_out_of_sets_is_what_the_definition_says(
+    drawn: list[tuple[SplitName, str]], lines: list[str]
+) -> None:
+    task = next(item for item in records() if isinstance(item, Task))
+    node = task.graph.nodes[0]
+    sets: dict[SplitName, list[Task]] = {name: [] for name in SPLITS}
+    for number, (name, text) in enumerate(drawn):
+        part = node.model_copy(update={"instruction": drawn[number - 1][1]})
+        graph = task.graph.model_copy(update={"nodes": (part,), "edges": ()})
+        fields = {"task_id": f"task-{number:02}", "instruction": text, "graph": graph}
+        sets[name].append(task.model_copy(update=fields))
+
+    places = [f"list:{number}" for number in range(1, len(lines) + 1)]
+    found = resembling(*compared(sets, lines), places)
+
+    assert {leak.value for leak in found} == taken_out(sets, lines)
+    assert len({leak.value for leak in found}) == len(found)
+    assert not resembling(*compared(without(sets, found), lines), places)
+
+
+def taken_out(sets: Mapping[SplitName, list[Task]], lines: Sequence[str]) -> set[str]:
+    """By the definition, task by task: those like a line, then those of a larger set like one of a smaller."""
+    gone = {
+        task.task_id
+        for members in sets.values()
+        for task in members
+        for text in (task.instruction, *(node.instruction for node in task.graph.nodes))
+        if any(likeness(text, line) >= NEAR for line in lines)
+    }
+    by_size = sorted(sets, key=lambda name: len(sets[name]))
+    for position, smaller in enumerate(by_size):
+        for larger in by_size[position + 1 :]:
+            kept = [task.instruction for task in sets[smaller] if task.task_id not in gone]
+            gone |= {
+                task.task_id
+                for task in sets[larger]
+                if any(likeness(task.instruction, text) >= NEAR for text in kept)
+            }
+    return gone
+
+
+def without(sets: Mapping[SplitName, list[Task]], found: Sequence[Leak]) -> dict[SplitName, list[Task]]:
+    gone = {leak.value for leak in found}
+    return {name: [task for task in members if task.task_id not in gone] for name, members in sets.items()}

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal
 
+import numpy as np
+
 from resources.record import Record
 from taskgraph.measures.canonical import key_of
 from taskgraph.records.subtask import Subtask
@@ -16,7 +18,7 @@ from warehouse.exporting.osworld.metrics import METRICS
 from warehouse.importing.importing import ImportReading
 from warehouse.importing.value_mentions import mention_of
 from warehouse.records import ImportedItem
-from warehouse.sets.wording import InstructionIndex, wording_of
+from warehouse.sets.wording import resembled, wordings_of
 from warehouse.store import Warehouse
 
 Severity = Literal["error", "warning", "note"]
@@ -141,18 +143,18 @@ def audit(
 
 def _near_duplicates(instructions: Mapping[str, list[str]], files: Mapping[str, str]) -> Iterator[Finding]:
     """Instructions that share at least half of their wording with a different one."""
-    wordings = {members[0]: wording_of(text) for text, members in instructions.items() if text}
-    index = InstructionIndex(wordings.items())
-    for item, wording in wordings.items():
-        other = index.resembled_by(wording, other_than=item)
-        if other is not None:
+    items = [members[0] for text, members in instructions.items() if text]
+    everything = np.arange(len(items))
+    wordings = wordings_of([text for text in instructions if text])
+    for item, other in zip(items, resembled(wordings, everything, everything, not_itself=True), strict=True):
+        if other >= 0:
             yield Finding(
                 file=files[item],
                 item_id=item,
                 field="instruction",
                 severity="note",
                 check="near_duplicate_instruction",
-                message=f"at least half of its wording is that of {other}",
+                message=f"at least half of its wording is that of {items[other]}",
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from warehouse.sets.key_table import KeyTable
-from warehouse.sets.splits import LEAK_KINDS
+from warehouse.sets.names import LEAK_KINDS
 
 _NAMED: Final = 3
 _MOST_TASKS: Final = 200_000

@@ -8,10 +8,11 @@ and tasks that would connect two sets are left out. How far the smaller sets may
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+
+import numpy as np
 
 from warehouse.errors import SelectionInvalidError
 from warehouse.sets.growing import grow
@@ -49,7 +50,7 @@ def divide(
     keys: Mapping[str, frozenset[str]] | KeyTable,
     shares: Mapping[SplitName, float],
     seed: int = 0,
-    strata: Mapping[str, Sequence[str]] | None = None,
+    strata: Mapping[str, Sequence[str]] | KeyTable | None = None,
 ) -> Division:
     """Divide tasks into sets that share no key; the same input and seed give the same outcome.
 
@@ -64,12 +65,20 @@ def divide(
     """
     check_shares(shares)
     table = keys if isinstance(keys, KeyTable) else KeyTable.from_mapping(keys)
-    dealer = _Dealer(table, shares, strata or {})
-    order = [draw_key(task, seed) for task in table.tasks]
+    if not isinstance(strata, KeyTable):
+        given = strata or {}
+        strata = KeyTable.of((task, given.get(task, ())) for task in table.tasks)
+    dealer = _Dealer(strata, shares)
+    order = _places([draw_key(task, seed) for task in table.tasks])
+    rarest = dealer.rarest()
     # Large groups first; among equal ones rare strata, while every set has room for them.
     groups = sorted(
         table.groups(),
-        key=lambda group: (-len(group), dealer.rarest(group), order[min(group, key=order.__getitem__)]),
+        key=lambda group: (
+            (-1, rarest[group[0]], order[group[0]])
+            if len(group) == 1
+            else (-len(group), min(rarest[task] for task in group), min(order[task] for task in group))
+        ),
     )
     knots = [group for group in groups if dealer.is_knot(len(group))]
     for group in knots:
@@ -103,26 +112,29 @@ def apportion(total: int, shares: Mapping[SplitName, float]) -> dict[SplitName, 
 class _Dealer:
     """Assigns groups of tasks to the sets that need them most."""
 
-    def __init__(
-        self, table: KeyTable, shares: Mapping[SplitName, float], strata: Mapping[str, Sequence[str]]
-    ) -> None:
-        self._total = len(table.tasks)
+    def __init__(self, strata: KeyTable, shares: Mapping[SplitName, float]) -> None:
+        self._strata = strata
+        self._total = len(strata.tasks)
         self._shares = {name: shares.get(name, 0.0) for name in SPLITS}
         self._names = [name for name in SPLITS if self._shares[name]]
-        numbers: dict[str, int] = {}
-        self._labels = [
-            tuple(numbers.setdefault(label, len(numbers)) for label in strata.get(task, ()))
-            for task in table.tasks
-        ]
-        self._sizes = Counter(label for labels in self._labels for label in labels)
-        self._held: dict[SplitName, Counter[int]] = {name: Counter() for name in SPLITS}
+        self._sizes = strata.users()
+        self._wanted = {name: [self._shares[name] * size for size in self._sizes] for name in SPLITS}
+        self._held = {name: [0] * len(self._sizes) for name in SPLITS}
+        self._lacking = {name: [1.0] * len(self._sizes) for name in SPLITS}
         self.room = {name: self._shares[name] * self._total for name in SPLITS}
         self.chosen: dict[SplitName, list[int]] = {name: [] for name in SPLITS}
         self.open = self._total
 
-    def rarest(self, group: Sequence[int]) -> int:
-        """Size of the rarest stratum in a group: rare ones are assigned first, while every set has room."""
-        return min((self._sizes[label] for task in group for label in self._labels[task]), default=0)
+    def rarest(self) -> list[int]:
+        """For each task the size of its rarest stratum: rare ones are assigned first, while every set has room."""
+        starts = np.frombuffer(self._strata.starts, np.int64)
+        found = np.zeros(self._total, np.int64)
+        some = np.flatnonzero(np.diff(starts))
+        if len(some):
+            sizes = np.array(self._sizes, np.int64)[self._strata.numbers()]
+            found[some] = np.minimum.reduceat(sizes, starts[:-1][some])
+        counted: list[int] = found.tolist()
+        return counted
 
     def is_knot(self, size: int) -> bool:
         """Whether no set can take a group of this size and stay near its share."""
@@ -133,24 +145,39 @@ class _Dealer:
         """The set that needs a group most: by its room, and by what it lacks of the group's strata."""
         slack = 0.5 if len(group) == 1 else max(0.5, TOLERANCE / 4 * self._total)
         fitting = [name for name in self._names if self.room[name] + slack >= len(group)]
-        labels = Counter(label for task in group for label in self._labels[task])
-
-        def need(name: SplitName) -> float:
-            share = self._shares[name]
-            lacking = self.room[name] / (share * self._total)
-            for label, count in labels.items():
-                wanted = share * self._sizes[label]
-                lacking += count / len(group) * (wanted - self._held[name][label]) / wanted
-            return lacking
-
-        return max(fitting or [max(self._names, key=lambda name: self.room[name])], key=need)
+        if len(fitting) < 2:
+            return fitting[0] if fitting else max(self._names, key=lambda name: self.room[name])
+        labels = self._labels(group)
+        needs = [
+            self.room[name] / (self._shares[name] * self._total)
+            + sum(map(self._lacking[name].__getitem__, labels)) / len(group)
+            for name in fitting
+        ]
+        return fitting[needs.index(max(needs))]
 
     def put(self, group: Sequence[int], name: SplitName) -> None:
         """Give a group to a set."""
         self.chosen[name] += group
         self.room[name] -= len(group)
-        for task in group:
-            self._held[name].update(self._labels[task])
+        held, wanted, lacking = self._held[name], self._wanted[name], self._lacking[name]
+        for label in self._labels(group):
+            held[label] += 1
+            lacking[label] = 1 - held[label] / wanted[label]
+
+    def _labels(self, group: Sequence[int]) -> Sequence[int]:
+        """The labels of the tasks of a group, those of one after those of the other."""
+        starts, held = self._strata.starts, self._strata.held
+        if len(group) == 1:
+            return held[starts[group[0]] : starts[group[0] + 1]]
+        return [label for task in group for label in held[starts[task] : starts[task + 1]]]
+
+
+def _places(values: Sequence[str]) -> list[int]:
+    """The place of each value in their order."""
+    found = [0] * len(values)
+    for place, number in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        found[number] = place
+    return found
 
 
 def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:

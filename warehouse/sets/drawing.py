@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from resources.dimensions import TABLE
+import pyarrow as pa
+
 from warehouse.errors import ExportRefusedError
 from warehouse.sets.advice import advice_on
+from warehouse.sets.compared import COLUMNS, ComparedTasks, columns_for, compare
 from warehouse.sets.dividing import TOLERANCE, Division, apportion, check_shares, divide
-from warehouse.sets.key_table import KeyTable
 from warehouse.sets.names import SPLITS, SplitName
 from warehouse.sets.requests import SetRequest, hold_out
 from warehouse.sets.selection import Candidates, Selection, Shortfall, candidates, draw
 from warehouse.sets.splits import (
-    LEAK_KINDS,
-    Compared,
     Leak,
     LeakageReport,
     leakage,
-    named_keys,
     resembling,
 )
-from warehouse.sets.wording import wording_of
 from warehouse.store import Warehouse
 
-_BATCH = 100_000
-_COLUMNS = f"""
-    task_id, instruction, intent_id, intent, scenario, applications,
-    {", ".join(row.level_column for row in TABLE)},
-    list_distinct([node.subtask_id FOR node IN nodes]) AS templates,
-    list_distinct(flatten([[item.value FOR item IN list_concat(node.inputs, node.outputs)] FOR node IN nodes]))
-        AS resource_values
-"""
+_FEW = 100_000
+_AMONG = "task_id IN (SELECT unnest($values::VARCHAR[]))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,30 +80,34 @@ def draw_tasks(
         return Drawn(tuple(sorted(drawn)), tuple(shortfalls))
     asked = request or SetRequest(shares={"train": 1.0})
     check_shares(asked.shares)
-    tasks, strata = _read(warehouse, pools, asked, bool(named_lists))
-    table = KeyTable.of((name, task.keys) for name, task in sorted(tasks.items()))
+    places = [
+        f"{source}:{line}"
+        for source, texts in (named_lists or {}).items()
+        for line in range(1, len(texts) + 1)
+    ]
+    tasks = _read(warehouse, pools, asked, [text for texts in (named_lists or {}).values() for text in texts])
+    table = tasks.table
     if asked.held_out:
-        division = hold_out(table, strata, asked, selection.seed)
+        division = hold_out(table, tasks.strata, asked, selection.seed)
     else:
-        division = divide(table, asked.shares, selection.seed, strata)
-    members = {name: [tasks[task] for task in chosen] for name, chosen in division.tasks.items()}
-    removed = resembling(members, named_lists, between_sets="instruction" not in asked.may_share)
+        division = divide(table, asked.shares, selection.seed, tasks.strata)
+    between_sets = "instruction" not in asked.may_share
+    removed = resembling(tasks, tasks.numbered(division.tasks), places, between_sets=between_sets)
     shares = _given(division) if asked.held_out else asked.shares
-    _refuse_empty_sets(division.tasks, shares, len(tasks))
+    _refuse_empty_sets(division.tasks, shares, len(table.tasks))
     gone = {leak.value for leak in removed}
     splits: dict[SplitName, tuple[str, ...]] = {}
     shortfalls = _missed_shares(division, asked)
     for name in SPLITS:
         drawn, missing = draw(
             pools,
-            {task.task_id for task in members[name]} - gone,
+            set(division.tasks[name]) - gone,
             lambda number, name=name: apportion(number, shares)[name],  # type: ignore[misc]
             name if request is not None else "",
         )
         splits[name] = tuple(sorted(drawn))
         shortfalls += missing
-    kept = {name: [tasks[task] for task in chosen] for name, chosen in splits.items()}
-    report = leakage(kept, named_lists, asked.may_share).model_copy(
+    report = leakage(tasks, tasks.numbered(splits), places, asked.may_share).model_copy(
         update={
             "asked": {str(name): share for name, share in asked.shares.items()},
             "given": {str(name): share for name, share in _given(division).items()},
@@ -134,43 +128,42 @@ def draw_tasks(
 
 
 def _read(
-    warehouse: Warehouse, pools: Sequence[Candidates], request: SetRequest, with_parts: bool
-) -> tuple[dict[str, Compared], dict[str, tuple[str, ...]]]:
-    """What is compared of every candidate, and its strata."""
-    kinds = [kind for kind in LEAK_KINDS if kind not in request.may_share]
-    parts = ", [node.instruction FOR node IN nodes] AS parts" if with_parts else ""
-    tasks: dict[str, Compared] = {}
-    strata: dict[str, tuple[str, ...]] = {}
-    for row in _rows(warehouse, pools, f"{_COLUMNS}{parts}"):
-        name = str(row["task_id"])
-        tasks[name] = Compared(
-            name,
-            named_keys(
-                row["templates"],
-                row["resource_values"],
-                row["intent_id"] or "",
-                row["intent"] or "",
-                row["instruction"] or "",
-                kinds,
-            ),
-            wording_of(row["instruction"] or ""),
-            tuple(map(wording_of, row.get("parts") or ())),
-        )
-        strata[name] = (
-            *(f"{dimension.name}={row[dimension.level_column]}" for dimension in TABLE),
-            *(f"application={application}" for application in row["applications"]),
-            f"scenario={row['scenario']}",
-        )
-    return tasks, strata
+    warehouse: Warehouse, pools: Sequence[Candidates], request: SetRequest, lines: Sequence[str]
+) -> ComparedTasks:
+    """What is compared of every candidate."""
+    names = {name for pool in pools for name in pool.task_ids}
+    columns = columns_for(request.may_share, bool(lines))
+    listed = ", ".join(f"{COLUMNS[column]} AS {column}" for column in columns)
+    # The ids of nearly everything are more to look up than everything is to read.
+    few = len(names) <= _FEW
+    condition = _AMONG if few else "true"
+    return warehouse.stream(
+        f"SELECT {listed} FROM tasks WHERE {condition}",
+        lambda batches: compare(
+            _among(batches, names),
+            lambda wanted: _instructions(warehouse, wanted),
+            request.may_share,
+            lines,
+        ),
+        {"values": sorted(names)} if few else {},
+    )
 
 
-def _rows(warehouse: Warehouse, pools: Sequence[Candidates], columns: str) -> Iterator[dict[str, Any]]:
-    names = sorted({name for pool in pools for name in pool.task_ids})
-    for start in range(0, len(names), _BATCH):
-        sql = f"SELECT {columns} FROM tasks WHERE task_id IN (SELECT unnest($values::VARCHAR[]))"
-        answer = warehouse.query(sql, {"values": names[start : start + _BATCH]}).table
-        for batch in answer.to_batches(max_chunksize=2_000):
-            yield from batch.to_pylist()
+def _among(batches: Iterator[pa.RecordBatch], names: Collection[str]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        wanted = [name in names for name in batch.column("task_id").to_pylist()]
+        yield batch if all(wanted) else batch.filter(pa.array(wanted, pa.bool_()))
+
+
+def _instructions(warehouse: Warehouse, names: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for start in range(0, len(names), _FEW):
+        rows = warehouse.query(
+            f"SELECT task_id, instruction FROM tasks WHERE {_AMONG}",
+            {"values": names[start : start + _FEW]},
+        ).rows()
+        found.update((str(name), str(text)) for name, text in rows)
+    return found
 
 
 def _given(division: Division) -> dict[SplitName, float]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class KeyTable:
         """The table of pairs of a task and its keys."""
         numbers: dict[str, int] = {}
         tasks: list[str] = []
-        starts, flat = array("q", [0]), array("l")
+        starts, flat = array("q", [0]), array("q")
         for task, keys in held:
             tasks.append(task)
             flat.extend(sorted({numbers.setdefault(key, len(numbers)) for key in keys}))
@@ -38,13 +41,45 @@ class KeyTable:
         """The table of a mapping from tasks to their keys, tasks sorted."""
         return cls.of((task, held[task]) for task in sorted(held))
 
+    @classmethod
+    def of_pairs(
+        cls, tasks: list[str], keys: list[str], holders: NDArray[np.int64], held: NDArray[np.int64]
+    ) -> Self:
+        """The table of pairs of the number of a task and the number of a key, in any order and more than once."""
+        together = holders * max(len(keys), 1) + held
+        together.sort()
+        if len(together):
+            together = together[np.concatenate((np.ones(1, bool), together[1:] != together[:-1]))]
+        counts = np.bincount(together // max(len(keys), 1), minlength=len(tasks))
+        starts, flat = array("q", [0]), array("q")
+        starts.frombytes(np.cumsum(counts, dtype=np.int64).tobytes())
+        flat.frombytes((together % max(len(keys), 1)).tobytes())
+        return cls(tasks, keys, starts, flat)
+
     def content(self, task: int) -> tuple[int, ...]:
         """The keys of a task, by number."""
         return tuple(self.held[self.starts[task] : self.starts[task + 1]])
 
+    def holders(self) -> NDArray[np.int64]:
+        """The number of the task for each number in `held`."""
+        starts = np.frombuffer(self.starts, np.int64)
+        return np.repeat(np.arange(len(self.tasks)), starts[1:] - starts[:-1])
+
+    def numbers(self) -> NDArray[np.int64]:
+        """What `held` holds, for arithmetic."""
+        return np.frombuffer(self.held, np.int64) if self.held else np.zeros(0, np.int64)
+
+    def only(self, tasks: Sequence[int]) -> KeyTable:
+        """The table of some of the tasks, in the order given; keys keep their numbers."""
+        starts, flat = array("q", [0]), array("q")
+        for task in tasks:
+            flat.extend(self.held[self.starts[task] : self.starts[task + 1]])
+            starts.append(len(flat))
+        return KeyTable([self.tasks[task] for task in tasks], self.keys, starts, flat)
+
     def groups(self) -> list[list[int]]:
         """Tasks that are connected through shared keys, directly or not."""
-        parent = array("l", range(len(self.keys)))
+        parent = array("q", range(len(self.keys)))
 
         def root(key: int) -> int:
             while parent[key] != key:
@@ -67,7 +102,5 @@ class KeyTable:
 
     def users(self) -> list[int]:
         """How many tasks hold each key."""
-        counts = [0] * len(self.keys)
-        for key in self.held:
-            counts[key] += 1
+        counts: list[int] = np.bincount(self.numbers(), minlength=len(self.keys)).tolist()
         return counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
@@ -11,8 +11,7 @@ from resources.record import Record
 from warehouse.errors import SelectionInvalidError
 from warehouse.sets.dividing import Division, divide
 from warehouse.sets.key_table import KeyTable
-from warehouse.sets.names import SPLITS, SplitName
-from warehouse.sets.splits import LEAK_KINDS, LeakKind
+from warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
 
 
 class HeldOut(Record):
@@ -89,42 +88,40 @@ def parse_request(split: str, leak: str, held_out: Sequence[str]) -> SetRequest 
     return SetRequest(shares=shares or {"train": 1.0}, may_share=tuple(kinds), held_out=held)
 
 
-def hold_out(
-    table: KeyTable, strata: Mapping[str, Sequence[str]], request: SetRequest, seed: int
-) -> Division:
+def hold_out(table: KeyTable, strata: KeyTable, request: SetRequest, seed: int) -> Division:
     """The tasks of what is held out as the test set, the others divided by shares; what shares a key with both is left out.
 
     Raises:
         SelectionInvalidError: no task belongs to what is held out, or every task does.
     """
-    labels = {item.label for item in request.held_out}
+    used = strata.users()
+    present = {label: number for number, label in enumerate(strata.keys) if used[number]}
     for item in request.held_out:
-        known = sorted(
-            {label for own in strata.values() for label in own if label.startswith(f"{item.kind}=")}
-        )
-        if item.label not in known:
+        if item.label not in present:
+            known = sorted(label for label in present if label.startswith(f"{item.kind}="))
             names = ", ".join(label.partition("=")[2] for label in known)
             raise SelectionInvalidError(
                 f"No selected task has the {item.kind} {item.name!r}; there are: {names}."
             )
-    test = [number for number, task in enumerate(table.tasks) if labels.intersection(strata[task])]
-    holders = {key: table.tasks[number] for number in test for key in table.content(number)}
+    labels = {present[item.label] for item in request.held_out}
+    test = [number for number in range(len(table.tasks)) if labels.intersection(strata.content(number))]
     chosen = set(test)
+    holders = {key for number in test for key in table.content(number)}
     left_out: dict[str, str] = {}
-    rest: dict[str, frozenset[str]] = {}
+    rest: list[int] = []
     for number, task in enumerate(table.tasks):
         if number in chosen:
             continue
         shared = next((key for key in table.content(number) if key in holders), None)
         if shared is None:
-            rest[task] = frozenset(table.keys[key] for key in table.content(number))
+            rest.append(number)
         else:
             left_out[task] = f"would connect test ({table.keys[shared]}) and train"
     if not rest:
         raise SelectionInvalidError(
             "Every other task shares something with what is held out; say with --leak what the sets may share."
         )
-    inner = divide(rest, request.shares, seed, strata)
+    inner = divide(table.only(rest), request.shares, seed, strata.only(rest))
     tasks: dict[SplitName, tuple[str, ...]] = {
         **inner.tasks,
         "test": tuple(sorted(table.tasks[number] for number in test)),

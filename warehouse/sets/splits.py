@@ -7,25 +7,20 @@ from the outcome, not from the construction.
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Final, Literal, Self
 
+import numpy as np
 from pydantic import Field
 
 from resources.record import Record
-from taskgraph.records.task import Task
-from taskgraph.text_folding import fold_text
-from warehouse.sets.names import SPLITS, SplitName
-from warehouse.sets.wording import InstructionIndex, wording_of
+from warehouse.sets.compared import ComparedTasks
+from warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
+from warehouse.sets.wording import Rows, resembled
 
-LeakKind = Literal["template", "value", "intent", "instruction"]
-"""What two sets must not share: subtask templates, resource values, intents, instructions."""
-LEAK_KINDS: Final[tuple[LeakKind, ...]] = ("template", "value", "intent", "instruction")
-"""All kinds of shared things that count as a leak."""
+Members = Mapping[SplitName, Rows]
+"""The numbers of the tasks of each set."""
 
 
 class Leak(Record):
@@ -64,143 +59,100 @@ class LeakageReport(Record):
     """The leaks; empty when there are none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """What is compared of a task."""
-
-    task_id: str
-    """The task."""
-    keys: tuple[str, ...]
-    """What no other set may hold, each with its kind in front."""
-    wording: array[int]
-    """Its instruction."""
-    parts: tuple[array[int], ...] = ()
-    """The instructions of its subtasks, where lists are compared."""
-
-    @classmethod
-    def of(cls, task: Task, kinds: Collection[LeakKind] = LEAK_KINDS) -> Self:
-        """What is compared of a task record."""
-        return cls(
-            task.task_id,
-            keys_of(task, kinds),
-            wording_of(task.instruction),
-            tuple(wording_of(node.instruction) for node in task.graph.nodes),
-        )
-
-
-def keys_of(task: Task, kinds: Collection[LeakKind] = LEAK_KINDS) -> tuple[str, ...]:
-    """The keys of a task that no other set may contain, sorted."""
-    values = (item.value for node in task.graph.nodes for item in (*node.inputs, *node.outputs))
-    return named_keys(
-        (node.subtask_id for node in task.graph.nodes),
-        values,
-        task.intent_id,
-        task.intent,
-        task.instruction,
-        kinds,
-    )
-
-
-def named_keys(
-    templates: Iterable[str],
-    values: Iterable[str],
-    intent_id: str,
-    intent: str,
-    instruction: str,
-    kinds: Collection[LeakKind] = LEAK_KINDS,
-) -> tuple[str, ...]:
-    """The same, from a task's fields."""
-    keys: set[str] = set()
-    if "template" in kinds:
-        keys.update(f"template {name}" for name in templates)
-    if "value" in kinds:
-        keys.update(f"value {value}" for value in values if value)
-    if "intent" in kinds:
-        keys.update(f"intent {text}" for text in (intent_id, fold_text(intent)) if text)
-    if "instruction" in kinds and instruction:
-        keys.add(f"instruction {fold_text(instruction)}")
-    return tuple(sorted(keys))
-
-
 def resembling(
-    tasks: Mapping[SplitName, Sequence[Compared]],
-    named_lists: Mapping[str, Sequence[str]] | None = None,
+    tasks: ComparedTasks,
+    members: Members,
+    places: Sequence[str] = (),
     *,
     between_sets: bool = True,
 ) -> list[Leak]:
-    """Tasks whose instruction, or a subtask's, stands in a named list, or whose instruction stands in another set.
+    """Tasks whose instruction, or a subtask's, stands in a list, or whose instruction stands in another set.
 
-    Of two tasks in two sets the one in the larger set is named. Lines of a list are numbered from 1.
+    Of two tasks in two sets the one in the larger set is named. `places` names the lines of the lists that were compared.
     """
+    names = tasks.table.tasks
     found: list[Leak] = []
-    if named_lists:
-        named = InstructionIndex(
-            (f"{source}:{number}", wording_of(text))
-            for source, texts in named_lists.items()
-            for number, text in enumerate(texts, start=1)
-        )
-        for name, members in tasks.items():
-            for task in members:
-                place = next(filter(None, map(named.resembled_by, (task.wording, *task.parts))), None)
-                if place:
-                    found.append(Leak(kind="instruction", value=task.task_id, found_in=(name, place)))
-    gone = {leak.value for leak in found}
-    by_size = sorted(tasks, key=lambda name: len(tasks[name]))
+    gone = np.zeros(len(names), bool)
+    if places:
+        line_of = _line_of_each(tasks, members, len(places))
+        for name, own in members.items():
+            for task in own[line_of[own] >= 0]:
+                place = places[int(line_of[task])]
+                found.append(Leak(kind="instruction", value=names[task], found_in=(name, place)))
+        gone = line_of >= 0
+    by_size = sorted(members, key=lambda name: len(members[name]))
     for position, smaller in enumerate(by_size[:-1] if between_sets else ()):
-        index = InstructionIndex(
-            (task.task_id, task.wording) for task in tasks[smaller] if task.task_id not in gone
-        )
+        among = members[smaller][~gone[members[smaller]]]
         for larger in by_size[position + 1 :]:
-            for task in tasks[larger]:
-                twin = index.resembled_by(task.wording) if task.task_id not in gone else None
-                if twin:
-                    gone.add(task.task_id)
-                    found.append(
-                        Leak(kind="instruction", value=task.task_id, found_in=(larger, f"{smaller}: {twin}"))
-                    )
+            own = members[larger][~gone[members[larger]]]
+            twins = resembled(tasks.wordings, own, among)
+            for task, twin in zip(own[twins >= 0], twins[twins >= 0], strict=True):
+                place = f"{smaller}: {names[twin]}"
+                found.append(Leak(kind="instruction", value=names[task], found_in=(larger, place)))
+            gone[own[twins >= 0]] = True
     return found
 
 
 def leakage(
-    tasks: Mapping[SplitName, Sequence[Compared]],
-    named_lists: Mapping[str, Sequence[str]] | None = None,
+    tasks: ComparedTasks,
+    members: Members,
+    places: Sequence[str] = (),
     may_share: Collection[LeakKind] = (),
 ) -> LeakageReport:
-    """Everything that occurs in two sets, and every instruction of a set that is in a named list, literally or nearly."""
-    places: dict[str, set[SplitName]] = defaultdict(set)
-    for name, members in tasks.items():
-        for task in members:
-            for key in task.keys:
-                places[key].add(name)
-    checked = Counter(key.partition(" ")[0] for key in places)
-    intents = {
-        tuple(key for key in task.keys if key.startswith("intent "))
-        for members in tasks.values()
-        for task in members
-    }
+    """Everything that occurs in two sets, and every instruction of a set that is in a list, literally or nearly."""
+    chosen = np.concatenate([np.zeros(0, np.int64), *members.values()])
+    holders, held = tasks.table.holders(), tasks.table.numbers()
+    found_in: dict[SplitName, Rows] = {}
+    for name, own in members.items():
+        inside = np.zeros(len(tasks.table.tasks), bool)
+        inside[own] = True
+        found_in[name] = np.bincount(held[inside[holders]], minlength=len(tasks.table.keys))
+    anywhere = np.sum(list(found_in.values()), axis=0)
+    checked = Counter(
+        key.partition(" ")[0] for key, count in zip(tasks.table.keys, anywhere, strict=True) if count
+    )
     if "intent" in checked:
-        checked["intent"] = len(intents - {()})
-    checked["instruction"] = sum(bool(task.wording) for members in tasks.values() for task in members)
-    if named_lists:
-        checked["named instruction"] = sum(
-            bool(text.strip()) for texts in named_lists.values() for text in texts
-        )
+        checked["intent"] = tasks.count_intents(chosen)
+    checked["instruction"] = int(np.count_nonzero(tasks.wordings.sizes[chosen]))
+    if places:
+        checked["named instruction"] = int(np.count_nonzero(tasks.wordings.sizes[tasks.first_line :]))
+    several = np.flatnonzero(np.sum([count > 0 for count in found_in.values()], axis=0) > 1)
+    shared = {
+        tasks.table.keys[key]: [name for name in SPLITS if name in found_in and found_in[name][key]]
+        for key in several
+    }
     return LeakageReport(
-        sizes={name: len(members) for name, members in tasks.items()},
+        sizes={name: len(own) for name, own in members.items()},
         left_out=0,
         may_share=tuple(kind for kind in LEAK_KINDS if kind in may_share),
         checked=dict(sorted(checked.items())),
         leaks=(
-            *_shared(places, may_share),
-            *resembling(tasks, named_lists, between_sets="instruction" not in may_share),
+            *_shared(shared, may_share),
+            *resembling(tasks, members, places, between_sets="instruction" not in may_share),
         ),
     )
 
 
-def _shared(places: Mapping[str, set[SplitName]], may_share: Collection[LeakKind]) -> Iterator[Leak]:
-    for key, found in sorted(item for item in places.items() if len(item[1]) > 1):
+def _line_of_each(tasks: ComparedTasks, members: Members, lines: int) -> Rows:
+    """The line of a list that the instruction of each task resembles, else that one of its subtasks' does, else -1."""
+    chosen = np.concatenate([np.zeros(0, np.int64), *members.values()])
+    among = np.arange(tasks.first_line, tasks.first_line + lines)
+    found = np.full(len(tasks.table.tasks), -1, np.int64)
+    found[chosen] = resembled(tasks.wordings, chosen, among)
+    of_part = resembled(tasks.wordings, np.arange(tasks.first_part, tasks.first_line), among)
+    holders, held = tasks.parts.holders(), of_part[tasks.parts.numbers()]
+    listed = (held >= 0) & (found[holders] < 0)
+    found[holders[listed][::-1]] = held[listed][::-1]
+    inside = np.zeros(len(found), bool)
+    inside[chosen] = True
+    found[~inside] = -1
+    return np.where(found >= 0, found - tasks.first_line, -1)
+
+
+def _shared(shared: Mapping[str, Sequence[SplitName]], may_share: Collection[LeakKind]) -> Iterator[Leak]:
+    for key, found in sorted(shared.items()):
         kind, _, value = key.partition(" ")
         if kind in may_share or kind == "instruction":
             continue
-        for first, second in combinations([name for name in SPLITS if name in found], 2):
+        for first, second in combinations(found, 2):
             yield Leak.model_validate({"kind": kind, "value": value, "found_in": (first, second)})

@@ -1,89 +1,296 @@
-"""Finds the instruction that another one resembles: equal apart from case and spacing, or sharing half of its wording."""
+"""Finds instructions that resemble each other: equal apart from case and spacing, or sharing half of their wording.
+
+All texts are worked on at once, as arrays: a million instructions are a few seconds of sorting.
+"""
 
 from __future__ import annotations
 
-from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain
-from math import ceil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Final
-from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from taskgraph.text_folding import fold_text
 
+Rows = NDArray[np.int64]
+"""Numbers of texts, or of places in an array."""
+_Hashes = NDArray[np.uint64]
 _SHINGLE: Final = 5
 NEAR: Final = 0.5
 """Share of common five-word sequences from which two instructions count as nearly the same."""
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_HALF: Final = np.uint64(32)
+_MARKS: Final = 4
+_MOST_RARE: Final = 2**15 - 1
+_MOST_BITS: Final = 24
+_TEXTS_AT_ONCE: Final = 50_000
+_CANDIDATES_AT_ONCE: Final = 2_000_000
+_PAIRS_AT_ONCE: Final = 20_000
+_FIRST_LOOK: Final = 2
+_WIDENED: Final = 8
 
 
-def wording_of(text: str) -> array[int]:
-    """Sorted unique hashes of a text's five-word sequences; of the whole text if it is shorter."""
-    words = [word.encode() for word in fold_text(text).split()]
-    if not words:
-        return array("I")
-    line = b" ".join(words)
-    ends = list(accumulate(map(len, words), lambda end, size: end + 1 + size))
-    starts = chain((0,), (end + 1 for end in ends))
-    return array(
-        "I",
-        sorted(
-            {
-                crc32(line[start:end])
-                for start, end in zip(starts, ends[_SHINGLE - 1 :] or ends[-1:], strict=False)
-            }
-        ),
-    )
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """The five-word sequences of many texts, by number; a shorter text is one sequence, an empty one has none."""
 
+    starts: Rows
+    """Where the sequences of each text begin in `held`, and its length at the end."""
+    held: NDArray[np.uint32]
+    """Hashes of the sequences of all texts, each once in a text, those that few texts have first."""
+    texts: _Hashes
+    """A hash of each whole text after folding."""
+    marks: _Hashes
+    """For each text 256 bits, of which a bit says whether the number of sequences that fall on it is odd.
 
-class InstructionIndex:
-    """Finds the nearest of many instructions.
-
-    Two sets of which at least half is common share some of their rarest elements, so that only these are indexed and
-    looked up, and turns of phrase that all instructions have cost nothing. How many of them two sets share limits how
-    much they can have in common: most that share a few are never compared in full.
+    A sequence that only one of two texts has changes one bit, so texts differ in at least as many sequences as bits.
     """
 
-    def __init__(self, wordings: Iterable[tuple[str, array[int]]]) -> None:
-        """Index pairs of a name and a wording; empty wordings are passed over."""
-        self._known = [(name, wording) for name, wording in wordings if wording]
-        self._frequency: Counter[int] = Counter(chain.from_iterable(wording for _, wording in self._known))
-        self._holders: dict[int, list[int]] = defaultdict(list)
-        for number, (_, wording) in enumerate(self._known):
-            for shingle in self._by_rarity(wording)[: _enough(len(wording))]:
-                self._holders[shingle].append(number)
+    @property
+    def sizes(self) -> Rows:
+        """How many sequences each text has."""
+        sizes: Rows = self.starts[1:] - self.starts[:-1]
+        return sizes
 
-    def resembled_by(self, wording: array[int], other_than: str = "") -> str | None:
-        """The name of the instruction that a wording resembles most, `other_than` one of them, or None."""
-        if not wording or not self._known:
-            return None
-        size = len(wording)
-        ordered = self._by_rarity(wording)
-        # Elements that no indexed wording has are the rarest, and are found nowhere: they are counted, not looked up.
-        looked_up = max(_enough(size) - (size - len(ordered)), 0)
-        holders = self._holders
-        shared = Counter(
-            chain.from_iterable(holders[shingle] for shingle in ordered[:looked_up] if shingle in holders)
+
+class WordingsReader:
+    """Collects texts, some ten thousand at a time."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._sizes: list[Rows] = [np.zeros(0, np.int64)]
+        self._held: list[NDArray[np.uint32]] = [np.zeros(0, np.uint32)]
+        self._texts: list[_Hashes] = [np.zeros(0, np.uint64)]
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Add texts; they are numbered in the order in which they come."""
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            self._add([fold_text(text) for text in texts[start : start + _TEXTS_AT_ONCE]])
+
+    def wordings(self, order: Rows | None = None) -> Wordings:
+        """What was added; with an order, those it names come first, in that order."""
+        sizes, held, texts = (
+            np.concatenate(self._sizes),
+            np.concatenate(self._held),
+            np.concatenate(self._texts),
         )
-        best = (0.0, 0)
-        own: set[int] = set()
-        for number, rare in shared.items():
-            name, other = self._known[number]
-            # Whatever else is common comes after the rarest elements of one of the two.
-            most = rare + max(len(ordered) - looked_up, len(other) - _enough(len(other)))
-            if most < NEAR * (size + len(other) - most) or name == other_than:
-                continue
-            own = own or set(wording)
-            common = len(own.intersection(other))
-            best = max(best, (common / (size + len(other) - common), -number))
-        return self._known[-best[1]][0] if best[0] >= NEAR else None
+        self._held.clear()  # which is most of what was collected, and not needed twice
+        if order is not None:
+            order = np.concatenate((order, np.arange(len(order), len(texts))))
+            first = np.cumsum(sizes) - sizes
+            held = held[spread(first[order], sizes[order])]
+            sizes, texts = sizes[order], texts[order]
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+        return Wordings(starts, _rarest_first(held, starts), texts, _marks(held, starts))
 
-    def _by_rarity(self, wording: array[int]) -> Sequence[int]:
-        """The elements that indexed wordings have, the rarest first, equally rare ones in their order."""
-        frequency = self._frequency
-        return sorted(filter(frequency.__contains__, wording), key=frequency.__getitem__)
+    def _add(self, folded: Sequence[str]) -> None:
+        column = pa.array(folded, pa.large_string())
+        split = pc.split_pattern(column, " ")
+        encoded = split.values.dictionary_encode()
+        known = np.array(
+            [int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) for word in encoded.dictionary.to_pylist()],
+            np.uint64,
+        )  # fmt: skip
+        words = known[encoded.indices.to_numpy(zero_copy_only=False)]
+        first = split.offsets.to_numpy()[:-1].astype(np.int64)
+        count = np.diff(split.offsets.to_numpy()).astype(np.int64)
+        count[pc.equal(column, "").to_numpy(zero_copy_only=False)] = 0
+        ends = first + count
+        number = np.where(count, np.maximum(count - _SHINGLE + 1, 1), 0)
+        at = spread(first, number)
+        text = np.repeat(np.arange(len(folded)), number)
+        end = ends[text]
+        padded = np.concatenate((words, np.zeros(_SHINGLE, np.uint64)))
+        shingles = np.zeros(len(at), np.uint64)
+        for place in range(_SHINGLE):
+            shingles *= _FACTOR
+            shingles += np.where(at + place < end, padded[at + place], np.uint64(0))
+        shingles = _mixed(shingles) >> _HALF
+        unique = _sorted_once((text.astype(np.uint64) << _HALF) | shingles)
+        self._held.append(unique.astype(np.uint32))
+        self._sizes.append(np.bincount((unique >> _HALF).astype(np.int64), minlength=len(folded)))
+        places = np.arange(len(words)) - np.repeat(first, np.diff(split.offsets.to_numpy()))
+        sums = np.concatenate(
+            (np.zeros(1, np.uint64), np.cumsum(_mixed(words + _mixed(places.astype(np.uint64)))))
+        )
+        self._texts.append(sums[ends] - sums[first])
 
 
-def _enough(size: int) -> int:
+def wordings_of(texts: Sequence[str]) -> Wordings:
+    """The wordings of texts, numbered in their order."""
+    reader = WordingsReader()
+    reader.add(texts)
+    return reader.wordings()
+
+
+def resembled(wordings: Wordings, probes: Rows, among: Rows, *, not_itself: bool = False) -> Rows:
+    """For each of `probes` a text of `among` that it resembles, or -1 where there is none.
+
+    Whether there is one is exact. Of several, the nearest of those that were met first is given.
+
+    Two texts of which half is common share some of their rarest sequences: only those are indexed and looked up, and turns
+    of phrase that all texts have cost nothing. Equal texts are compared once, and a text that was found to resemble one is
+    not compared with further ones.
+    """
+    index = _Index(wordings, _first_of_each(wordings, among))
+    _, chosen, same = np.unique(wordings.texts[probes], return_index=True, return_inverse=True)
+    found = np.full(len(chosen), -1, np.int64)
+    for start in range(0, len(chosen), _TEXTS_AT_ONCE):
+        part = slice(start, start + _TEXTS_AT_ONCE)
+        found[part] = index.resembled_by(probes[chosen[part]], not_itself)
+    return found[same] if len(probes) else found
+
+
+def spread(starts: Rows, counts: Rows) -> Rows:
+    """The places `starts[0]`, `starts[0] + 1` and so on, `counts[0]` of them, then those from `starts[1]` on.
+
+    >>> spread(np.array([10, 20]), np.array([2, 3])).tolist()
+    [10, 11, 20, 21, 22]
+    """
+    before = np.cumsum(counts) - counts
+    places: Rows = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
+    return places
+
+
+class _Index:
+    """The rarest sequences of some texts, sorted, with the texts that have them."""
+
+    def __init__(self, wordings: Wordings, rows: Rows) -> None:
+        self._wordings = wordings
+        self._sizes = wordings.sizes
+        counts = _enough(self._sizes[rows])
+        at = spread(wordings.starts[rows], counts)
+        held = wordings.held[at]
+        order = np.argsort(held, kind="stable")
+        owner = np.repeat(rows, counts)
+        self._held = held[order]
+        self._rows = owner[order]
+        self._places = (at - wordings.starts[owner])[order]
+        bits = _bits(len(held))
+        self._shift = np.uint32(32 - bits)
+        self._starts = np.concatenate(
+            (np.zeros(1, np.int64), np.cumsum(np.bincount(held >> self._shift, minlength=1 << bits)))
+        )
+
+    def resembled_by(self, probes: Rows, not_itself: bool) -> Rows:
+        """For each probe a text of the index that it resembles, or -1."""
+        found = np.full(len(probes), -1, np.int64)
+        counts = _enough(self._sizes[probes])
+        owner = np.repeat(np.arange(len(probes)), counts)
+        place = spread(np.zeros(len(probes), np.int64), counts)
+        held = self._wordings.held[self._wordings.starts[probes][owner] + place]
+        bucket = held >> self._shift
+        first, last = self._starts[bucket], self._starts[bucket + np.uint32(1)]
+        width = _FIRST_LOOK
+        while True:
+            # A few texts with each sequence first: where many are alike, one of them is met at once.
+            live = np.flatnonzero((first < last) & (found[owner] < 0))
+            owner, place, held, first, last = (item[live] for item in (owner, place, held, first, last))
+            if not len(owner):
+                return found
+            number = np.minimum(last - first, width)
+            reached = np.cumsum(number)
+            cuts = np.searchsorted(reached, np.arange(_CANDIDATES_AT_ONCE, reached[-1], _CANDIDATES_AT_ONCE))
+            for part in np.split(np.arange(len(owner)), np.unique(cuts)):
+                entry = np.repeat(part, number[part])
+                posting = spread(first[part], number[part])
+                same = self._held[posting] == held[entry]
+                entry, posting = entry[same], posting[same]
+                who, other = owner[entry], self._rows[posting]
+                own, its = self._sizes[probes[who]], self._sizes[other]
+                # So many must be common; whatever is comes after the rarest that is.
+                needed = (own + its + 2) // 3
+                near = (place[entry] <= own - needed) & (self._places[posting] <= its - needed)
+                if not_itself:
+                    near &= probes[who] != other
+                who, other = who[near], other[near]
+                marks = self._wordings.marks
+                apart = np.bitwise_count(marks[probes[who]] ^ marks[other]).sum(axis=1, dtype=np.int64)
+                near = 3 * apart <= (own + its)[near]
+                self._settle(found, probes, who[near], other[near])
+            first = first + number
+            width *= _WIDENED
+
+    def _settle(self, found: Rows, probes: Rows, who: Rows, other: Rows) -> None:
+        """Compare pairs in full, and note the nearest of each probe that is near enough."""
+        pairs = _sorted_once((who.astype(np.uint64) << _HALF) | other.astype(np.uint64))
+        who, other = (pairs >> _HALF).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+            part = slice(start, start + _PAIRS_AT_ONCE)
+            left, right = probes[who[part]], other[part]
+            common = self._common(left, right)
+            total = self._sizes[left] + self._sizes[right] - common
+            near = np.flatnonzero((common >= NEAR * total) & (found[who[part]] < 0))
+            order = near[np.lexsort((right[near], -(common / total)[near], who[part][near]))]
+            winners, at = np.unique(who[part][order], return_index=True)
+            found[winners] = right[order][at]
+
+    def _common(self, left: Rows, right: Rows) -> Rows:
+        """How many sequences the texts of each pair have in common."""
+        both = np.concatenate((left, right))
+        pair = np.tile(np.arange(len(left)), 2)
+        counts = self._sizes[both]
+        held = self._wordings.held[spread(self._wordings.starts[both], counts)].astype(np.uint64)
+        ordered = np.sort((np.repeat(pair, counts).astype(np.uint64) << _HALF) | held)
+        twice = ordered[1:][ordered[1:] == ordered[:-1]] >> _HALF
+        return np.bincount(twice.astype(np.int64), minlength=len(left))
+
+
+def _enough(sizes: Rows) -> Rows:
     """So many of the rarest elements that any set which has half in common with one of this size holds one of them."""
-    return size - ceil(NEAR * size) + 1
+    return np.where(sizes, sizes - (sizes + 1) // 2 + 1, 0)
+
+
+def _first_of_each(wordings: Wordings, rows: Rows) -> Rows:
+    """The rows without those whose text an earlier one has."""
+    _, first = np.unique(wordings.texts[rows], return_index=True)
+    return rows[np.sort(first)]
+
+
+def _mixed(values: _Hashes) -> _Hashes:
+    mixed = (values ^ (values >> _HALF)) * _FACTOR
+    return (mixed ^ (mixed >> np.uint64(29))) * _FACTOR
+
+
+def _bits(count: int) -> int:
+    """How many bits of a hash tell most of so many apart."""
+    return min(_MOST_BITS, count.bit_length() + 2)
+
+
+def _sorted_once(values: _Hashes) -> _Hashes:
+    values.sort()
+    return values[np.concatenate((np.ones(1, bool), values[1:] != values[:-1]))] if len(values) else values
+
+
+def _rarest_first(held: NDArray[np.uint32], starts: Rows) -> NDArray[np.uint32]:
+    """The elements of each row, those that are rare in all rows first; in buckets, so nearly by frequency."""
+    shift = np.uint32(32 - _bits(len(held)))
+    frequency = np.minimum(np.bincount(held >> shift, minlength=1), _MOST_RARE).astype(np.uint64)
+    ordered = np.empty_like(held)
+    for start in range(0, len(starts) - 1, _TEXTS_AT_ONCE):
+        bounds = starts[start : start + _TEXTS_AT_ONCE + 1]
+        part = held[bounds[0] : bounds[-1]]
+        row = np.repeat(np.arange(len(bounds) - 1, dtype=np.uint64), np.diff(bounds))
+        key = (row << np.uint64(47)) | (frequency[part >> shift] << _HALF) | part
+        key.sort()
+        ordered[bounds[0] : bounds[-1]] = key.astype(np.uint32)
+    return ordered
+
+
+def _marks(held: NDArray[np.uint32], starts: Rows) -> _Hashes:
+    marks = np.zeros((len(starts) - 1, _MARKS), np.uint64)
+    filled = np.flatnonzero(np.diff(starts))
+    for start in range(0, len(filled), _TEXTS_AT_ONCE):
+        rows = filled[start : start + _TEXTS_AT_ONCE]
+        part = held[starts[rows[0]] : starts[rows[-1] + 1]].astype(np.uint64)
+        bits = np.uint64(1) << (part & np.uint64(63))
+        which = (part >> np.uint64(6)) & np.uint64(_MARKS - 1)
+        for number in range(_MARKS):
+            own = np.where(which == number, bits, np.uint64(0))
+            marks[rows, number] = np.bitwise_xor.reduceat(own, starts[rows] - starts[rows[0]])
+    return marks

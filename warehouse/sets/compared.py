@@ -1,0 +1,203 @@
+"""What is compared of many tasks: what no two sets may share, the wording of instructions, and the strata; as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from resources.dimensions import TABLE
+from taskgraph.text_folding import fold_text
+from warehouse.sets.key_table import KeyTable
+from warehouse.sets.names import LeakKind, SplitName
+from warehouse.sets.wording import Rows, Wordings, WordingsReader
+
+_KIND_OF: Final[dict[str, LeakKind]] = {
+    "templates": "template",
+    "resource_values": "value",
+    "intent_id": "intent",
+    "intent": "intent",
+}
+"""For a column that gives keys, their kind. Instructions give keys too, but only those of several tasks are kept."""
+_STRATA: Final = {
+    **{row.level_column: str(row.name) for row in TABLE},
+    "applications": "application",
+    "scenario": "scenario",
+}
+COLUMNS: Final[dict[str, str]] = {
+    "task_id": "task_id",
+    "instruction": "instruction",
+    "intent_id": "intent_id",
+    "intent": "intent",
+    "templates": "[node.subtask_id FOR node IN nodes]",
+    "resource_values": "flatten([[item.value FOR item IN list_concat(node.inputs, node.outputs)] FOR node IN nodes])",
+    "parts": "[node.instruction FOR node IN nodes]",
+    **{column: column for column in _STRATA},
+}
+"""What may be read of a task, with its SQL."""
+
+
+def columns_for(may_share: Collection[LeakKind], with_parts: bool) -> list[str]:
+    """The columns that are needed."""
+    idle = {column for column, kind in _KIND_OF.items() if kind in may_share}
+    return [column for column in COLUMNS if column not in idle and (column != "parts" or with_parts)]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTasks:
+    """Tasks, sorted by id and numbered in that order."""
+
+    table: KeyTable
+    """What no two sets may share; each key with its kind in front."""
+    strata: KeyTable
+    """Labels of each task, such as its levels."""
+    wordings: Wordings
+    """The instructions, numbered as the tasks are, then those of subtasks and of lists."""
+    parts: KeyTable
+    """The instructions of each task's subtasks; empty unless lists are compared."""
+
+    def numbered(self, sets: Mapping[SplitName, Sequence[str]]) -> dict[SplitName, Rows]:
+        """The numbers of the tasks of each set."""
+        place = {name: number for number, name in enumerate(self.table.tasks)}
+        return {split: np.array([place[name] for name in names], np.int64) for split, names in sets.items()}
+
+    def count_intents(self, chosen: Rows) -> int:
+        """How many distinct intents some tasks have; one is an id, a text, or both."""
+        holders, held = self.table.holders(), self.table.numbers()
+        intent = np.array([key.startswith("intent ") for key in self.table.keys], bool)
+        own = np.zeros(len(self.table.tasks), bool)
+        own[chosen] = True
+        counted = own[holders] & intent[held]
+        holders, held = holders[counted], held[counted]
+        if not len(held):
+            return 0
+        # A task has at most two, which are sorted.
+        starts = np.flatnonzero(np.concatenate((np.ones(1, bool), holders[1:] != holders[:-1])))
+        both = np.minimum.reduceat(held, starts) * len(intent) + np.maximum.reduceat(held, starts)
+        return len(np.unique(both))
+
+    @property
+    def first_part(self) -> int:
+        """The number of the first instruction of a subtask among the wordings; those of lists follow the last."""
+        return len(self.table.tasks)
+
+    @property
+    def first_line(self) -> int:
+        """The number of the first line of a list among the wordings."""
+        return self.first_part + len(self.parts.keys)
+
+
+@dataclass(slots=True)
+class _Column:
+    """Pairs of a task and something it holds, by number, in the order in which they are read."""
+
+    names: dict[str, int] = field(default_factory=dict)
+    holders: list[Rows] = field(default_factory=list)
+    held: list[Rows] = field(default_factory=list)
+
+    def add(self, column: pa.Array, first: int, named: Callable[[str], str]) -> None:
+        """Add texts, or lists of texts, of tasks numbered from `first`; empty ones are passed over."""
+        rows = np.arange(first, first + len(column))
+        if pa.types.is_list(column.type):
+            lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+            rows, column = np.repeat(rows, lengths), column.flatten()
+        given = pc.fill_null(pc.not_equal(column, ""), False)
+        encoded = column.filter(given).dictionary_encode()
+        names = self.names
+        numbers = np.array(
+            [
+                names.setdefault(name, len(names)) if name else -1
+                for name in map(named, encoded.dictionary.to_pylist())
+            ],
+            np.int64,
+        )
+        held = numbers[encoded.indices.to_numpy(zero_copy_only=False)]
+        self.holders.append(rows[given.to_numpy(zero_copy_only=False)][held >= 0])
+        self.held.append(held[held >= 0])
+
+    def table(self, tasks: list[str], place: Rows) -> KeyTable:
+        """The pairs, for tasks in another order: `place` is the new number of each."""
+        holders, held = _joined(self.holders), _joined(self.held)
+        by_name = sorted(self.names)
+        rank = np.empty(len(by_name), np.int64)
+        rank[[self.names[name] for name in by_name]] = np.arange(len(by_name))
+        return KeyTable.of_pairs(tasks, by_name, place[holders], rank[held])
+
+
+def compare(
+    batches: Iterable[pa.RecordBatch],
+    instruction_of: Callable[[list[str]], Mapping[str, str]],
+    may_share: Collection[LeakKind] = (),
+    lines: Sequence[str] = (),
+) -> ComparedTasks:
+    """What is compared of the tasks in `batches`, which have columns of `COLUMNS`; those they lack are not compared.
+
+    Args:
+        batches: the tasks, in any order, each once.
+        instruction_of: gives the instructions of some tasks again, by id.
+        may_share: kinds of what is not compared.
+        lines: instructions of lists.
+    """
+    keys, strata, parts = _Column(), _Column(), _Column()
+    reader = WordingsReader()
+    names: list[str] = []
+    for batch in batches:
+        first = len(names)
+        names += batch.column("task_id").to_pylist()
+        reader.add([text or "" for text in batch.column("instruction").to_pylist()])
+        for column in batch.schema.names:
+            values = batch.column(column)
+            if column in _KIND_OF and _KIND_OF[column] not in may_share:
+                kind, folded = _KIND_OF[column], fold_text if column == "intent" else str
+                keys.add(values, first, lambda text, kind=kind, fold=folded: _key(kind, fold(text)))  # type: ignore[misc]
+            elif column in _STRATA:
+                strata.add(values, first, lambda text, label=_STRATA[column]: f"{label}={text}")  # type: ignore[misc]
+            elif column == "parts":
+                parts.add(values, first, str)
+    order = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    tasks = [names[number] for number in order]
+    held_parts = parts.table(tasks, place)
+    reader.add(held_parts.keys)
+    reader.add(lines)
+    wordings = reader.wordings(order)
+    if "instruction" not in may_share:
+        _add_equal_instructions(keys, wordings, order, tasks, instruction_of)
+    return ComparedTasks(keys.table(tasks, place), strata.table(tasks, place), wordings, held_parts)
+
+
+def _key(kind: LeakKind, text: str) -> str:
+    return f"{kind} {text}" if text else ""
+
+
+def _add_equal_instructions(
+    keys: _Column,
+    wordings: Wordings,
+    order: Rows,
+    tasks: list[str],
+    instruction_of: Callable[[list[str]], Mapping[str, str]],
+) -> None:
+    """A key for each instruction that several tasks have, apart from case and spacing; one task alone needs none."""
+    texts = wordings.texts[: len(tasks)]
+    present = np.flatnonzero(wordings.sizes[: len(tasks)])
+    _, first, same, count = np.unique(
+        texts[present], return_index=True, return_inverse=True, return_counts=True
+    )
+    several = np.flatnonzero(count[same] > 1)
+    shown = sorted({int(number) for number in present[first[same[several]]]})
+    found = instruction_of([tasks[number] for number in shown])
+    number_of = {
+        number: keys.names.setdefault(f"instruction {fold_text(found[tasks[number]])}", len(keys.names))
+        for number in shown
+    }
+    keys.holders.append(order[present[several]])
+    keys.held.append(np.array([number_of[int(number)] for number in present[first[same[several]]]], np.int64))
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    return np.concatenate([np.zeros(0, np.int64), *parts])
