@@ -17,7 +17,7 @@ from prompts.replies import SummarizerReply
 
 _VOICES: tuple[Voice, ...] = ("terse", "polite", "context", "context")
 _TRIES = 8
-_FEW = 4
+_FEW = 5
 """Most things of which it is said what people call them."""
 
 
@@ -62,7 +62,7 @@ def _told(
     for number in range(_TRIES):
         random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())
         voice = random.choice(_VOICES)
-        names = introduced if random.random() < (0.8 if len(introduced) > 1 else 0.5) else {}
+        names = introduced if random.random() < (1.0 if len(introduced) > 2 else 0.7) else {}
         early = number < _TRIES // 2
         texts.append(
             tell(

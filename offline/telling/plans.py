@@ -58,12 +58,10 @@ def tell(
             sentences.append(Sentence([text for text, _ in told], wish=True))
         else:
             clauses = Clauses(graph, book, embeds=True, called=called, placed=placed)
-    _add_steps(
-        sentences,
-        graph,
-        clauses,
-        _threaded(graph, order, {number: clauses.frame(number) for number in order}),
-    )
+    threaded = _threaded(graph, order, {number: clauses.frame(number) for number in order})
+    if voice == "context" and not sentences and len(threaded) > 2 and gathering(graph, threaded[0]):
+        sentences.append(Sentence([clauses.tell(threaded[0], "wish")], wish=True, numbers={threaded[0]}))
+    _add_steps(sentences, graph, clauses, threaded)
     if purpose is not None:
         return said_for(purpose, sentences, voice, random, way, short=short)
     if says_why:
@@ -127,8 +125,8 @@ def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str
 
 def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order: Sequence[int]) -> None:
     """What remains to be told, in `order`; what needs the clause before goes into its sentence."""
-    last: set[int] = set()
-    newest: set[int] = set()
+    last = set().union(*(sentence.numbers for sentence in sentences))
+    newest = set(last)
     for text, numbers in _told(_not_embedded(graph, clauses, order), "request", clauses, order):
         needed = {
             link.producer for link in graph.links if link.consumer in numbers and link.producer not in numbers

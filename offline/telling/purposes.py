@@ -11,7 +11,7 @@ from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook, Teller, Thing
 from offline.telling.sentences import Sentence, Voice, instruction_of
 
-_LONG = 30
+_LONG = 26
 """Words from which on a text says first what it is for."""
 _OCCASION = (
     r"\b(?:meeting|fair|festival|wedding|holiday|party|market|trip|tour|match|evening|camp|reunion|dinner|visit"

@@ -10,7 +10,7 @@ from offline.telling.phrasebook import Phrasebook, name
 
 _RECENT = 3
 """How many things, files or others, may have been mentioned since for one to be called by the words for its kind."""
-_MOST_INTRODUCED = 4
+_MOST_INTRODUCED = 5
 """Most things of which it is said what they are called: more would be a glossary."""
 
 Entity = tuple[str, str, str]

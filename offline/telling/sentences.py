@@ -18,6 +18,7 @@ _WISHES = ("I need", "I'd like to have", "We need", "I want")
 _PLEAS = (("Please ", "."), ("Could you ", "?"), ("Can you ", "?"), ("Would you please ", "?"))
 _THANKS = ("", " Thanks!", "", " Thank you.")
 _LONG = 36
+_LONG_QUESTION = 28
 
 
 @dataclass(slots=True)
@@ -99,7 +100,8 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
     following, apart = _shuffled(_FOLLOWING, random), _shuffled(_APART, random)
     texts: list[str] = []
     plea = random.choice(_PLEAS) if voice == "polite" else ("", ".")
-    if len(sentences) > 1 and plea[1] == "?":
+    asked = sum(_words(sentence.clauses) for sentence in sentences)
+    if (len(sentences) > 1 or asked > _LONG_QUESTION) and plea[1] == "?":
         plea = _PLEAS[0]
     for position, sentence in enumerate(sentences):
         words = together(sentence.clauses) if sentence.wish else joined(sentence.clauses)
@@ -107,8 +109,11 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             words = ", and ".join(sorted(sentence.clauses, key=_is_winding))
         if sentence.purpose:
             words += f"{',' if sentence.purpose.startswith('so that') else ''} {sentence.purpose}"
+        after_wish = position > 0 and sentences[position - 1].wish
         if sentence.wish:
             texts.append(_ended(f"{random.choice(_WISHES)} {words}", "."))
+        elif after_wish and not sentence.at_last and not sentence.afterwards:
+            texts.append(_ended(words, "."))
         elif position == 0:
             texts.append(_ended(plea[0] + words, plea[1]))
         elif sentence.at_last:
