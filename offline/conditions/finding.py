@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from offline.conditions.conditions import Condition
-from offline.conditions.expressions import Expression
+from offline.conditions.conditions import Call, Condition
+from offline.conditions.expressions import Expression, generalise
 from offline.conditions.records import changed_numbers, record_conditions
 from offline.conditions.screen import screen_conditions
 from offline.conditions.state import lasting_conditions, remainder_conditions
 from offline.conditions.terms import Terms
 from prompts.inputs import Performance
+from prompts.shown_effects import ShownEffects
 
+_APPLICATIONS = ".applications/"
 _MOST_LINES = 12
 _MOST_SHOWN = 14
 _STRONGEST = (
@@ -43,7 +45,21 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
         for item in _common([screen_conditions(item) for item in terms])
         if item.parameters or not _counts_something(item)
     ]
-    return [*_fewer_lines(lasting), *shown[:_MOST_SHOWN], *remainder]
+    return [*_fewer_lines(lasting), *shown[:_MOST_SHOWN], *remainder, *_nothing_kept(terms)]
+
+
+def _nothing_kept(terms: Sequence[Terms]) -> list[Condition]:
+    """Of work that is only shown: that the applications keep what they kept, where no performance made them keep anything else."""
+    if any(_changes_kept_data(item.performance.effects) for item in terms):
+        return []
+    arguments = (("file_path", generalise("", {})),)
+    told = generalise("data of an application was lost, added or changed", {})
+    return [Condition("remainder", Call("check_other_records_unchanged", arguments), told)]
+
+
+def _changes_kept_data(effects: ShownEffects) -> bool:
+    paths = [item.container for item in (*effects.essential, *effects.incidental) if item.area == "file"]
+    return any(path.startswith(_APPLICATIONS) for path in (*paths, *effects.other_files))
 
 
 def _counts_something(condition: Condition) -> bool:
