@@ -32,18 +32,32 @@ class TouchedRecord(Record):
 class Origin(Record):
     """Where something that is there now was at the start."""
 
-    kind: Literal["whole", "part", "records", "field", "belonging", "linked", "drawing", "shown", "count"]
-    """The target is a copy of the source as a whole, holds it among other text, holds all its records, or is one field of it;
-    holds a record and all that belongs to it, or a field of what belongs to it; shows the shapes and texts of the source, or
-    texts that the screen showed; is the number of its records."""
+    kind: Literal[
+        "whole",
+        "part",
+        "records",
+        "record",
+        "field",
+        "belonging",
+        "linked",
+        "drawing",
+        "shown",
+        "opened",
+        "count",
+    ]
+    """The target is a copy of the source as a whole, holds it among other text, holds all its records or a certain one, or is one
+    field of it; holds a record and all that belongs to it, or a field of what belongs to it; shows the shapes and texts of the
+    source, or texts that the screen showed; is the screen, which shows the texts of the source; is the number of its records."""
     source: str
     """Path of a file, or `clipboard`, or `screen`, as it was at the start."""
     source_at: str = ""
     """Table of the source's records, or address of its field."""
     target: str
-    """Path of a file, or `clipboard`, as it is now."""
+    """Path of a file, or `clipboard`, or `screen`, as it is now."""
     target_at: str = ""
     """Table of the target's records, or address of the field; empty for the whole."""
+    number: int = 0
+    """Which record of the source it is, counted from 1."""
     belonging_to: dict[str, str] = Field(default_factory=dict)
     """A field of the source's record that `belonging` and `linked` speak of."""
 

@@ -73,9 +73,28 @@ def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
         check_drawing_shown_before(file_path='Downloads/plan.svg')
     """
     found = _drawn(scene.view, file_path)
-    if found is None or not found[1]:
-        return False
-    return all(any(shown_in(text, shown) for shown in scene.start.shown) for text in found[1])
+    return found is not None and _all_shown(found[1], scene.start)
+
+
+@check("screen")
+def check_drawing_shown(scene: Scene, file_path: str) -> bool:
+    """Checks if all texts of a drawing are shown on the last screen: it was opened, and what it holds is still there.
+
+    Args:
+        file_path: Path of the Excalidraw or draw.io file or SVG image.
+
+    Returns:
+        True if the drawing has texts and each is there to read now.
+
+    Example:
+        check_drawing_shown(file_path='Documents/plan.drawio')
+    """
+    found = _drawn(scene.view, file_path)
+    return found is not None and _all_shown(found[1], scene.view)
+
+
+def _all_shown(texts: Counter[str], screen: EvidenceView) -> bool:
+    return bool(texts) and all(any(shown_in(text, shown) for shown in screen.shown) for text in texts)
 
 
 def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] | None:

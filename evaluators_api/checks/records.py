@@ -130,6 +130,41 @@ def check_records_copied(
     return held == known + added
 
 
+@check("files")
+def check_one_record_copied(
+    scene: Scene, source: str, target: str, number: int, source_within: str = ""
+) -> bool:
+    """Checks if the target holds one record of the source as it was at the start, and no other: the first row of a table, say.
+
+    Args:
+        source: Path of the file that the record comes from, relative to the home folder.
+        target: Path of the file that it should be in, or 'clipboard'.
+        number: Which record of the source it is, counted from 1: in the order of the file, of a database in the order of its rows.
+        source_within: Where in the source, such as the name of the database's table; '' for anywhere.
+
+    Returns:
+        True if the source had so many records, and the target holds that one with all its fields and no others.
+
+    Example:
+        check_one_record_copied(source='Documents/sales.csv', target='clipboard', number=1)
+    """
+    first, second = _tree(scene.start, source), _tree(scene.view, target)
+    if first is None or second is None:
+        return False
+    wanted = _in_order(first, source_within)[number - 1 : number] if number > 0 else []
+    rows = [[_row(fields, set(fields)) for fields in items] for items in (wanted, _held(second, ""))]
+    return bool(wanted) and rows[0] == rows[1]
+
+
+def _in_order(tree: Node, within: str) -> list[dict[str, str]]:
+    """Records in their order; none of a table of which only the newest rows were kept, which come first in the evidence."""
+    held = _held(tree, within)
+    count = tree.at((*parts_of(within), "count"))
+    if count is None or count.naming != "schema":
+        return held
+    return held[::-1] if text_of(count) == str(len(held)) else []
+
+
 def _some_held(wanted: list[dict[str, str]], found: list[dict[str, str]], names: set[str]) -> bool:
     """Whether all records are there, for records that do not all have the same fields."""
     if not names or not names <= {name for fields in found for name in fields}:

@@ -20,6 +20,7 @@ _STRONGEST = (
     "check_copied",
     "check_drawing_copied",
     "check_records_copied",
+    "check_one_record_copied",
     "check_clipboard_text",
     "check_file_text",
     "check_drawing",

@@ -19,6 +19,10 @@ def screen_conditions(terms: Terms) -> list[Condition]:
     """What is shown now and was not before; what a parameter names first."""
     effects = terms.performance.effects
     found = []
+    for item in effects.origins:
+        if item.kind == "opened":
+            told = f"what {item.source} holds is not shown"
+            found.append(terms.condition("check_drawing_shown", told, kind="screen", file_path=item.source))
     for row, texts in effects.rows.items():
         for text in texts:
             told = f"{row} does not show {text}"

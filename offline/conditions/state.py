@@ -18,8 +18,11 @@ _APPLICATIONS = ".applications/"
 
 def lasting_conditions(terms: Terms) -> list[Condition]:
     """What was made, changed or removed."""
-    found = [condition for item in terms.performance.effects.origins for condition in _origin(terms, item)]
-    for effect in terms.performance.effects.essential:
+    effects = terms.performance.effects
+    found = [
+        condition for item in effects.origins if item.kind != "opened" for condition in _origin(terms, item)
+    ]
+    for effect in effects.essential:
         if effect.area == "directory" and effect.kind == "added":
             told = f"there is no folder {effect.container}"
             found.append(terms.condition("check_directory_exists", told, path=effect.container))
@@ -27,7 +30,7 @@ def lasting_conditions(terms: Terms) -> list[Condition]:
             found += _clipboard(terms, effect)
         elif effect.area == "file":
             found += _file(terms, effect)
-    for item in terms.performance.effects.extended if terms.at_end else ():
+    for item in effects.extended if terms.at_end else ():
         if item.source:
             found.append(_continued(terms, item))
             continue
@@ -94,6 +97,12 @@ def _origin(terms: Terms, item: Origin) -> Iterator[Condition]:
             ("target_within", terms.text(item.target_at)),
         )
         yield Condition("lasting", Call("check_records_copied", (*place, *within)), told)
+    elif item.kind == "record":
+        which: tuple[tuple[str, Value], ...] = (
+            ("number", item.number),
+            ("source_within", terms.text(item.source_at)),
+        )
+        yield Condition("lasting", Call("check_one_record_copied", (*place, *which)), told)
     elif item.kind == "belonging":
         fields = _fields(terms, item)
         if fields:

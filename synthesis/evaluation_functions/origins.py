@@ -5,13 +5,17 @@ Found with the checks themselves, so that what is shown to a writer can be asked
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from evaluators_api.checks.contents import CLIPBOARD, check_clipboard_text, check_copied, check_file_text
 from evaluators_api.checks.declaration import Scene
-from evaluators_api.checks.drawings import check_drawing_copied, check_drawing_shown_before
-from evaluators_api.checks.records import check_records_copied
+from evaluators_api.checks.drawings import (
+    check_drawing_copied,
+    check_drawing_shown,
+    check_drawing_shown_before,
+)
+from evaluators_api.checks.records import check_one_record_copied, check_records_copied
 from evaluators_api.checks.since_start import get_linked_field, get_record_count
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.evidence_view import view
@@ -33,16 +37,24 @@ _MOST = 20
 _DATABASE = "database"
 
 
-def origins(start: Evidence, end: Evidence, containers: Sequence[str]) -> tuple[Origin, ...]:
-    """Origins of what is in the files `containers`, and in the clipboard, at the end."""
+def origins(
+    start: Evidence, end: Evidence, containers: Sequence[str], named: Collection[str] = ()
+) -> tuple[Origin, ...]:
+    """Origins of what is in the files `containers`, and in the clipboard, at the end.
+
+    Where that is nothing, drawings whose paths are `named` can be where what the screen shows comes from.
+    """
     scene = Scene(view(end), ScreenReader(None), view(start))
     nothing_done = Scene(view(start), ScreenReader(None), view(start))
     targets = [_steady(path) for path in containers if any(file.path == path for file in end.files)]
     if end.clipboard != start.clipboard:
         targets.append(CLIPBOARD)
+    possible = [list(_from(target, start, end)) for target in targets]
+    if not targets:
+        drawings = [file.path for file in start.files if file.path in named and _is_drawing(file)]
+        possible = [[Origin(kind="opened", source=path, target=SCREEN) for path in drawings]]
     found: list[Origin] = []
-    for target in targets:
-        held = list(_from(target, start, end))
+    for held in possible:
         found += [item for item in held if _holds(item, scene) and not _holds(item, nothing_done)]
     return tuple(found[:_MOST])
 
@@ -71,6 +83,8 @@ def _from(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
             for address, value in _values(file):
                 if value.strip() == wanted and len(wanted) >= _SHORTEST:
                     yield Origin(kind="field", source=file.path, source_at="/".join(address), target=target)
+        if wanted.startswith("{"):
+            yield from _single_records(target, sources, start)
         return
     yield from _same_fields(target, sources, start, end)
     tables = _tables(end, target)
@@ -84,6 +98,16 @@ def _from(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
                     target=target,
                     target_at=target_at,
                 )
+
+
+def _single_records(target: str, sources: Sequence[FileState], start: Evidence) -> Iterator[Origin]:
+    """Each of the first records of each table, of which the target may be a copy."""
+    for file in sources:
+        tree = read(file.path, file.text or "")[1]
+        for table in _tables(start, file.path):
+            rows = tree.at((*filter(None, (table,)), "rows"))
+            for number in range(1, 1 + min(_MOST, len(rows.children) if rows is not None else 0)):
+                yield Origin(kind="record", source=file.path, source_at=table, target=target, number=number)
 
 
 def _steady(path: str) -> str:
@@ -167,6 +191,11 @@ def _holds(origin: Origin, scene: Scene) -> bool:
     try:
         if origin.kind == "drawing":
             return bool(check_drawing_copied(scene, origin.source, origin.target))
+        if origin.kind == "opened":
+            return bool(check_drawing_shown(scene, origin.source))
+        if origin.kind == "record":
+            place = (origin.source, origin.target, origin.number, origin.source_at)
+            return bool(check_one_record_copied(scene, *place))
         if origin.kind == "shown":
             return bool(check_drawing_shown_before(scene, origin.target))
         if origin.kind == "belonging":

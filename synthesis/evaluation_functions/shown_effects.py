@@ -66,7 +66,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         switches=_switches(start, end),
         left_out=len(essential) - len(telling) + max(0, len(incidental) - _MOST_INCIDENTAL),
         records=tuple(records.values())[:_MOST_RECORDS],
-        origins=origins(start, end, containers),
+        origins=origins(start, end, containers, tuple(trajectory.parameters.values())),
         counts=tuple(_counts(start, end, containers)),
         extended=tuple(_extended(start, end, containers)),
         rows=_changed_rows(start, end),

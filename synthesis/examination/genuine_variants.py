@@ -9,6 +9,7 @@ from urllib.parse import unquote_plus, urlsplit
 from evaluators_api.state.editing import undone, with_text
 from evaluators_api.state.effects import shown_controls
 from evaluators_api.state.reading import all_formats, read
+from synthesis.evaluation_functions.origins import origins
 from synthesis.examination.cases import Case
 from synthesis.examination.given_otherwise import given_otherwise
 from synthesis.examination.subject import Subject
@@ -82,7 +83,7 @@ def _without_messages(subject: Subject) -> Iterator[Case]:
         effect.address[-1]
         for effect in subject.incidental
         if effect.area == "screen" and effect.kind == "added" and effect.address[0] in _MESSAGES
-    }
+    } - _opened(subject)
     if not passing:
         return
     kept = tuple(
@@ -98,6 +99,18 @@ def _without_messages(subject: Subject) -> Iterator[Case]:
         evidence,
         subject.start,
     )
+
+
+def _opened(subject: Subject) -> set[str]:
+    """Texts of drawings that were opened: each performance shows others, and they are no messages."""
+    named = tuple(subject.positive.parameters.values())
+    found: set[str] = set()
+    for origin in origins(subject.start, subject.end, (), named):
+        source = subject.start.file(origin.source) if origin.kind == "opened" else None
+        if source is not None:
+            held = {fold_text(node.value or "") for _, node in read(source.path, source.text or "")[1].walk()}
+            found |= {item.text for item in subject.end.controls if fold_text(item.text) in held}
+    return found
 
 
 def _seen_again(subject: Subject) -> Iterator[Case]:

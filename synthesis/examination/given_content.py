@@ -32,7 +32,8 @@ def other_content_given(subject: Subject) -> Iterator[Case]:
     }
     containers = list(dict.fromkeys(effect.container for effect in subject.guarded if effect.area == "file"))
     sources: dict[str, set[str]] = {}
-    for origin in origins(subject.start, subject.end, containers):
+    named = tuple(subject.positive.parameters.values())
+    for origin in origins(subject.start, subject.end, containers, named):
         sources.setdefault(origin.target, set()).add(origin.source)
     for target, places in sources.items():
         if SCREEN in places or target in explained:
@@ -83,8 +84,9 @@ def altered_file(file: FileState) -> str | None:
     name, tree = read(file.path, file.text)
     rows = tree.at(("rows",))
     records = rows.children if rows is not None else list(records_of(tree))
-    gone = next((node.extent for node in reversed(records) if node.extent is not None), None)
-    edits = [] if gone is None or len(records) < 2 else [(gone, "")]
+    last = next((node.extent for node in reversed(records) if node.extent is not None), None)
+    gone = last if len(records) > 1 else None
+    edits = [] if gone is None else [(gone, "")]
     for node in sorted((node for _, node in tree.walk()), key=lambda node: -len(node.value or "")):
         if (
             node.value is None
@@ -93,7 +95,7 @@ def altered_file(file: FileState) -> str | None:
             or len(edits) > _MOST_VALUES
         ):
             continue
-        inside = edits and gone is not None and gone[0] <= node.raw[0] < gone[1]
+        inside = gone is not None and gone[0] <= node.raw[0] < gone[1]
         written = None if inside else all_formats()[name].encode(altered(node.value), node, file.text)
         if written is not None:
             edits.append((node.raw, written))

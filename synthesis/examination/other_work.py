@@ -90,7 +90,7 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
     ]
     templates += [
         templated(part, own)
-        for origin in origins(subject.start, subject.end, containers)
+        for origin in origins(subject.start, subject.end, containers, tuple(own.values()))
         for part in (origin.source, origin.source_at, origin.target_at, *origin.belonging_to.values())
     ]
     traced = {name for template in templates for name in _NAMED.findall((template or "").replace("{{", ""))}

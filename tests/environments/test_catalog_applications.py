@@ -72,11 +72,6 @@ CHAINS = {
         ("jupyterlab.create_ledger_file", 1),
         ("fava.open_ledger_file", 2),
     ),
-    "query result from Fava to JupyterLab": (
-        ("fava.export_query_result", 0),
-        ("jupyterlab.open_csv_file", 4),
-        ("copyparty.move_csv_file", 3),
-    ),
     "note from TiddlyWiki to JupyterLab": (
         ("tiddlywiki.export_note_as_json", 0),
         ("jupyterlab.open_json_file", 3),
@@ -95,10 +90,6 @@ CHAINS = {
         ("excalidraw.export_text_as_svg", 0),
         ("trac.attach_svg", 0),
         ("copyparty.move_svg_file", 0),
-    ),
-    "report from Trac to JupyterLab": (
-        ("trac.export_report", 0),
-        ("jupyterlab.open_csv_file", 5),
     ),
     "table written by a Supervisor job into the database": (
         ("supervisor.write_table", 1),

@@ -111,6 +111,15 @@ def test_a_saved_diagram_shows_what_the_screen_showed() -> None:
     assert not ask(wrong, "check_drawing_shown_before", start, file_path="a.drawio")
 
 
+def test_an_opened_diagram_is_shown_until_it_is_emptied() -> None:
+    held = {"a.drawio": drawio("Router"), "b.drawio": drawio("")}
+    end = evidence(held).model_copy(update={"controls": rows(canvas="Router").controls})
+    assert ask(end, "check_drawing_shown", file_path="a.drawio")
+    assert not ask(evidence(held), "check_drawing_shown", file_path="a.drawio")
+    assert not ask(end, "check_drawing_shown", file_path="b.drawio")
+    assert not ask(end, "check_drawing_shown", file_path="missing.drawio")
+
+
 def test_one_row_is_in_another_state_and_no_other() -> None:
     start = rows(mailer="running|pid 6, uptime 0:00:01", backup="stopped|Not started")
     right = rows(mailer="stopped|Nov 22 10:09 AM", backup="stopped|Not started")

@@ -202,3 +202,30 @@ def test_a_check_with_a_type_that_checks_cannot_have_is_refused_when_it_is_decla
         check("files")(takes_bytes)
     check("files")(counts)
     assert "counts" not in checks()
+
+
+@pytest.mark.parametrize(
+    ("held", "number", "within", "expected"),
+    [
+        ('{"id": 1, "name": "Ada", "city": "London"}', 1, "customers", True),
+        ('{"id": 1, "name": "Ada", "city": "London"}', 2, "customers", False),
+        ('{"id": 2, "name": "Grace", "city": "New York"}', 2, "customers", True),
+        ('{"id": 1, "name": "Ada"}', 1, "customers", False),
+        ('[{"id": 1, "name": "Ada", "city": "London"}]', 1, "customers", True),
+        ('[{"id": 1, "name": "Ada", "city": "London"}, {"id": 2}]', 1, "customers", False),
+        ('{"id": 1, "name": "Ada", "city": "London"}', 0, "customers", False),
+        ('{"region": "West", "amount": 30}', 1, "sales", True),
+        ("", 1, "sales", False),
+    ],
+)
+def test_one_record_is_known_by_its_place(held: str, number: int, within: str, expected: bool) -> None:
+    end = evidence(FILES, clipboard=ClipboardState(text=held))
+    named = {"source": "shop.db", "target": "clipboard", "number": number, "source_within": within}
+    assert ask(end, "check_one_record_copied", start=END, **named) is expected
+
+
+def test_the_first_row_is_not_known_where_only_the_newest_were_kept() -> None:
+    cut = evidence(FILES | {"shop.db": SHOP.replace("2 rows", "900 rows")})
+    end = evidence(FILES, clipboard=ClipboardState(text='{"id": 1, "name": "Ada", "city": "London"}'))
+    named = {"source": "shop.db", "target": "clipboard", "number": 1, "source_within": "customers"}
+    assert ask(end, "check_one_record_copied", start=cut, **named) is False

@@ -30,6 +30,7 @@ COPIES: Final = frozenset(
         "check_copied",
         "check_drawing_copied",
         "check_drawing_shown_before",
+        "check_one_record_copied",
         "check_records_copied",
         "check_text_extended",
     }
@@ -65,6 +66,7 @@ OF_THE_MOMENT: Final = frozenset(
         "check_clipboard_text",
         "check_control_checked",
         "check_control_value",
+        "check_drawing_shown",
         "check_other_rows_unchanged",
         "check_row_shows",
         "check_text_exists",

@@ -1,0 +1,96 @@
+"""Work that is only shown: drawings that were opened, rows that were copied, and data that is to stay as it was."""
+
+import json
+from collections.abc import Sequence
+
+from offline.evaluation_writer import write_function
+from offline.mistakes import MistakeSource
+from prompts.inputs import EvaluationWriterInput
+from synthesis.evaluation_functions.evaluation_functions import performances
+from synthesis.examination.case_building import build_cases
+from synthesis.examination.cases import Case
+from taskgraph.records.evidence import ClipboardState
+from taskgraph.records.trajectory import Trajectory
+from tests.evaluators_api.test_drawing_checks import drawio
+from tests.evaluators_api.test_state_checks import SHOP
+from tests.synthesis.recordings import click, control, file, recording, screen
+
+DATABASE = ".applications/desk/shop.db"
+LABELS = {"Documents/net.drawio": "Firewall", "Documents/plan.drawio": "Order arrives"}
+ROWS = {
+    "customers": {"id": 1, "name": "Ada", "city": "London"},
+    "sales": {"region": "West", "amount": 30.0},
+}
+DRAWINGS = tuple(file(path, drawio(label)) for path, label in LABELS.items())
+
+
+def opened(path: str) -> Trajectory:
+    shown = screen(control(LABELS[path], "Custom"))
+    done = click("New", controls=shown, window_title=f"{path} - Drawing")
+    return recording("draw.open", {"diagram_path": path}, [done], start={"files": DRAWINGS})
+
+
+def copied(table: str) -> Trajectory:
+    held = ClipboardState(text=json.dumps(ROWS[table], indent=2))
+    return recording(
+        "desk.copy_row",
+        {"table_name": table},
+        [click("Send", clipboard=held)],
+        start={"files": (file(DATABASE, SHOP),)},
+    )
+
+
+def looked_at(table: str) -> Trajectory:
+    done = click("New", url=f"http://127.0.0.1/{table}/rows/", controls=screen(control(table, "Heading")))
+    return recording("desk.show", {"table_name": table}, [done], start={"files": (file(DATABASE, SHOP),)})
+
+
+def written(trajectories: Sequence[Trajectory]) -> str:
+    first = trajectories[0]
+    view = EvaluationWriterInput(
+        checks_reference="",
+        operating_system="",
+        application="desk",
+        title="Desk",
+        instruction_template="",
+        parameter_names=tuple(first.parameters),
+        performances=performances(trajectories),
+    )
+    return write_function(view, 0, MistakeSource(0.0))[0].source
+
+
+def cases(trajectories: Sequence[Trajectory], words: str) -> list[Case]:
+    found = build_cases(trajectories[0], other_trajectories=trajectories[1:])
+    return [item for item in found if words in item.description]
+
+
+def test_an_opened_drawing_must_be_seen() -> None:
+    both = [opened(path) for path in LABELS]
+    assert "check_drawing_shown(file_path=diagram_path)" in written(both)
+    (wrong,) = cases(both, "held something else at the start than what is in screen now")
+    assert not wrong.right
+    assert '"Firewallzq7"' in (wrong.start.files_by_path()["Documents/net.drawio"].text or "")
+
+
+def test_what_a_drawing_holds_is_no_passing_message() -> None:
+    both = [opened(path) for path in LABELS]
+    gone = [item for item in cases(both, "messages that come and go") if item.right]
+    assert all("Firewall" in {shown.text for shown in item.evidence.controls} for item in gone)
+
+
+def test_a_drawing_that_no_parameter_names_was_not_opened() -> None:
+    done = click("New", controls=screen(control("Firewall", "Custom")))
+    shown = recording("draw.label", {"label": "Firewall"}, [done], start={"files": DRAWINGS})
+    assert "check_drawing_shown" not in written([shown])
+    assert not cases([shown], "in screen now")
+
+
+def test_the_first_row_of_a_table_is_known_by_its_place() -> None:
+    source = written([copied(table) for table in ("customers",)])
+    assert "check_one_record_copied" in source and "number=1, source_within=table_name" in source
+
+
+def test_work_that_is_only_shown_leaves_the_data_as_it_was() -> None:
+    assert "check_other_records_unchanged(file_path='')" in written(
+        [looked_at("customers"), looked_at("sales")]
+    )
