@@ -46,7 +46,8 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
         for item in _common([screen_conditions(item) for item in terms])
         if item.parameters or not _counts_something(item)
     ]
-    return [*_fewer_lines(lasting), *shown[:_MOST_SHOWN], *remainder, *_nothing_kept(terms)]
+    kept = _nothing_kept(terms) if shown else []
+    return [*_fewer_lines(lasting), *shown[:_MOST_SHOWN], *remainder, *kept]
 
 
 def _nothing_kept(terms: Sequence[Terms]) -> list[Condition]:
