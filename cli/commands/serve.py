@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +10,6 @@ import typer
 from cli.answer_printing import print_records
 from cli.shared_options import AssignmentsOption, JsonOption, SettingsOption
 from flows.errors import CommandError
-from resources.errors import ExitCode
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +38,9 @@ def serve(
     Examples:
       taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
     """
-    _require_server()
+    from flows.running.prefect_server import require_server
+
+    require_server()
     from flows.hosting.preflight import check_settings
     from flows.settings import DEFAULT_FILE, load_settings
     from warehouse.lookup import export_formats
@@ -78,7 +78,9 @@ def setup_prefect(
     Examples:
       taskloom setup-prefect --settings taskloom.yaml
     """
-    _require_server()
+    from flows.running.prefect_server import require_server
+
+    require_server()
     import asyncio
 
     from flows.settings import load_settings
@@ -93,20 +95,6 @@ def setup_prefect(
             f"work pool {WORK_POOL}; next: prefect --no-prompt deploy --all, prefect worker start --pool {WORK_POOL}"
         )
     print_records([item.model_dump() for item in limits], as_json=as_json)
-
-
-def _require_server() -> None:
-    """Check that a server of the user's is named, which outlives this command.
-
-    Raises:
-        CommandError: none is.
-    """
-    if not os.environ.get("PREFECT_API_URL"):
-        raise CommandError(
-            "schedules and shared limits live on a Prefect server; start one (`prefect server start`) and name it:"
-            " export PREFECT_API_URL=http://127.0.0.1:4200/api",
-            ExitCode.MISSING_REQUIREMENT,
-        )
 
 
 def _prepare(data: Path) -> None:

@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from filelock import FileLock
 
@@ -31,6 +33,7 @@ _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0
 _LAST_WORDS_SECONDS = 3.0
 _LOST_CONNECTION_SECONDS = 60.0
+_LONGEST_ANSWER_SECONDS = 30.0
 
 
 @contextmanager
@@ -41,9 +44,11 @@ def prefect_server() -> Iterator[None]:
     `prepare_prefect` has set the path of the database.
 
     Raises:
-        CommandError: the server ended while the block ran; the message names the file with its last words.
+        CommandError: the server that is named does not answer, or ours ended while the block ran; the message names the
+            file with its last words.
     """
     if os.environ.get("PREFECT_API_URL"):
+        require_server()
         yield
         return
     with socket.socket() as listening:
@@ -80,6 +85,35 @@ def prefect_server() -> Iterator[None]:
         if not _has_ended(process, _STOP_SECONDS):
             process.kill()
             process.wait()
+
+
+def require_server() -> None:
+    """Check that the server of `PREFECT_API_URL`, which is the user's, answers.
+
+    Raises:
+        CommandError: none is named, or it does not answer.
+    """
+    url = os.environ.get("PREFECT_API_URL", "")
+    if not url:
+        raise CommandError(
+            "schedules and shared limits live on a Prefect server; start one (`prefect server start`) and name it:"
+            " export PREFECT_API_URL=http://127.0.0.1:4200/api",
+            ExitCode.MISSING_REQUIREMENT,
+        )
+    try:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("no http address")
+        with urlopen(f"{url.rstrip('/')}/health", timeout=_LONGEST_ANSWER_SECONDS):  # noqa: S310 - the user's server
+            return
+    except HTTPError:
+        return  # it answers; whether it lets us in, Prefect's own client will say
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise CommandError(
+            f"the Prefect server of PREFECT_API_URL={url!r} does not answer ({reason}); start it (`prefect server start`"
+            " says its address, and needs a moment), or unset the variable: runs then start a server of their own",
+            ExitCode.MISSING_REQUIREMENT,
+        ) from None
 
 
 def _is_lost_connection(error: BaseException | None) -> bool:

@@ -14,6 +14,7 @@ import pytest
 from flows.errors import CommandError
 from flows.running.log_setup import prepare_prefect
 from flows.running.prefect_server import prefect_server
+from resources.errors import ExitCode
 
 ASK = """
 import os, sys, urllib.request
@@ -80,3 +81,14 @@ def children(parent: int, module: str) -> list[int]:
     listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
     rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
     return [int(row[0]) for row in rows if int(row[1]) == parent and f"-m {module}" in row[2]]
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:9/api", "nonsense", "file:///etc/hostname"])
+def test_a_server_of_the_users_that_does_not_answer_is_named(
+    data: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", url)
+    with pytest.raises(CommandError, match="does not answer") as refused, prefect_server():
+        pass
+    assert url in str(refused.value)
+    assert refused.value.exit_code == ExitCode.MISSING_REQUIREMENT
