@@ -38,10 +38,8 @@ def serve(
     Examples:
       taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
     """
-    from flows.running.prefect_server import require_server
-
-    require_server()
     from flows.hosting.preflight import check_settings
+    from flows.running.prefect_server import require_server
     from flows.settings import DEFAULT_FILE, load_settings
     from warehouse.lookup import export_formats
 
@@ -59,6 +57,7 @@ def serve(
         )
     if export_to and not Path(export_to).is_absolute():
         export_to = str(Path(export_to).absolute())
+    require_server()
     _prepare(chosen.data)
     from flows.deploying.serving import Schedule, serve_schedule
 
