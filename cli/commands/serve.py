@@ -39,10 +39,11 @@ def serve(
       taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
     """
     from flows.hosting.preflight import check_settings
-    from flows.running.prefect_server import require_server
+    from flows.running.prefect_server import named_server, require_server
     from flows.settings import DEFAULT_FILE, load_settings
     from warehouse.lookup import export_formats
 
+    named_server()
     if export_format not in export_formats():
         raise CommandError(
             f"--export-format is {export_format!r}; choose from {', '.join(export_formats())}."
