@@ -48,6 +48,29 @@ def test_the_same_name_gives_the_same_world_and_another_seed_another() -> None:
     assert len(changed) > 60
 
 
+@given(st.integers(0, 10_000))
+@settings(max_examples=examples(15, 50), deadline=None)
+def test_the_season_of_a_world_is_that_of_its_month(seed: int) -> None:
+    terms = load_world(f"bakery-{seed}").terms
+    season = terms["texts.ideas.file"].partition("_")[0]
+    month = terms["texts.agenda.file"].removeprefix("checklist_").removesuffix(".txt")
+    months = {
+        "winter": {"january", "february"},
+        "spring": {"march", "april", "may"},
+        "summer": {"june", "july", "august"},
+        "autumn": {"september", "october"},
+    }
+    assert month in months[season]
+
+
+def test_a_csv_file_is_called_what_its_table_is_called() -> None:
+    world = load_world("bakery-1")
+    table = world.terms["tables.sales.name"]
+    assert world.phrase(f"Documents/{table}.csv") == world.phrase(table) != ""
+    assert world.phrase("Downloads/cafes-export.csv") == "the list of the cafes"
+    assert world.phrase(f"Documents/{table}.txt") == ""
+
+
 @given(st.sampled_from(KINDS), st.integers(0, 10_000))
 @settings(max_examples=examples(8, 25), deadline=None)
 def test_no_world_calls_two_things_by_one_name(kind: str, seed: int) -> None:
