@@ -36,7 +36,7 @@ from warehouse.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
 from warehouse.night_records import ExplorationChoice, GateResult, Recheck
 from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord, VersionTag
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Number of the layout below; a warehouse with a higher one is refused."""
 
 _PROVENANCE = {"stage": "provenance_stage"}
@@ -45,6 +45,23 @@ _COMPLEXITY: dict[str, str] = {row.measure: row.column for row in TABLE} | {"com
 
 APPLICATIONS_SQL = "list_sort(list_distinct([node.application FOR node IN nodes]))"
 """What the column `applications` of `tasks` holds, from the nodes; versions older than the column have only these."""
+_LINK = pa.struct([(name, pa.string()) for name in ("written_in", "resource_category", "read_in")])
+_COUNTED_LINK = pa.struct([*_LINK, ("times", pa.int64())])
+LINKS_SQL = """[
+    [
+        struct_insert(one, times := len([link FOR link IN found IF link = one])) FOR one IN list_sort(list_distinct(found))
+    ]
+    FOR found IN [[
+        {
+            'written_in': nodes[list_position(names, edge.producer)].application,
+            'resource_category': edge.resource.category,
+            'read_in': nodes[list_position(names, edge.consumer)].application
+        } FOR edge IN edges
+    ] FOR names IN [[node.instance_id FOR node IN nodes]]]
+][1]"""
+"""What the column `links` of `tasks` holds."""
+WORDS_SQL = "array_to_string(list_sort(list_distinct(string_split(lower(concat_ws(' ', instruction, intent)), ' '))), ' ')"
+"""What the column `words` of `tasks` holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +108,8 @@ class Table:
     """Fields whose columns get another name, because theirs is a word of SQL."""
     extra: tuple[ExtraColumn, ...] = ()
     """Columns beyond the record's fields; they stand first."""
+    prepared: Mapping[str, str] = field(default_factory=dict)
+    """Extra columns that every insert computes from the others, with their SQL."""
     empty_key: bool = False
     """Whether a key may be empty text, as the name of the first world is."""
 
@@ -246,7 +265,19 @@ TABLES: tuple[Table, ...] = (
                 pa.list_(pa.string()),
                 "Applications that it needs, sorted, each once: the quick way to ask for tasks of an application.",
             ),
+            ExtraColumn(
+                "links",
+                pa.list_(_COUNTED_LINK),
+                "What is written in one application and read in another, each once with how often: prepared for the query"
+                " `links`.",
+            ),
+            ExtraColumn(
+                "words",
+                pa.string(),
+                "The words of instruction and intent in lower case, each once: the quick way to search for text.",
+            ),
         ),
+        prepared={"links": LINKS_SQL, "words": WORDS_SQL},
     ),
     Table(
         "validations",

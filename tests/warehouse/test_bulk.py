@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.samples import records
 from warehouse.errors import RowInvalidError
 from warehouse.importing.bulk import write_task_columns, write_tasks
+from warehouse.queries import named_query
 from warehouse.schema import TABLE_NAMED
 from warehouse.store import Warehouse
 
@@ -77,3 +79,40 @@ def test_the_applications_of_a_task_follow_from_its_nodes(warehouse: Warehouse) 
 
     rows = warehouse.query("SELECT task_id, applications FROM tasks ORDER BY 1").as_dicts()
     assert [row["applications"] for row in rows] == [["elsewhere"], ["notes", "sheets"]]
+
+
+def test_links_and_words_are_prepared_as_the_rows_say(warehouse: Warehouse) -> None:
+    """Counted here from nodes and edges, row by row; what a row claims itself is not believed."""
+    claimed = {
+        "links": [{"written_in": "x", "resource_category": "y", "read_in": "z", "times": 9}],
+        "words": "x",
+    }
+    write_task_columns(warehouse, [table([{**row, **claimed, "intent": "Plan A  plan"} for row in ROWS])])
+
+    found: Counter[tuple[str, str, str]] = Counter()
+    tasks: Counter[tuple[str, str, str]] = Counter()
+    for row in ROWS:
+        used = {node["instance_id"]: node["application"] for node in row["nodes"]}
+        own = [
+            (used[edge["producer"]], edge["resource"]["category"], used[edge["consumer"]])
+            for edge in row["edges"]
+        ]
+        found.update(own)
+        tasks.update(set(own))
+    query = named_query("links")
+    counted = warehouse.query(query.sql, query.bind({"limit": "1000"})).rows()
+    assert {row[:3]: row[3:] for row in counted} == {link: (found[link], tasks[link]) for link in found}
+    stored = warehouse.query("SELECT task_id, words FROM tasks").rows()
+    texts = {row["task_id"]: f"{row['instruction']} plan a " for row in ROWS}
+    assert {name: set(str(words).split()) for name, words in stored} == {
+        name: set(text.split()) for name, text in texts.items()
+    }
+
+
+def test_what_is_prepared_follows_a_task_that_is_exchanged(warehouse: Warehouse) -> None:
+    task = next(item for item in records() if isinstance(item, Task))
+    warehouse.write([task])
+    warehouse.write([task.model_copy(update={"instruction": "Something ELSE", "intent": ""})], replace=True)
+
+    (row,) = warehouse.query("SELECT words, links[1].read_in AS read_in FROM tasks").as_dicts()
+    assert str(row["words"]).split() == ["else", "something"] and row["read_in"] == "sheets"

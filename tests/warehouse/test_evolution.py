@@ -33,9 +33,7 @@ def test_a_warehouse_of_every_earlier_schema_is_brought_up_to_date(tmp_path: Pat
         opened.write([Intent(intent_id="new", text="x", subtask_ids=())])
         rows = opened.query("SELECT max(version) FROM warehouse_schema").scalar()
         opened.publish("second")
-        assert opened.query("SELECT applications FROM tasks").as_dicts() == [
-            {"applications": ["notes", "sheets"]}
-        ]
+        _computes_columns(opened)
     with Warehouse(tmp_path / "old", version="first") as first:
         assert first.count(Intent) == 1
         _reads_like_the_present(first)
@@ -49,9 +47,18 @@ def _reads_like_the_present(old: Warehouse) -> None:
         assert set(table.arrow.names) <= set(old.query(f"SELECT * FROM {table.name}").columns)
     for view in views():
         assert set(old.query(f"SELECT * FROM {view.name}").columns) == set(view.columns)
-    assert old.query("SELECT applications FROM tasks").as_dicts() == [{"applications": ["notes", "sheets"]}]
+    _computes_columns(old)
     for name, query in named_queries().items():
         assert old.query(query.sql, query.bind({"id": "task-1"} if name == "task" else {})).columns
+
+
+def _computes_columns(opened: Warehouse) -> None:
+    (row,) = opened.query("SELECT applications, links, words FROM tasks").as_dicts()
+    assert row["applications"] == ["notes", "sheets"]
+    assert row["links"] == [
+        {"written_in": "notes", "resource_category": "csv_path", "read_in": "sheets", "times": 1}
+    ]
+    assert {"'a.csv',", "chart", "report"} <= set(str(row["words"]).split())
 
 
 @pytest.mark.parametrize("sample", sorted(STORED.glob("schema_*.zip")), ids=lambda path: path.stem)

@@ -70,7 +70,8 @@ def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportO
 
 def _write_tasks(source: ExportSource, parquet: ParquetFiles, counts: DatasetCounts) -> None:
     """The tasks as columns, from the warehouse into the files, without making records of them."""
-    schema = TABLE_OF_RECORD[Task].arrow
+    table = TABLE_OF_RECORD[Task]
+    schema = pa.schema([column for column in table.arrow if column.name not in table.prepared])
     for split, columns in source.task_columns(schema.names):
         fitting = columns.cast(schema)
         counts.add(split, fitting)

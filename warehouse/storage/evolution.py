@@ -28,9 +28,19 @@ def _fill_applications(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(f"UPDATE tasks SET applications = {APPLICATIONS_SQL}")
 
 
+def _prepare_columns(connection: duckdb.DuckDBPyConnection) -> None:
+    for table in TABLES:
+        if table.prepared:
+            changes = ", ".join(f'"{column}" = {sql}' for column, sql in table.prepared.items())
+            connection.execute(f"UPDATE {table.name} SET {changes}")
+
+
 COMPLETED: Final = "memory"
 """Catalogue of the views that `complete_for_reading` makes."""
-MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {3: _fill_applications}
+MIGRATIONS: Final[Mapping[int, Callable[[duckdb.DuckDBPyConnection], None]]] = {
+    3: _fill_applications,
+    4: _prepare_columns,
+}
 """For a schema version: what turns the version before into it, after missing columns were added."""
 
 
@@ -98,7 +108,7 @@ def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
     """Give a connection to an older state the tables, columns and views of the present schema; nothing is written.
 
     They are views in DuckDB's own memory, which `USE memory` puts before the lake: missing tables are empty, missing
-    columns and nested fields NULL, and the column `applications` is computed.
+    columns and nested fields NULL, and those that follow from others are computed.
     """
     stored = _stored_tables(connection)
     connection.execute(f"USE {COMPLETED}")
@@ -125,6 +135,8 @@ def _as_present(connection: duckdb.DuckDBPyConnection, table: Table, source: str
         value = f'"{name}"' if name not in absent else "NULL"
         if name in absent and (table.name, name) == ("tasks", "applications"):
             value = APPLICATIONS_SQL
+        if name in absent and name in table.prepared:
+            value = table.prepared[name]
         if name in absent | widened:
             value = f"CAST({value} AS {kind})"
         columns.append(f'{value} AS "{name}"')

@@ -24,9 +24,11 @@ def insert_rows(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.T
         key = table.key if name != "trajectory_steps" else ("trajectory_id",)
         present = name if name != "trajectory_steps" else "trajectories"
         using = ", ".join(f'"{part}"' for part in key)
+        prepared = ", ".join(f'{sql} AS "{column}"' for column, sql in table.prepared.items())
+        columns = f"* REPLACE ({prepared})" if prepared else "*"
         with _registered(connection, tables[name]) as incoming:
             connection.execute(
-                f"INSERT INTO {name} BY NAME SELECT * FROM {incoming} ANTI JOIN {present} USING ({using})"
+                f"INSERT INTO {name} BY NAME SELECT {columns} FROM {incoming} ANTI JOIN {present} USING ({using})"
             )
 
 
