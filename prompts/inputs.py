@@ -64,6 +64,8 @@ class ExplorerInput(PromptInput[ExplorerReply]):
     """What evaluation functions can check, in one line each."""
     verified: tuple[KnownSubtask, ...] = ()
     """Subtasks that earlier explorations brought and that are verified."""
+    undecided: tuple[KnownSubtask, ...] = ()
+    """Proposals of earlier explorations that are still to be verified."""
     rejected: tuple[RejectedSubtask, ...] = ()
     """Proposals of earlier explorations that were rejected."""
     wishes: tuple[str, ...] = ()

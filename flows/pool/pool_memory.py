@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from flows.pool.known_pool import is_unchanged
@@ -18,6 +18,12 @@ from taskgraph.records.task import Rejection
 from warehouse.store import Warehouse
 
 _MOST_WISHES = 5
+_UNDECIDED = (
+    "application = ? AND origin <> 'curated'"
+    " AND subtask_id NOT IN (SELECT subtask_id FROM evaluation_functions)"
+    " AND NOT EXISTS (SELECT 1 FROM rejections AS r WHERE r.item_kind = 'subtask'"
+    " AND r.item_id = subtasks.subtask_id AND r.run_id >= subtasks.run_id)"
+)
 _VERSION = re.compile(r"_v\d+$")
 
 
@@ -43,6 +49,7 @@ def remembered(
         and item.subtask.provenance.run_id != run_id
     )
     done = {item.subtask_id for item in verified}
+    undecided = undecided_proposals(warehouse, name, done)
     rejected = warehouse.read(
         Rejection,
         "item_kind = 'subtask' AND starts_with(item_id, ?) AND run_id <> ?",
@@ -53,11 +60,18 @@ def remembered(
     )
     return ExplorationMemory(
         verified=verified,
+        undecided=tuple(item for item in undecided if item.provenance.run_id != run_id),
         rejected=tuple(item for item in rejected if item.item_id not in done),
         screens=screens,
         walked=any(item.provenance.run_id == run_id for item in screens),
         wishes=wishes_of(warehouse, run_id),
     )
+
+
+def undecided_proposals(warehouse: Warehouse, application: str, verified: Container[str]) -> list[Subtask]:
+    """Proposals for `application` that no run verified or rejected since, because it was stopped before; sorted by id."""
+    found = warehouse.read(Subtask, _UNDECIDED, [application], order_by="subtask_id")
+    return [item for item in found if item.subtask_id not in verified]
 
 
 def wishes_of(warehouse: Warehouse, run_id: str) -> tuple[str, ...]:

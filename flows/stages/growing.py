@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from flows.nights.choices import choice_for
 from flows.pool.known_pool import load_set_aside, load_verified
-from flows.pool.pool_memory import remembered, version_of
+from flows.pool.pool_memory import remembered, undecided_proposals, version_of
 from flows.running.together import together
 from flows.stages.rejections import told_apart
 from flows.stages.results import Explored, Verified
@@ -177,7 +177,7 @@ class PoolGrowth:
     ) -> list[tuple[Subtask, VerifiedSubtask | None]]:
         """Every subtask of the pool, proposed again or not, with what is verified of it; in an order that resuming keeps.
 
-        A curated subtask that the catalogue has changed or dropped since is left out.
+        Proposals that an earlier run was stopped before verifying are among them. A curated subtask that the catalogue has changed or dropped since is left out.
         """
         run_id = self.run.run_id
         found = {
@@ -187,6 +187,8 @@ class PoolGrowth:
         for name, item in sorted(self.known.items()):
             if item.subtask.application == application.name and item.subtask.origin != "curated":
                 found.setdefault(name, (item.subtask, item))
+        for left in undecided_proposals(self.run.warehouse, application.name, self.known):
+            found.setdefault(left.subtask_id, (left, None))
         return list(found.values())
 
     def _to_verify(self, subtask: Subtask) -> list[BoundSubtask]:

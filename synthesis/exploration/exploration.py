@@ -97,7 +97,7 @@ async def explore_application(
     """
     curated, rejections = curated_subtasks(application, categories, provenance)
     curated = curated[: settings.subtasks_per_application]
-    wanted = settings.subtasks_per_application - len(curated) - len(memory.verified)
+    wanted = settings.subtasks_per_application - len(curated) - len(memory.taken)
     if settings.core_only:
         core = {f"{application.name}.{item.name}" for item in application.example_subtasks if item.core}
         curated = tuple(item for item in curated if item.subtask_id in core)
@@ -125,7 +125,7 @@ async def explore_application(
     except CallFailedError as error:
         failed = _rejected(application, "no_usable_reply", str(error), provenance)
         return Exploration(application, curated, (*rejections, *failed.rejections), found)
-    new, refused = checked_categories(reply, memory.verified, categories, application, provenance)
+    new, refused = checked_categories(reply, memory.taken, categories, application, provenance)
     rejections += refused
     known_categories = {**categories, **{item.name: item.category for item in new}}
     subtasks: dict[str, Subtask] = {}
@@ -152,7 +152,7 @@ def _accepted(
     provenance: Provenance,
 ) -> tuple[Subtask | Rejection, int]:
     """The subtask of a proposal with the votes that its declarations count, or its rejection."""
-    earlier = memory.verified
+    earlier = memory.taken
     found = accepted_subtask(proposal, application, categories, known, provenance, earlier=earlier)
     votes = 1
     if isinstance(found, Rejection) and found.reason in DECLARATION_REASONS:
@@ -320,6 +320,7 @@ def _question(
         ),
         examples=tuple(example.template for example in application.example_subtasks),
         verified=memory.known_subtasks(),
+        undecided=memory.undecided_subtasks(),
         rejected=memory.rejected_subtasks(),
         wishes=memory.wishes,
         screens=screens_in_view(screens),

@@ -30,6 +30,8 @@ class ExplorationMemory:
 
     verified: tuple[Subtask, ...] = ()
     """Verified subtasks beside the curated ones."""
+    undecided: tuple[Subtask, ...] = ()
+    """Proposals of runs that ended before these were verified or rejected; the next run verifies them."""
     rejected: tuple[Rejection, ...] = ()
     """Rejected proposals, the newest last."""
     screens: tuple[SeenScreen, ...] = ()
@@ -39,12 +41,18 @@ class ExplorationMemory:
     wishes: tuple[str, ...] = ()
     """What composition was short of, in words."""
 
+    @property
+    def taken(self) -> tuple[Subtask, ...]:
+        """What need not be proposed again: verified subtasks, and those that will be."""
+        return (*self.verified, *self.undecided)
+
     def known_subtasks(self) -> tuple[KnownSubtask, ...]:
         """The verified subtasks as models are shown them."""
-        return tuple(
-            KnownSubtask(name=item.template.name, instruction_template=item.instruction_template)
-            for item in self.verified
-        )
+        return _shown(self.verified)
+
+    def undecided_subtasks(self) -> tuple[KnownSubtask, ...]:
+        """The undecided proposals as models are shown them."""
+        return _shown(self.undecided)
 
     def rejected_subtasks(self) -> tuple[RejectedSubtask, ...]:
         """The rejected proposals as models are shown them, each once, with the latest reason."""
@@ -92,6 +100,13 @@ def screens_in_view(screens: Sequence[SeenScreen]) -> tuple[ScreenInView, ...]:
                 )
             )
     return tuple(shown)
+
+
+def _shown(subtasks: Sequence[Subtask]) -> tuple[KnownSubtask, ...]:
+    return tuple(
+        KnownSubtask(name=item.template.name, instruction_template=item.instruction_template)
+        for item in subtasks
+    )
 
 
 def _sets(subtask: Subtask) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from flows.settings import Settings
 from flows.summaries.summary import RunSummary
+from taskgraph.records.subtask import Subtask
 from taskgraph.records.task import Task
 from tests.flows.conftest import whole_settings
 from warehouse.store import Warehouse
@@ -91,3 +92,29 @@ def test_equal_runs_make_equal_tasks(first: tuple[Path, RunSummary], tmp_path: P
         ]
     assert rows[0] == rows[1]
     assert other.version == summary.version
+
+
+@pytest.mark.slow
+def test_a_proposal_that_a_stopped_run_left_is_decided_by_the_next(built_data: Path, tmp_path: Path) -> None:
+    from flows.verify_subtasks import verify_subtasks
+
+    shutil.copytree(built_data, tmp_path, dirs_exist_ok=True)
+    with Warehouse(tmp_path / "warehouse") as store:
+        known = next(store.read(Subtask, "application = 'simulated_notes'"))
+        left = known.model_copy(
+            update={
+                "subtask_id": "simulated_notes.left_over",
+                "origin": "proposed",
+                "instruction_template": f"Once more: {known.instruction_template}",
+                "provenance": known.provenance.model_copy(update={"run_id": "0"}),
+            }
+        )
+        store.write([left])
+    asyncio.run(verify_subtasks(settings=whole_settings(tmp_path)))
+    with Warehouse(tmp_path / "warehouse", read_only=True) as store:
+        decided = store.query(
+            "SELECT (SELECT count(*) FROM evaluation_functions WHERE subtask_id = $name)"
+            " + (SELECT count(*) FROM rejections WHERE item_id = $name)",
+            {"name": left.subtask_id},
+        ).scalar()
+    assert decided

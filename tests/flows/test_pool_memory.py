@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.pool.pool_memory import known_categories, remembered, version_of
+from flows.pool.pool_memory import known_categories, remembered, undecided_proposals, version_of
 from resources.applications import ControlQuery
 from resources.categories import ResourceKind
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
@@ -22,7 +22,7 @@ from warehouse.records import RunRecord
 from warehouse.store import Warehouse
 
 NOTES = APPLICATIONS["simulated_notes"]
-EARLIER, NOW = Provenance(run_id="earlier"), Provenance(run_id="now")
+EARLIER, LATER, NOW = (Provenance(run_id=name) for name in ("earlier", "later", "now"))
 FOUND = WRITE.model_copy(update={"origin": "proposed", "provenance": EARLIER})
 
 
@@ -74,6 +74,28 @@ def test_what_other_runs_brought_is_remembered_and_what_this_one_did_is_not(stor
     assert [item.item_id for item in memory.rejected] == ["simulated_notes.fly"]
     assert memory.screens == (screen(EARLIER),)
     assert not memory.walked
+
+
+def test_proposals_that_a_stopped_run_left_are_remembered_until_they_are_decided(store: Warehouse) -> None:
+    left, tried, refused, again, ours = (
+        FOUND.model_copy(update={"subtask_id": f"simulated_notes.{name}", "provenance": provenance})
+        for name, provenance in (
+            ("left", EARLIER),
+            ("tried", EARLIER),
+            ("refused", EARLIER),
+            ("again", LATER),
+            ("ours", NOW),
+        )
+    )
+    curated = WRITE.model_copy(update={"origin": "curated", "provenance": EARLIER})
+    elsewhere = left.model_copy(update={"application": "simulated_mail", "subtask_id": "simulated_mail.left"})
+    function = verified(tried).function
+    store.write([left, tried, refused, again, ours, curated, elsewhere, function])
+    store.write([rejected(refused.subtask_id, EARLIER), rejected(again.subtask_id, EARLIER)])
+    memory = remembered(store, NOTES, [], NOW.run_id)
+    assert memory.undecided == (again, left)
+    assert memory.taken == (again, left)
+    assert undecided_proposals(store, NOTES.name, {left.subtask_id}) == [again, ours]
 
 
 def test_a_resumed_run_does_not_walk_again(store: Warehouse) -> None:

@@ -76,6 +76,19 @@ async def test_what_is_verified_is_proposed_no_second_time() -> None:
     assert (found.subtasks, [item.reason for item in found.rejections]) == ((), ["duplicate"])
 
 
+async def test_what_a_stopped_run_proposed_is_proposed_no_second_time_either() -> None:
+    subtask = await first_subtask()
+    models = replying(proposal(name="write_again"))
+    found = await explored(models, ExplorationMemory(undecided=(subtask,)))
+    asked = models.calls[ModelRole.EXPLORER][0].question.rendered().user
+    shown, _, beyond = asked.partition("still to be tried. Do not propose them again:\n")
+    assert (
+        beyond.startswith(f"- `write`: {subtask.instruction_template}\n") and "Verified already" not in shown
+    )
+    assert f"at most {ONE_VOTE.subtasks_per_application - 1} subtasks" in asked
+    assert (found.subtasks, [item.reason for item in found.rejections]) == ((), ["duplicate"])
+
+
 async def test_what_was_rejected_is_not_paid_for_again_unless_it_changes() -> None:
     subtask = await first_subtask()
     memory = ExplorationMemory(rejected=(rejection(subtask, "not_reproducible"),))
