@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.state.records import belonging, parts_of, records_of, text_of
+from evaluators_api.state.nodes import ID_KEYS, Node
+from evaluators_api.state.records import belonging, holds, parts_of, records_of, text_of
 
 
 @check("files")
@@ -93,6 +94,41 @@ def get_record_count(scene: Scene, file_path: str, at_start: bool = False) -> st
         return ""
     rows = tree.at(("rows",))
     return str(len(rows.children) if rows is not None else sum(1 for _ in records_of(tree)))
+
+
+@check("files")
+def check_record_gone(scene: Scene, file_path: str, fields: dict[str, str], within: str = "") -> bool:
+    """Checks if a record with all these values was there at the start and none is there now: it was removed, or renamed.
+
+    Of a record that was removed, all that referred to it by an id of letters must be gone as well.
+
+    Args:
+        file_path: Path relative to the home folder.
+        fields: Names of fields or columns, and the values that the record had.
+        within: Where in the file, such as the name of the database's table; '' for anywhere.
+
+    Returns:
+        True if there was such a record and there is none now.
+
+    Example:
+        check_record_gone(file_path='Documents/sales.csv', fields={'region': 'North'})
+    """
+    before, after = scene.start.tree(file_path), scene.view.tree(file_path)
+    if before is None or after is None:
+        return False
+    lost = [record for record in records_of(before, within) if holds(record, fields)]
+    if not lost or any(holds(record, fields) for record in records_of(after, within)):
+        return False
+    ids = {known for record in lost for known in _ids(record)}
+    left = {known for record in records_of(after) for known in _ids(record)}
+    gone = {known for known in ids - left if not known.isdigit()}
+    return not any(child.value in gone for record in records_of(after) for child in record.children)
+
+
+def _ids(record: Node) -> list[str]:
+    return [
+        text_of(child) for child in record.children if child.name.casefold() in ID_KEYS[:-1] and child.value
+    ]
 
 
 @check("files")

@@ -98,15 +98,18 @@ def generalised(
     namings: tuple[Naming, ...],
     kind: EffectKind,
     parameters: Mapping[str, str],
+    *,
+    known: bool = False,
 ) -> tuple[str, ...]:
     """An address in terms of the parameters. Positions, ids of new and lost records, and numbers that a record has for a key become
-    `*`: another row of the table is the same work with other parameters.
+    `*`: another row of the table is the same work with other parameters. So do ids of changed records that are `known` by a parameter.
     """
     segments = []
     for segment, naming in zip(address, namings, strict=True):
         template = templated(segment, parameters)
         named = template != templated(segment, {})
-        unsteady = naming == "position" or (naming == "record" and (kind != "changed" or segment.isdigit()))
+        free = kind != "changed" or known or segment.isdigit()
+        unsteady = naming == "position" or (naming == "record" and free)
         segments.append(ANY if unsteady and not (named and naming == "record") else template)
     return tuple(segments)
 
@@ -134,7 +137,14 @@ class _Builder:
                 None if change.before is None else change.before.content(),
                 None if change.after is None else change.after.content(),
                 name,
+                known=self._is_known(change),
             )
+
+    def _is_known(self, change: Change) -> bool:
+        """Whether the record around a change is one that a parameter names, such as the tab with that label."""
+        values = [value for value in self._parameters.values() if len(value) >= _SHORTEST_SOURCE]
+        held = change.parents[0].children if change.parents is not None else ()
+        return any(child.value in values for child in held if child.value)
 
     def directories(self, end: Evidence) -> Iterator[Effect]:
         old, new = set(self._start.directories), set(end.directories)
@@ -179,6 +189,8 @@ class _Builder:
         before: str | None,
         after: str | None,
         name: str = "",
+        *,
+        known: bool = False,
     ) -> Effect:
         shown_before, shown_after = kept(before), kept(after)
         values = self._parameters
@@ -191,7 +203,7 @@ class _Builder:
             before=shown_before,
             after=shown_after,
             container_template=templated(steady_path(container), values),
-            address_template=generalised(address, namings, kind, values),
+            address_template=generalised(address, namings, kind, values, known=known),
             before_template=None if shown_before is None else templated(shown_before, values),
             after_template=None if shown_after is None else templated(shown_after, values),
             source=(source := self._source(container, after)),

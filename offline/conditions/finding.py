@@ -26,6 +26,7 @@ _STRONGEST = (
     "check_drawing",
     "check_text_extended",
     "check_record",
+    "check_record_gone",
     "check_record_count",
     "check_drawing_shown_before",
     "check_field",

@@ -85,8 +85,8 @@ def _condition(path: Expression, within: Expression, kind: str, fields: dict[str
     )
     where: tuple[tuple[str, Value], ...] = (("within", within),) if within.parts != _NOWHERE else ()
     if kind == "removed":
-        call = Call("check_record_count", (*arguments, ("count", 0), *where))
-        return Condition("lasting", call, generalise("the record is still there", {}))
+        call = Call("check_record_gone", (*arguments, *where))
+        return Condition("lasting", call, generalise("the record is still there, or never was", {}))
     told = generalise("there is no record that holds all this", {})
     return Condition("lasting", Call("check_record", (*arguments, *where)), told)
 

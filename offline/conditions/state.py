@@ -19,8 +19,12 @@ _APPLICATIONS = ".applications/"
 def lasting_conditions(terms: Terms) -> list[Condition]:
     """What was made, changed or removed."""
     effects = terms.performance.effects
+    copies = {(item.source, item.target) for item in effects.origins if item.kind == "whole"}
     found = [
-        condition for item in effects.origins if item.kind != "opened" for condition in _origin(terms, item)
+        condition
+        for item in effects.origins
+        if item.kind == "whole" or (item.kind != "opened" and (item.source, item.target) not in copies)
+        for condition in _origin(terms, item)
     ]
     for effect in effects.essential:
         if effect.area == "directory" and effect.kind == "added":
@@ -181,6 +185,7 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
             part=effect.address[0],
         )
     elif effect.kind == "changed" and not effect.address[-1].isdigit() and _CUT not in (effect.after or ""):
+        yield from _former(terms, effect)
         yield terms.condition(
             "check_field",
             f"{' / '.join(effect.address)} is not what it should be",
@@ -190,6 +195,20 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
         )
     elif effect.address[-1].isdigit():
         yield from _line(terms, effect)
+
+
+def _former(terms: Terms, effect: Effect) -> Iterator[Condition]:
+    """That nothing is called any more what was renamed."""
+    before = terms.text(effect.before or "")
+    if len(before.parts) == 1 and before.parameters:
+        fields = ((effect.address[-1], before),)
+        within: tuple[tuple[str, Value], ...] = ()
+        if effect.format == _DATABASE:
+            within = (("within", terms.text(effect.address[0])),)
+        call = Call(
+            "check_record_gone", (("file_path", terms.text(effect.container)), ("fields", fields), *within)
+        )
+        yield Condition("lasting", call, terms.text(f"{effect.before} is still there"))
 
 
 def _whole_file(terms: Terms, effect: Effect) -> Iterator[Condition]:

@@ -229,3 +229,33 @@ def test_the_first_row_is_not_known_where_only_the_newest_were_kept() -> None:
     end = evidence(FILES, clipboard=ClipboardState(text='{"id": 1, "name": "Ada", "city": "London"}'))
     named = {"source": "shop.db", "target": "clipboard", "number": 1, "source_within": "customers"}
     assert ask(end, "check_one_record_copied", start=cut, **named) is False
+
+
+FLOWS = (
+    '[{"id": "b1", "label": "Sales"}, {"id": "b2", "z": "b1", "name": "Run"}, {"id": "c1", "label": "Ideas"}]'
+)
+
+
+@pytest.mark.parametrize(
+    ("end", "label", "expected"),
+    [
+        ('[{"id": "c1", "label": "Ideas"}]', "Sales", True),
+        (FLOWS.replace("Sales", "Turnover"), "Sales", True),
+        (FLOWS, "Sales", False),
+        ('[{"id": "c1", "label": "Ideas"}]', "Alarm", False),
+        ('[{"id": "b2", "z": "b1", "name": "Run"}, {"id": "c1", "label": "Ideas"}]', "Sales", False),
+    ],
+)
+def test_a_record_is_gone_that_was_there_with_all_that_belonged_to_it(
+    end: str, label: str, expected: bool
+) -> None:
+    start, now = evidence({"flows.json": FLOWS}), evidence({"flows.json": end})
+    named = {"file_path": "flows.json", "fields": {"label": label}}
+    assert ask(now, "check_record_gone", start=start, **named) is expected
+
+
+def test_nothing_is_gone_from_a_file_that_is_not_there() -> None:
+    start = evidence({"flows.json": FLOWS})
+    named = {"file_path": "flows.json", "fields": {"label": "Sales"}}
+    assert ask(evidence({}), "check_record_gone", start=start, **named) is False
+    assert ask(start, "check_record_gone", start=evidence({}), **named) is False

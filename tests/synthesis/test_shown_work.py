@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from offline.evaluation_writer import write_function
 from offline.mistakes import MistakeSource
 from prompts.inputs import EvaluationWriterInput
+from synthesis.cross_verification.agreement import agreeing
 from synthesis.evaluation_functions.evaluation_functions import performances
 from synthesis.examination.case_building import build_cases
 from synthesis.examination.cases import Case
@@ -94,3 +95,38 @@ def test_work_that_is_only_shown_leaves_the_data_as_it_was() -> None:
     assert "check_other_records_unchanged(file_path='')" in written(
         [looked_at("customers"), looked_at("sales")]
     )
+
+
+FLOWS = (
+    '[{"id": "b1", "label": "Sales"}, {"id": "b2", "z": "b1", "name": "Run"}, {"id": "c1", "label": "Ideas"}]'
+)
+
+
+def renamed(name: str, new: str) -> Trajectory:
+    path = ".applications/flows/flows.json"
+    return recording(
+        "flows.rename",
+        {"flow_name": name, "new_name": new},
+        [click("Save", files=(file(path, FLOWS.replace(f'"{name}"', f'"{new}"')),))],
+        start={"files": (file(path, FLOWS),)},
+        instruction=f"Rename the flow '{name}' to '{new}'.",
+    )
+
+
+def test_a_record_that_a_parameter_names_is_the_same_place_whatever_its_id() -> None:
+    both = [renamed("Sales", "Turnover"), renamed("Ideas", "Thoughts")]
+    assert agreeing(both, quorum=2) == both
+    assert "check_record_gone(" in written(both) and "{'label': flow_name}" in written(both)
+
+
+def test_what_a_copied_file_holds_is_not_asked_for_once_more() -> None:
+    def moved(path: str) -> Trajectory:
+        new = path.replace("Documents", "Downloads")
+        left = tuple(item for item in DRAWINGS if item.path != path)
+        done = click("Save", files=(*left, file(new, drawio(LABELS[path]))))
+        parameters = {"diagram_path": path, "moved_path": new}
+        return recording("files.move", parameters, [done], start={"files": DRAWINGS})
+
+    source = written([moved(path) for path in LABELS])
+    assert "check_copied(source=diagram_path, target=moved_path, whole=True)" in source
+    assert "get_field" not in source and "check_drawing_copied" not in source

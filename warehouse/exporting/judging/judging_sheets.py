@@ -31,6 +31,7 @@ COPIES: Final = frozenset(
         "check_drawing_copied",
         "check_drawing_shown_before",
         "check_one_record_copied",
+        "check_record_gone",
         "check_records_copied",
         "check_text_extended",
     }
