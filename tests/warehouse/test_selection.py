@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ from taskgraph.records.task import Task
 from tests.shared_work import examples
 from tests.warehouse.sample_parts import complexity, node, subtask
 from warehouse.reviews import AcceptanceRule, new_review, parse_rule
-from warehouse.sets.selection import CellQuota, Selected, Selection, draw_key, select
+from warehouse.sets.selection import CellQuota, Selected, Selection, select
 from warehouse.store import Warehouse
 
 _APPLICATIONS = ("notes", "sheets", "mail's")
@@ -166,7 +167,7 @@ def _plainly(selection: Selection) -> tuple[list[str], list[tuple[int, int]]]:
     """What should be selected, and the numbers wanted and found where they differ."""
     meeting = sorted(
         (task for task in _TASKS if _meets(task, selection)),
-        key=lambda task: draw_key(task.task_id, selection.seed),
+        key=lambda task: hashlib.sha256(f"{selection.seed}:{task.task_id}".encode()).hexdigest(),
     )
     quotas: Sequence[tuple[dict[Dimension, str], int | None]] = [
         (cell.levels, cell.size) for cell in selection.cells

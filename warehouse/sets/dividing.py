@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from warehouse.errors import SelectionInvalidError
 from warehouse.sets.growing import grow
 from warehouse.sets.key_table import KeyTable
 from warehouse.sets.names import SPLITS, SplitName
-from warehouse.sets.selection import draw_key
+from warehouse.sets.selection import draw_places
 
 TOLERANCE: Final = 0.02
 """How far the share of a set may be from what was asked for, as a part of all divided tasks."""
@@ -69,18 +70,9 @@ def divide(
         given = strata or {}
         strata = KeyTable.of((task, given.get(task, ())) for task in table.tasks)
     dealer = _Dealer(strata, shares)
-    order = _places([draw_key(task, seed) for task in table.tasks])
-    rarest = dealer.rarest()
-    # Large groups first; among equal ones rare strata, while every set has room for them.
-    groups = sorted(
-        table.groups(),
-        key=lambda group: (
-            (-1, rarest[group[0]], order[group[0]])
-            if len(group) == 1
-            else (-len(group), min(rarest[task] for task in group), min(order[task] for task in group))
-        ),
-    )
-    knots = [group for group in groups if dealer.is_knot(len(group))]
+    order = draw_places(table.tasks, seed)
+    groups = _large_and_rare_first(table.groups(), dealer.rarest(), order)
+    knots = list(takewhile(lambda group: dealer.is_knot(len(group)), groups))
     for group in knots:
         room = {name: dealer.room[name] * len(group) / max(dealer.open, 1) for name in SPLITS}
         ordered = sorted(group, key=order.__getitem__)
@@ -172,16 +164,20 @@ class _Dealer:
         return [label for task in group for label in held[starts[task] : starts[task + 1]]]
 
 
-def _places(values: Sequence[str]) -> list[int]:
-    """The place of each value in their order."""
-    found = [0] * len(values)
-    for place, number in enumerate(sorted(range(len(values)), key=values.__getitem__)):
-        found[number] = place
-    return found
+def _large_and_rare_first(
+    groups: list[list[int]], rarest: Sequence[int], order: Sequence[int]
+) -> list[list[int]]:
+    """Large groups first; among equal ones rare strata, while every set has room for them; then those drawn first."""
+    sizes = [len(group) for group in groups]
+    rare = [rarest[group[0]] if len(group) == 1 else min(rarest[task] for task in group) for group in groups]
+    drawn = [order[group[0]] if len(group) == 1 else min(order[task] for task in group) for group in groups]
+    return [groups[number] for number in np.lexsort((drawn, rare, np.negative(sizes)))]
 
 
 def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
     """Why each task outside all sets was left out."""
+    if sum(map(len, dealer.chosen.values())) == len(table.tasks):
+        return {}
     owner: dict[int, SplitName] = {}
     dealt = bytearray(len(table.tasks))
     for name in SPLITS:
