@@ -171,7 +171,7 @@ def _large_and_rare_first(
     sizes = [len(group) for group in groups]
     rare = [rarest[group[0]] if len(group) == 1 else min(rarest[task] for task in group) for group in groups]
     drawn = [order[group[0]] if len(group) == 1 else min(order[task] for task in group) for group in groups]
-    return [groups[number] for number in np.lexsort((drawn, rare, np.negative(sizes)))]
+    return [groups[number] for number in np.lexsort(np.array([drawn, rare, np.negative(sizes)]))]
 
 
 def _reasons(table: KeyTable, dealer: _Dealer) -> dict[str, str]:
