@@ -240,9 +240,11 @@ class Clauses:
         return words
 
     def _in_place(self, maker: Teller) -> str:
-        """The words that ask for a subtask and stand for what it makes."""
+        """The words that ask for a subtask and stand for what it makes; files in them go by their paths alone."""
         self.told.add(maker.number)
+        called, self.discourse.called = self.discourse.called, {}
         words, _ = self._filled(maker.phrases.placed, maker, "request", False)
+        self.discourse.called = called
         for entity in self._made(maker):
             self.discourse.mention(entity)
         return words
