@@ -84,12 +84,14 @@ class Clauses:
         embeds: bool,
         called: Mapping[str, str] | None = None,
         placed: Mapping[int, str] | None = None,
+        later: frozenset[int] = frozenset(),
     ) -> None:
         """Tell subtasks of `graph`; with `embeds`, what is copied is told by the words for what it is.
 
         `called` is what people call things, by their values; `placed` are subtasks that are told among the words for what
-        others do with their products, with what people call these.
+        others do with their products, with what people call these; `later` are told apart from others of their frame.
         """
+        self._later = later
         self._graph, self.book, self.embeds = graph, book, embeds
         self._placed = placed or {}
         self.discourse = Discourse(book, called=called or {})
@@ -112,7 +114,7 @@ class Clauses:
         self.discourse.focus = None if after_boundary else self._focus(phrase, teller, made, objects)
         for entity in made:
             self.discourse.mention(entity)
-        return " ".join(text.split())
+        return " ".join(text.split()) + (", too" if number in self._later else "")
 
     def frame(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
         """What requests have in common that say the same of different things: "attach … to the page", with its values.
@@ -125,7 +127,7 @@ class Clauses:
             return ()
         values = with_path_parts(teller.parameters)
         filled = [values.get(part.text, part.text) for part in parts_of(rest) if part.kind != "boundary"]
-        return (teller.application, before, *filled)
+        return (teller.application, before, *filled, *(["later"] if number in self._later else []))
 
     def tell_together(self, numbers: Sequence[int], mood: Mood = "request") -> str:
         """One clause for subtasks of one frame: what is said of all of their first things."""
@@ -144,7 +146,8 @@ class Clauses:
             for entity in self._made(self._graph.tellers[number]):
                 self.discourse.mention(entity)
         self.discourse.focus = None
-        return " ".join((enumerated(texts) + ending).split())
+        too = ", too" if self._later.issuperset(numbers) else ""
+        return " ".join((enumerated(texts) + ending).split()) + too
 
     def _focus(
         self, phrase: str, teller: Teller, made: Sequence[Entity], objects: Sequence[Entity]

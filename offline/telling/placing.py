@@ -10,6 +10,8 @@ from offline.telling.phrasebook import MADE, Phrasebook, Teller
 
 _MOST = 3
 """Most products of one task that are told in their place."""
+_MANY = 4
+"""Things that go to one place from which on they are told in two sentences."""
 _SHARE = 0.5
 """How often a single product is told in its place."""
 
@@ -18,6 +20,22 @@ def gathering(graph: Graph, number: int) -> bool:
     """Whether a subtask makes a place that several others use."""
     consumers = {link.consumer for link in graph.links if link.producer == number}
     return len(consumers) > 1 and not graph.tellers[number].inputs
+
+
+def told_later(graph: Graph) -> frozenset[int]:
+    """Of four and more things that go to one place, those that are made first, where others are there from the start.
+
+    What is there already is told with the place; what is made follows with its making.
+    """
+    found = frozenset[int]()
+    for number in graph.tellers:
+        users = _consumers(graph, number)
+        made = frozenset(
+            link.consumer for link in graph.links if link.consumer in users and link.producer != number
+        )
+        if gathering(graph, number) and len(users) >= _MANY and made != users:
+            found |= made
+    return found
 
 
 def placed_in(graph: Graph, book: Phrasebook, called: Mapping[str, str], random: Random) -> Mapping[int, str]:

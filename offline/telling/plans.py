@@ -7,7 +7,7 @@ from random import Random
 
 from offline.telling.clauses import Clauses, Graph, Mood
 from offline.telling.phrasebook import Phrasebook, Teller
-from offline.telling.placing import gathering, placed_in
+from offline.telling.placing import gathering, placed_in, told_later
 from offline.telling.purposes import Purpose, said_for
 from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
 
@@ -45,7 +45,7 @@ def tell(
     knows. A wish with the means told afterwards is back to front: it speaks of what is not there yet.
     """
     placed = placed_in(graph, book, known_as or {}, random)
-    clauses = Clauses(graph, book, embeds=True, called=called, placed=placed)
+    clauses = Clauses(graph, book, embeds=True, called=called, placed=placed, later=told_later(graph))
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
     in_any_order = not any(graph.takes_away(number) for number in order)
@@ -57,7 +57,7 @@ def tell(
         if len(clauses.told) == len(graph.tellers):
             sentences.append(Sentence([text for text, _ in told], wish=True))
         else:
-            clauses = Clauses(graph, book, embeds=True, called=called, placed=placed)
+            clauses = Clauses(graph, book, embeds=True, called=called, placed=placed, later=told_later(graph))
     threaded = _threaded(graph, order, {number: clauses.frame(number) for number in order})
     if voice == "context" and not sentences and len(threaded) > 2 and gathering(graph, threaded[0]):
         sentences.append(Sentence([clauses.tell(threaded[0], "wish")], wish=True, numbers={threaded[0]}))

@@ -95,6 +95,8 @@ def said_for(
             return f"To prepare {use}, {_inside(text)}"
         case "help":
             return f"Please help me with {use}: {_inside(text)}"
+        case "ahead":
+            return f"Ahead of {use}, {_inside(text)}"
         case "coming":
             return f"{name} is coming up{': ' + _inside(text) if len(sentences) == 1 and voice != 'polite' else '. ' + text}"
         case "needed":
@@ -114,8 +116,9 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         ways = ["front", "prepare"]
         if purpose.thing and not wish and not short:
             ways += ["needed"]
-        return [*ways, "coming"] if occasion and not wish and not short else ways
-    ways = ["front", "prepare", "end"]
+        ways += ["ahead", "ahead"] if occasion else []
+        return [*ways, "coming"] if occasion and not wish else ways
+    ways = ["front", "prepare", "end", *(["ahead"] if occasion else [])]
     if (
         told.rpartition(" ")[2] not in ("table", "page", "folder")
         and told[-1:] not in "”`"

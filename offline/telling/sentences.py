@@ -123,8 +123,7 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             texts.append(_ended(f"After that, {words}", "."))
         else:
             if sentence.joins and not sentence.follows:
-                chosen = "Also " if ", then " in words else "Then "
-                texts.append(_ended(chosen + words, "."))
+                texts.append(_ended(f"Also {words}", "."))
                 continue
             opening = following if sentence.follows and not sentence.beside else apart
             again = texts and ", then " in texts[-1]

@@ -7,7 +7,7 @@ from offline.mistakes import MistakeSource
 from offline.summarizer import summarize
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook
-from offline.telling.placing import gathering, placed_in
+from offline.telling.placing import gathering, placed_in, told_later
 from prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
 from prompts.replies import DependencyJudgeReply
 from resources.reading.catalog import load_applications, load_resource_categories
@@ -42,24 +42,28 @@ SUBTASKS = (
         csv_path="Downloads/customers-export.csv",
     ),
     subtask(3, "supervisor.write_table", process="sales_export", csv_path="Documents/sales.csv"),
-    subtask(4, "drawio.open_diagram", diagram_path="Downloads/network.drawio"),
-    subtask(5, "drawio.export_svg", svg_path="Downloads/network.svg"),
+    subtask(
+        4,
+        "excalidraw.drawing_to_svg",
+        drawing_path="Downloads/sketch.excalidraw",
+        svg_path="Downloads/sketch.svg",
+    ),
+    subtask(5, "trac.attach_text", text_path="Documents/agenda.txt", page_title="MondayMeeting"),
     subtask(6, "trac.attach_csv", csv_path="Downloads/customers-export.csv", page_title="MondayMeeting"),
     subtask(7, "trac.attach_csv", csv_path="Documents/sales.csv", page_title="MondayMeeting"),
-    subtask(8, "trac.attach_svg", svg_path="Downloads/network.svg", page_title="MondayMeeting"),
+    subtask(8, "trac.attach_svg", svg_path="Downloads/sketch.svg", page_title="MondayMeeting"),
 )
 LINKS = (
-    *(link(1, attached, "page_title", "MondayMeeting", "record") for attached in (6, 7, 8)),
+    *(link(1, attached, "page_title", "MondayMeeting", "record") for attached in (5, 6, 7, 8)),
     link(2, 6, "csv_path", "Downloads/customers-export.csv"),
     link(3, 7, "csv_path", "Documents/sales.csv"),
-    link(4, 5, "diagram_in_processing", "", "open_document"),
-    link(5, 8, "svg_path", "Downloads/network.svg"),
+    link(4, 8, "svg_path", "Downloads/sketch.svg"),
 )
 TEXT = (
     "Create a wiki page MondayMeeting in Trac with the text “Please read the papers in advance.” Then attach the CSV export of"
     " the customers table from sqlite-web (Downloads/customers-export.csv), the March sales from a new run of the job"
-    " sales_export in Supervisor (Documents/sales.csv) and the SVG export of Downloads/network.drawio from diagrams.net"
-    " (Downloads/network.svg) to the page."
+    " sales_export in Supervisor (Documents/sales.csv) and the SVG export of Downloads/sketch.excalidraw from Excalidraw"
+    " (Downloads/sketch.svg) to the page. Attach Documents/agenda.txt to the page, too."
 )
 
 
@@ -74,7 +78,7 @@ def read(text: str) -> DependencyJudgeReply:
 def test_what_goes_to_one_place_is_told_there_with_what_people_call_it() -> None:
     assert [number for number in range(1, 9) if gathering(graph(), number)] == [1]
     placed = placed_in(graph(), BOOK, {"Documents/sales.csv": "the March sales"}, Random(1))
-    assert placed == {2: "", 3: "the March sales", 4: "", 5: ""}
+    assert placed == {2: "", 3: "the March sales", 4: ""}
 
 
 def test_a_name_that_would_break_a_list_is_not_used() -> None:
@@ -88,6 +92,16 @@ def test_a_single_product_is_told_in_its_place_now_and_then() -> None:
         [item for item in LINKS if item.producer == 2],
     )
     assert {tuple(placed_in(single, BOOK, {}, Random(seed))) for seed in range(20)} == {(), (2,)}
+
+
+def test_of_many_things_those_that_are_made_follow_with_their_making() -> None:
+    assert told_later(graph()) == {6, 7, 8}
+    three = [item for item in LINKS if item.consumer != 8]
+    assert told_later(Graph({item.number: BOOK.teller(item) for item in SUBTASKS[:7]}, three)) == frozenset()
+    asked = SummarizerInput(subtasks=SUBTASKS, links=LINKS)
+    text = summarize(asked, 0, MistakeSource(0.0), BOOK)[0].instruction
+    assert text.find("Documents/agenda.txt") < text.find("Downloads/sketch.svg")
+    assert " to the page, too" in text
 
 
 def test_every_subtask_that_is_told_in_its_place_is_read_with_its_dependencies() -> None:
@@ -113,6 +127,6 @@ def test_another_table_job_or_file_in_its_place_is_not_taken_for_it() -> None:
     for right, wrong, missing in (
         ("the customers table", "the orders table", 2),
         ("sales_export", "stock_export", 3),
-        ("Downloads/network.drawio", "Downloads/process.drawio", 4),
+        ("Downloads/sketch.excalidraw", "Downloads/map.excalidraw", 4),
     ):
         assert missing in read(TEXT.replace(right, wrong)).not_asked_for
