@@ -359,6 +359,21 @@ def test_what_is_taken_out_of_sets_is_what_the_definition_says(
     assert not resembling(*compared(without(sets, found), lines), places)
 
 
+def test_likeness_is_looked_for_again_in_sets_that_were_not_compared() -> None:
+    task = next(item for item in records() if isinstance(item, Task))
+    twin, other = altered(task, "twin", instruction=task.instruction), altered(task, "other")
+    tasks, members = compared({"train": [twin, other], "test": [task]})
+    found = resembling(tasks, members)
+
+    def leaks(train: str, test: str) -> bool:
+        sets = tasks.numbered({"train": [train], "test": [test]})
+        return bool(leakage(tasks, sets, (), ("template", "value", "intent"), (members, found)).leaks)
+
+    assert [leak.value for leak in found] == ["twin"]
+    assert not leaks("other", task.task_id)
+    assert leaks("twin", task.task_id) and leaks(task.task_id, "twin")
+
+
 def taken_out(sets: Mapping[SplitName, list[Task]], lines: Sequence[str]) -> set[str]:
     """By the definition, task by task: those like a line, then those of a larger set like one of a smaller."""
     gone = {

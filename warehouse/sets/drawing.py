@@ -92,7 +92,8 @@ def draw_tasks(
     else:
         division = divide(table, asked.shares, selection.seed, tasks.strata)
     between_sets = "instruction" not in asked.may_share
-    removed = resembling(tasks, tasks.numbered(division.tasks), places, between_sets=between_sets)
+    divided = tasks.numbered(division.tasks)
+    removed = resembling(tasks, divided, places, between_sets=between_sets)
     shares = _given(division) if asked.held_out else asked.shares
     _refuse_empty_sets(division.tasks, shares, len(table.tasks))
     gone = {leak.value for leak in removed}
@@ -107,7 +108,7 @@ def draw_tasks(
         )
         splits[name] = tuple(sorted(drawn))
         shortfalls += missing
-    report = leakage(tasks, tasks.numbered(splits), places, asked.may_share).model_copy(
+    report = leakage(tasks, tasks.numbered(splits), places, asked.may_share, (divided, removed)).model_copy(
         update={
             "asked": {str(name): share for name, share in asked.shares.items()},
             "given": {str(name): share for name, share in _given(division).items()},

@@ -98,8 +98,18 @@ def leakage(
     members: Members,
     places: Sequence[str] = (),
     may_share: Collection[LeakKind] = (),
+    compared: tuple[Members, Sequence[Leak]] | None = None,
 ) -> LeakageReport:
-    """Everything that occurs in two sets, and every instruction of a set that is in a list, literally or nearly."""
+    """Everything that occurs in two sets, and every instruction of a set that is in a list, literally or nearly.
+
+    Args:
+        tasks: what is compared of the tasks.
+        members: the sets.
+        places: names of the lines of the lists.
+        may_share: what the sets may have in common.
+        compared: sets, and what `resembling` found in them. Instructions are not compared again where `members` are a part of
+            them without those that were found.
+    """
     chosen = np.concatenate([np.zeros(0, np.int64), *members.values()])
     holders, held = tasks.table.holders(), tasks.table.numbers()
     found_in: dict[SplitName, Rows] = {}
@@ -128,8 +138,21 @@ def leakage(
         checked=dict(sorted(checked.items())),
         leaks=(
             *_shared(shared, may_share),
-            *resembling(tasks, members, places, between_sets="instruction" not in may_share),
+            *(
+                ()
+                if compared is not None and _is_part(tasks, members, *compared)
+                else resembling(tasks, members, places, between_sets="instruction" not in may_share)
+            ),
         ),
+    )
+
+
+def _is_part(tasks: ComparedTasks, members: Members, whole: Members, found: Sequence[Leak]) -> bool:
+    """Whether every task of each set is in the same set of `whole`, and none is among those that were found."""
+    gone = {leak.value for leak in found}
+    return all(
+        np.isin(own, whole[name]).all() and not any(tasks.table.tasks[task] in gone for task in own)
+        for name, own in members.items()
     )
 
 
