@@ -57,7 +57,7 @@ class Discourse:
         again = self._again(entity)
         if not known or not again or since >= _RECENT:
             return self.named(entity)
-        if not self.is_ambiguous(entity):
+        if not self.is_ambiguous(entity) or (not since and not self.is_ambiguous(entity, unnamed=True)):
             return again
         if since or not pronoun or not again.startswith("the "):
             return self.named(entity)
@@ -102,10 +102,13 @@ class Discourse:
         known = self.book.categories.get(entity[0])
         return known.again if known is not None else ""
 
-    def is_ambiguous(self, entity: Entity) -> bool:
-        """Whether something else that was mentioned would be called the same."""
+    def is_ambiguous(self, entity: Entity, *, unnamed: bool = False) -> bool:
+        """Whether something else that was mentioned would be called the same; with `unnamed`, without a name of its own."""
         words = self._again(entity)
         return any(
-            other != entity and (other[2] != entity[2] or not entity[2]) and self._again(other) == words
+            other != entity
+            and (other[2] != entity[2] or not entity[2])
+            and self._again(other) == words
+            and not (unnamed and other[2] in self.introduced)
             for other in self.mentioned
         )
