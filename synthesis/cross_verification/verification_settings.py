@@ -24,7 +24,8 @@ class VerificationSettings(Record):
     """Performances of other subtasks that the function is held against; some may turn out to be no wrong evidence."""
     writer_sees: WriterSees = "effects"
     """What the writer of a function is shown: the `effects` of the performances; or only the `shape` of what may change (places, types,
-    values of other records) with the state at the start, and never how a performance ended. The offline provider needs `effects`."""
+    values of other records) with the state at the start, and never how a performance ended. The offline provider needs `effects`; which of
+    them a model does better with has not been measured."""
     writers: int = Field(default=1, ge=1, le=2)
     """Functions written independently of each other, which must agree on everything that was recorded; 2 doubles the writer's calls."""
     thresholds: Thresholds = Thresholds()
