@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from resources.record import Record
+from warehouse.schema import TABLE_OF_RECORD
 
 
 class RecordSink(Protocol):
@@ -89,6 +90,8 @@ class Recorder:
             raise self._failure
 
 
-def _identity(record: Record) -> tuple[type[Record], object]:
-    """Class and id; every record that is ever replaced has its id as first field."""
-    return (type(record), getattr(record, next(iter(type(record).model_fields))))
+def _identity(record: Record) -> tuple[type[Record], tuple[object, ...]]:
+    """Class and key of its table: the row that the record replaces. Without a table of its own it is itself."""
+    table = TABLE_OF_RECORD.get(type(record))
+    names = table.key if table else tuple(type(record).model_fields)
+    return (type(record), tuple(getattr(record, name) for name in names))

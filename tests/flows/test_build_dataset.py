@@ -43,6 +43,8 @@ def test_a_run_ends_with_validated_tasks_and_a_version(first: tuple[Path, RunSum
     assert summary.exit_code == 0
     with Warehouse(data / "warehouse", version=summary.version) as store:
         tasks = list(store.read(Task, "status = 'validated'"))
+        calls = store.query("SELECT count(*) FROM model_calls").scalar()
+    assert calls == summary.model_calls > len(tasks)
     assert len(tasks) == steps["tasks validated"] == steps["tasks covered by replays"]
     assert all(task.simulated and task.instruction and task.successful_order_count for task in tasks)
 

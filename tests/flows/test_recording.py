@@ -8,7 +8,9 @@ import pytest
 
 from flows.running.recording import Recorder
 from resources.record import Record
+from taskgraph.records.model_calls import ModelRole
 from tests.limits import LONGEST_SECONDS
+from warehouse.records import ModelCallRecord
 
 
 class Item(Record):
@@ -81,6 +83,21 @@ async def test_replaced_records_go_in_one_commit_each_id_as_it_was_last() -> Non
         [Other(number=1), Other(number=2), Other(number=1)],
         [Item(number=1), Item(number=2)],
     ]
+
+
+async def test_records_are_told_apart_by_the_key_of_their_table_not_by_their_first_field() -> None:
+    sink = MemorySink()
+    recorder = Recorder(sink, interval_seconds=3600)
+    calls = [
+        ModelCallRecord(
+            call_id=f"{key}:run", key=key, role=ModelRole.ACTOR, provider="offline", model="rules"
+        )
+        for key in ("a", "b")
+    ]
+    for call in (*calls, calls[0]):
+        await recorder.record(call, replace=True)
+    await recorder.close()
+    assert sink.batches == [calls]
 
 
 class SlowSink(MemorySink):
