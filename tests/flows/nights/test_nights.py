@@ -46,6 +46,7 @@ def rows(data: Path, sql: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in store.query(sql).rows()]
 
 
+@pytest.mark.slow
 def test_a_night_without_anything_new_ends_well_and_publishes_nothing(data: Path) -> None:
     before = rows(data, "SELECT name FROM dataset_versions")
     summary, report = night(data, "composition.count=1", "nights.recheck_share=0.1")
@@ -110,6 +111,7 @@ def test_what_no_longer_replays_is_retired_with_its_tasks_and_not_composed_from_
     assert quiet.explored == (), "the changed application was explored once, not every night"
 
 
+@pytest.mark.slow
 def test_runs_are_listed_and_told_one_by_one(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TASKLOOM_WAREHOUSE", str(data / "warehouse"))
     app = create_app()
