@@ -104,6 +104,7 @@ def remembered(found: Exploration, world: World) -> ExplorationMemory:
     )
 
 
+@pytest.mark.slow
 async def test_most_of_its_proposals_for_unknown_applications_are_verified_and_later_ones_are_others(
     shared_sandbox: EvaluationSandbox, tmp_path: Path
 ) -> None:

@@ -123,9 +123,9 @@ def test_lost_tasks_and_subtasks_are_named_with_both_figures(store: Warehouse) -
     ("added", "gate"),
     [
         (rejections(5), "task_rejections"),
-        (rejections(5, "subtask"), "subtask_rejections"),
-        (trials(4, False, 4), "judge_misses"),
-        (replays(4, False, 4), "replay_failures"),
+        pytest.param(rejections(5, "subtask"), "subtask_rejections", marks=pytest.mark.slow),
+        pytest.param(trials(4, False, 4), "judge_misses", marks=pytest.mark.slow),
+        pytest.param(replays(4, False, 4), "replay_failures", marks=pytest.mark.slow),
         (tasks(10, 10, "Do it again, and again, until all of it is done."), "variety_lost"),
     ],
 )
