@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from random import Random
 
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import MADE, Phrasebook, Teller
@@ -12,8 +11,6 @@ _MOST = 3
 """Most products of one task that are told in their place."""
 _MANY = 4
 """Things that go to one place from which on they are told in two sentences."""
-_SHARE = 0.5
-"""How often a single product is told in its place."""
 
 
 def gathering(graph: Graph, number: int) -> bool:
@@ -38,13 +35,14 @@ def told_later(graph: Graph) -> frozenset[int]:
     return found
 
 
-def placed_in(graph: Graph, book: Phrasebook, called: Mapping[str, str], random: Random) -> Mapping[int, str]:
+def placed_in(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Mapping[int, str]:
     """The subtasks that are told in their place, with what people call their products.
 
-    Where several things go to one place, all that can be told there are, up to three; a single one only now and then.
+    Only where so many things go to one place that a clause for each would be a list; else work is asked for with a verb.
     """
-    collected = any(gathering(graph, number) for number in graph.tellers)
-    if random.random() >= _SHARE and not collected:
+    if not any(
+        gathering(graph, number) and len(_consumers(graph, number)) >= _MANY for number in graph.tellers
+    ):
         return {}
     found = [number for number in graph.tellers if _fits(graph, book, number)][:_MOST]
     inside = [

@@ -44,7 +44,7 @@ def tell(
     It says what it is for: its `purpose`, in the `way` that stands at this share of all ways, or else, with `says_why`, what the last subtask told is wanted for as far as the catalogue
     knows. A wish with the means told afterwards is back to front: it speaks of what is not there yet.
     """
-    placed = placed_in(graph, book, known_as or {}, random)
+    placed = placed_in(graph, book, known_as or {})
     clauses = Clauses(graph, book, embeds=True, called=called, placed=placed, later=told_later(graph))
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
@@ -157,6 +157,7 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
             last = set(numbers)
         newest = set(numbers)
     for position, sentence in enumerate(sentences):
+        sentence.makes_place = any(gathering(graph, number) for number in sentence.numbers)
         before = set().union(*(item.numbers for item in sentences[:position]))
         sentence.joins = any(
             link.consumer in sentence.numbers and link.producer in before for link in graph.links

@@ -9,6 +9,7 @@ from random import Random
 
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook, Teller, Thing
+from offline.telling.placing import gathering
 from offline.telling.sentences import Sentence, Voice, instruction_of
 
 _LONG = 26
@@ -20,6 +21,10 @@ _OCCASION = (
 )
 """What has a date, so that one can say that it is coming up."""
 _SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
+
+
+_STATED = 0.25
+"""How often it is said what a task is for that does not collect things in one place: most work is asked for without a reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,17 @@ def purpose_of(
         book.is_file(chosen.category) or chosen.category in ("note_title", "table_name")
     )
     return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "")
+
+
+def is_stated(graph: Graph, share: float) -> bool:
+    """Whether it is said what a task is for: always of a place that collects several things, else of a few tasks.
+
+    `share` (0 to 1) is drawn per task. Of what ends in a database it is not said, since nobody reads it there.
+    """
+    if any(gathering(graph, number) for number in graph.tellers):
+        return True
+    ends = [item.category for number in graph.sinks() for item in graph.tellers[number].outputs]
+    return share < _STATED and "table_name" not in ends
 
 
 def said_for(
@@ -108,17 +124,17 @@ def said_for(
 
 
 def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, short: bool) -> list[str]:
-    """The ways in which it can be said what it is for; of long texts, those that say it first."""
+    """The ways in which it can be said what it is for; of long texts and of places for several things, those that say it first."""
     wish = sentences[0].wish
     occasion = re.search(_OCCASION, purpose.use) is not None
     told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
-    if len(sentences) > 1 or len(told.split()) > _LONG:
-        ways = ["front", "prepare"]
+    dated = ["ahead", "prepare"] if occasion else []
+    if len(sentences) > 1 or len(told.split()) > _LONG or any(sentence.makes_place for sentence in sentences):
+        ways = ["front", *dated]
         if purpose.thing and not wish and not short:
             ways += ["needed"]
-        ways += ["ahead", "ahead"] if occasion else []
         return [*ways, "coming"] if occasion and not wish else ways
-    ways = ["front", "prepare", "end", *(["ahead"] if occasion else [])]
+    ways = ["front", "end", *dated]
     if (
         told.rpartition(" ")[2] not in ("table", "page", "folder")
         and told[-1:] not in "”`"

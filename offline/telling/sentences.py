@@ -43,6 +43,8 @@ class Sentence:
     """Whether it is to be said that this comes after everything that was said before."""
     purpose: str = ""
     """What it is wanted for."""
+    makes_place: bool = False
+    """Whether it makes a place for several things, so that what comes next needs no word to say that it belongs here."""
     parallel: bool = False
     """Whether its clauses are told side by side, none needing the other."""
 
@@ -58,7 +60,7 @@ class Sentence:
         """Whether another clause that needs nothing of this sentence still fits."""
         both = [*self.clauses, clause]
         return (
-            len(both) == 2 and not self.wish and sum(map(_is_winding, both)) < 2 and _words(both) <= _LONG + 8
+            len(both) == 2 and not self.wish and sum(map(_has_parts, both)) < 2 and _words(both) <= _LONG + 8
         )
 
 
@@ -112,7 +114,9 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
         after_wish = position > 0 and sentences[position - 1].wish
         if sentence.wish:
             texts.append(_ended(f"{random.choice(_WISHES)} {words}", "."))
-        elif after_wish and not sentence.at_last and not sentence.afterwards:
+        elif not (sentence.at_last or sentence.afterwards) and (
+            after_wish or (position == 1 and sentences[0].makes_place and not sentence.follows)
+        ):
             texts.append(_ended(words, "."))
         elif position == 0:
             texts.append(_ended(plea[0] + words, plea[1]))
@@ -137,8 +141,13 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
 
 def _is_winding(clause: str) -> bool:
     """Whether a clause has a conjunction, a comma or an infinitive of its own, to which what follows could belong."""
+    return _has_parts(clause) or " to write " in _INSIDE.sub("", clause)
+
+
+def _has_parts(clause: str) -> bool:
+    """Whether a clause has a conjunction or a comma of its own."""
     outside = _INSIDE.sub("", clause)
-    return " and " in outside or ", " in outside or " to write " in outside
+    return " and " in outside or ", " in outside
 
 
 def _words(clauses: Sequence[str]) -> int:

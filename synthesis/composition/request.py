@@ -47,15 +47,15 @@ class CompositionRequest(Record):
     """Seed of all choices: same pool, request and seed, same tasks."""
     minimum_size: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Fewest subtasks of a task."""
-    maximum_size: int = Field(default=9, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_size: int = Field(default=6, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task; depth and width are both hard from nine subtasks."""
     maximum_components: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most weakly connected components; with one, everything in a task serves one end."""
-    maximum_readers: int = Field(default=5, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_readers: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task that read what one of them makes."""
     maximum_pastes: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks that read what one of them copies or selects."""
-    maximum_ends: int = Field(default=5, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_ends: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task whose results no other one reads: what its goal must name."""
     maximum_end_applications: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """In most how many applications these are: a goal that ends in many places is several errands."""
