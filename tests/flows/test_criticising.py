@@ -101,6 +101,7 @@ async def test_a_critic_that_refuses_rejects_nothing(tmp_path: Path) -> None:
         assert not list(run.warehouse.read(Criticism))
 
 
+@pytest.mark.slow
 async def test_tasks_that_do_well_enough_on_the_whole_are_published_and_others_are_not(
     tmp_path: Path,
 ) -> None:

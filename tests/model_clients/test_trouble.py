@@ -45,9 +45,8 @@ TROUBLE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("provider", "protocol"), [pytest.param("openai", "responses", marks=pytest.mark.slow), ("anthropic", "")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("provider", "protocol"), [("openai", "responses"), ("anthropic", "")])
 async def test_a_chaotic_provider_costs_items_only_with_a_reason_and_never_shows_the_key(
     tmp_path: Path, provider: str, protocol: str
 ) -> None:
@@ -150,6 +149,7 @@ def times_sent(server: LocalModelServer) -> Counter[str]:
     return Counter(json.dumps(call.body) for call in server.calls)
 
 
+@pytest.mark.slow
 async def test_a_killed_run_goes_on_without_paying_again(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     script = RandomScript(mean_seconds=0.03, seed=1)

@@ -80,6 +80,7 @@ def test_bad_input_ends_with_one_error_and_changes_nothing(run: Run, arguments: 
     assert not Path("x").exists()
 
 
+@pytest.mark.slow
 def test_versions_and_their_differences_are_listed(run: Run) -> None:
     assert json.loads(run("versions", "--json").stdout)[0]["name"] == "v1"
     assert "first" in run("versions").stdout

@@ -165,6 +165,7 @@ def test_a_push_that_fails_leaves_what_was_there(sampled: Warehouse, tmp_path: P
     assert [path.name for path in (tmp_path / "datasets/acme").iterdir()] == ["office"]
 
 
+@pytest.mark.slow
 def test_the_push_command_prints_where_the_dataset_is(sampled: Warehouse, tmp_path: Path) -> None:
     arguments = ["push", "acme/office", "--hub", str(tmp_path), "--warehouse", str(sampled.address)]
     done = subprocess.run(

@@ -19,9 +19,15 @@ from warehouse.store import Warehouse
 from warehouse.views import views
 
 STORED = Path(__file__).parent / "stored"
+*_EARLIER, _LAST = sorted(STORED.glob("schema_*.zip"))
+EVERY_EARLIER_SCHEMA = pytest.mark.parametrize(
+    "sample",
+    [*(pytest.param(path, marks=pytest.mark.slow) for path in _EARLIER), _LAST],
+    ids=lambda path: path.stem,
+)
 
 
-@pytest.mark.parametrize("sample", sorted(STORED.glob("schema_*.zip")), ids=lambda path: path.stem)
+@EVERY_EARLIER_SCHEMA
 def test_a_warehouse_of_every_earlier_schema_is_brought_up_to_date(tmp_path: Path, sample: Path) -> None:
     with zipfile.ZipFile(sample) as packed:
         packed.extractall(tmp_path / "old")
@@ -61,7 +67,7 @@ def _computes_columns(opened: Warehouse) -> None:
     assert {"'a.csv',", "chart", "report"} <= set(str(row["words"]).split())
 
 
-@pytest.mark.parametrize("sample", sorted(STORED.glob("schema_*.zip")), ids=lambda path: path.stem)
+@EVERY_EARLIER_SCHEMA
 def test_an_older_warehouse_can_be_read_without_changing_it(tmp_path: Path, sample: Path) -> None:
     with zipfile.ZipFile(sample) as packed:
         packed.extractall(tmp_path / "old")

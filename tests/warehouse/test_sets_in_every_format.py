@@ -106,6 +106,7 @@ def test_a_plain_export_with_sets_is_written(pool: Warehouse, tmp_path: Path, na
 @pytest.mark.parametrize("name", export_formats())
 @settings(max_examples=examples(2, 25))
 @given(_REQUESTS, _SELECTIONS)
+@pytest.mark.slow
 def test_every_combination_is_whole_or_refused_in_words(
     pool: Warehouse, name: str, request: SetRequest | None, selection: Selection
 ) -> None:

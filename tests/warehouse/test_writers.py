@@ -54,6 +54,7 @@ def test_threads_share_one_warehouse(warehouse: Warehouse) -> None:
     assert warehouse.count(Intent) == 45
 
 
+@pytest.mark.slow
 def test_the_same_id_from_two_processes_is_stored_once(warehouse: Warehouse, tmp_path: Path) -> None:
     code = (
         "import sys\n"

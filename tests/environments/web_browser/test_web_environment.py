@@ -58,6 +58,7 @@ async def test_waits_for_what_a_click_sets_going(screen: Screen) -> None:
     assert "Arrived" in screen.texts
 
 
+@pytest.mark.slow
 async def test_a_page_that_never_rests_is_not_waited_for_without_end(screen: Screen) -> None:
     await screen.open(
         """<button>Ready</button><p id=x></p><script>setInterval(() => x.textContent = Date.now(), 10)</script>"""
@@ -243,6 +244,7 @@ async def test_the_start_page_keeps_the_state_of_the_application(screen: Screen)
     assert "Keep" in screen.texts
 
 
+@pytest.mark.slow
 async def test_going_to_the_start_page_never_hangs_on_unsaved_changes(screen: Screen) -> None:
     page = screen.application(
         "page",

@@ -33,6 +33,7 @@ STARTS = {
 
 
 @pytest.mark.parametrize("path", sorted(HOSTILE))
+@pytest.mark.slow
 def test_hostile_texts_of_the_largest_size_are_compared_within_seconds(path: str) -> None:
     for start in STARTS.get(path, [""]):
         for unit in HOSTILE[path]:

@@ -94,6 +94,7 @@ def alerts_at(collector: Collector) -> list[dict[str, str]]:
     return [json.loads(body) for body in collector.posted["/alerts"]]
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_reached_is_told(
     prefect_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ def test_pages_are_clean_in_a_browser(browser: Browser, address: str) -> None:
         context.close()
 
 
+@pytest.mark.slow
 def test_keys_move_through_the_pages(browser: Browser, address: str) -> None:
     page: Page = browser.new_page()
     page.goto(f"{address}/")

@@ -54,6 +54,7 @@ def test_a_taken_port_is_one_clear_line(filled_template: Path) -> None:
     assert len(errors.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_an_unknown_version_is_one_clear_line(filled_template: Path) -> None:
     running = view("--version", "v9", warehouse=filled_template)
     _, errors = running.communicate(timeout=LONGEST_SECONDS)
@@ -62,6 +63,7 @@ def test_an_unknown_version_is_one_clear_line(filled_template: Path) -> None:
     assert len(errors.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_no_warehouse_is_one_clear_line_and_makes_none(tmp_path: Path) -> None:
     running = view(warehouse=tmp_path / "none")
     _, errors = running.communicate(timeout=LONGEST_SECONDS)
