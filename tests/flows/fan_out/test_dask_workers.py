@@ -61,8 +61,12 @@ async def build(chosen: Settings) -> str:
 
 
 def contents(data: Path) -> dict[str, Counter[str]]:
-    """The rows of the dataset, without what differs from run to run."""
-    with Warehouse(data / "warehouse", read_only=True) as store:
+    return stored_in(str(data / "warehouse"))
+
+
+def stored_in(place: str) -> dict[str, Counter[str]]:
+    """The rows of a dataset, without what differs from run to run."""
+    with Warehouse(place, read_only=True) as store:
         (run,) = (str(row[0]) for row in store.query("SELECT run_id FROM runs").rows())
         return {
             sql: Counter(str(row).replace(run, "the run") for row in store.query(sql).rows())
