@@ -19,7 +19,9 @@ _OCCASION = (
     r"|inspection|assembly|tournament|cup|expedition|tasting|launch|opening|conference|anniversary|week|day|round|birthday"
     r"|season|sale|drill|standup|retrospective|exam|regatta|league|move|release|talk|review|audit|break)\b"
 )
-"""What has a date, so that one can say that it is coming up."""
+"""What has a date, so that one can prepare it."""
+_DAY = r" on (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$"
+"""What is near, so that one can say that it is coming up."""
 _SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
 
 
@@ -128,12 +130,13 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
     wish = sentences[0].wish
     occasion = re.search(_OCCASION, purpose.use) is not None
     told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
+    is_near = occasion and re.search(_DAY, purpose.use) is not None
     dated = ["ahead", "prepare"] if occasion else []
     if len(sentences) > 1 or len(told.split()) > _LONG or any(sentence.makes_place for sentence in sentences):
         ways = ["front", *dated]
         if purpose.thing and not wish and not short:
             ways += ["needed"]
-        return [*ways, "coming"] if occasion and not wish else ways
+        return [*ways, "coming"] if is_near and not wish else ways
     ways = ["front", "end", *dated]
     if (
         told.rpartition(" ")[2] not in ("table", "page", "folder")
@@ -145,7 +148,7 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         return ways
     ways += ["ready"]
     if not wish:
-        ways += ["coming"] if occasion else []
+        ways += ["coming"] if is_near else []
         ways += ["help"] if voice != "polite" else []
         if purpose.thing:
             ways += ["needed", "needed", *(["subject"] if voice != "polite" else [])]

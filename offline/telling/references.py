@@ -83,8 +83,9 @@ class Discourse:
                 category.removesuffix("_in_processing").removesuffix("_in_clipboard").removesuffix("_path")
             )
             return name(value) if value else f"the {words.replace('_', ' ')}"
+        after_its_kind = not pattern.startswith("{value}")
         return (
-            pattern.replace("{value}", name(value))
+            pattern.replace("{value}", f"“{value}”" if after_its_kind and " " in value else name(value))
             if value or "{value}" not in pattern
             else self._again(entity)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Set
 from fractions import Fraction
 from math import ceil
 
@@ -81,6 +82,25 @@ class Templates:
         """Count the subtasks of a set as taken; returns those that have had their share now."""
         self._taken.update(set(templates))
         return {template for template in templates if self._taken[template] >= self._most}
+
+
+class Collecting:
+    """How many tasks make a place for several things, and whether more may."""
+
+    def __init__(self, share: float, wanted: int, gatherers: Set[int]) -> None:
+        """Not more than `share` of the `wanted` tasks with one of the `gatherers`; twenty tasks are always allowed."""
+        self._most = max(_ALWAYS_ALLOWED, int(share * wanted))
+        self._gatherers = gatherers
+        self._taken = 0
+
+    def used_up(self, templates: tuple[int, ...]) -> bool:
+        """Whether a set makes such a place, and enough others do."""
+        return self._taken >= self._most and not self._gatherers.isdisjoint(templates)
+
+    def add(self, templates: tuple[int, ...]) -> Set[int]:
+        """Count the subtasks of a set as taken; returns those that are not to be taken any more."""
+        self._taken += not self._gatherers.isdisjoint(templates)
+        return self._gatherers if self._taken >= self._most else set()
 
 
 class Shares:

@@ -48,6 +48,8 @@ class Limits:
     """In most how many applications these are."""
     maximum_pastes: int = MAXIMUM_SUBTASKS
     """Most members that read what one member copies or selects."""
+    maximum_errands: int = MAXIMUM_SUBTASKS
+    """Most of the things for a place that is made for several which the set makes, too."""
 
     @classmethod
     def of(cls, request: CompositionRequest) -> Self:
@@ -62,6 +64,7 @@ class Limits:
             request.maximum_ends,
             request.maximum_end_applications,
             request.maximum_pastes,
+            request.maximum_errands,
         )
 
 
@@ -172,7 +175,7 @@ class Enumeration:
         )
         viewers, shows_what_goes_on = self._viewers, self._shows_what_goes_on
         means, wasteful, most_readers = self._means, self._wasteful, self._most_readers
-        gatherers, gathers_little = self._gatherers, self._gathers_little
+        gatherers, gathers_badly = self._gatherers, self._gathers_badly
         bounded = min(most_readers, default=largest) < largest
         depths, above = [0] * size_of_group, [0] * size_of_group
         visited: set[int] = set()
@@ -259,7 +262,7 @@ class Enumeration:
                         and new_depth >= least_depth
                         and new_width >= least_width
                         and not (grown & means and wasteful(grown))
-                        and not (grown & gatherers and gathers_little(grown))
+                        and not (grown & gatherers and gathers_badly(grown))
                         and (size <= fewest_ends or ends_fit(grown))
                         and not (grown & viewers and shows_what_goes_on(grown))
                     ):
@@ -303,12 +306,15 @@ class Enumeration:
                     return True
         return False
 
-    def _gathers_little(self, members: int) -> bool:
-        """Whether a place for several things is made for fewer than two."""
-        return any(
-            (self._feeds[position] & members).bit_count() < FEWEST_GATHERED
-            for position in bits(members & self._gatherers)
-        )
+    def _gathers_badly(self, members: int) -> bool:
+        """Whether a place for several things is made for fewer than two, or for too many that are yet to be made."""
+        for position in bits(members & self._gatherers):
+            things = self._feeds[position] & members
+            others = members & ~(1 << position)
+            made = sum(self._sources[thing] & others != 0 for thing in bits(things))
+            if things.bit_count() < FEWEST_GATHERED or made > self._limits.maximum_errands:
+                return True
+        return False
 
     def _shows_what_goes_on(self, members: int) -> bool:
         """Whether something is opened or shown in the end that another member reads too, so that it is not the end."""

@@ -63,9 +63,9 @@ def _shortfall(
             wanted=item.wanted,
             missing=item.count,
             kind="used_up",
-            reason=f"A thorough search found no more tasks of {item.wanted} that are new and no near-duplicates, within the limits, and have"
+            reason=f"A thorough search found no more tasks of {item.wanted} that are new and no near-duplicates, within the limits and shares, and have"
             " a successful order. Add subtasks or parameter sets, best those that write or read"
-            f" {category}, or raise maximum_size or maximum_components.",
+            f" {category}, or raise maximum_size, maximum_components or a share.",
             bottleneck=category,
         )
     target, nearest = _nearest(item.cells, reached or beyond)

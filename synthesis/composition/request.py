@@ -47,18 +47,20 @@ class CompositionRequest(Record):
     """Seed of all choices: same pool, request and seed, same tasks."""
     minimum_size: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Fewest subtasks of a task."""
-    maximum_size: int = Field(default=6, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_size: int = Field(default=5, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task; depth and width are both hard from nine subtasks."""
     maximum_components: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most weakly connected components; with one, everything in a task serves one end."""
-    maximum_readers: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_readers: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task that read what one of them makes."""
     maximum_pastes: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks that read what one of them copies or selects."""
-    maximum_ends: int = Field(default=3, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_ends: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task whose results no other one reads: what its goal must name."""
     maximum_end_applications: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """In most how many applications these are: a goal that ends in many places is several errands."""
+    maximum_errands: int = Field(default=1, ge=0, le=MAXIMUM_SUBTASKS)
+    """Most things that a task makes for a page or folder that it makes for several; the others are there already."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
     """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of them is
     left out. With 1 no others than equal tasks are."""
@@ -69,6 +71,9 @@ class CompositionRequest(Record):
     """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always allowed."""
     template_share: float = Field(default=0.25, gt=0, le=1)
     """Largest share of the tasks that one subtask may be in, whatever its values; twenty tasks are always allowed."""
+    collecting_share: float = Field(default=0.12, gt=0, le=1)
+    """Largest share of the tasks that make a place for several things, such as a page with attachments; twenty tasks are
+    always allowed."""
     minimum_intents: int = Field(default=1, ge=0)
     """Fewest different intents that the tasks are to serve."""
     known_task_ids: tuple[str, ...] = ()

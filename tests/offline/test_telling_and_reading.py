@@ -72,8 +72,8 @@ def view(task: Task) -> SummarizerInput:
 
 
 @cache
-def worldly_tasks() -> tuple[Task, ...]:
-    """Tasks composed from the core subtasks of all applications in two other worlds."""
+def worldly_tasks(*, wide: bool = False) -> tuple[Task, ...]:
+    """Tasks composed from the core subtasks of all applications in two other worlds; `wide` ones collect up to five things."""
     worldly = WorldlyApplications(APPLICATIONS, ("bakery-1", "club-2"))
     categories = load_resource_categories()
     subtasks, pool = [], []
@@ -93,7 +93,10 @@ def worldly_tasks() -> tuple[Task, ...]:
         for world in ("bakery-1", "club-2")
         for name, application in applications_in(worldly, world).items()
     }
-    request = CompositionRequest(count=80, seed=5)
+    limits = (
+        {"maximum_size": 9, "maximum_readers": 5, "maximum_ends": 5, "maximum_errands": 5} if wide else {}
+    )
+    request = CompositionRequest(count=80, seed=5, collecting_share=1 if wide else 0.12, **limits)
     return tuple(compose(pool, [], request, fixtures=fixtures, sense=Sense.of(subtasks, worldly)))
 
 
@@ -146,9 +149,10 @@ def test_what_it_is_for_is_said_once_and_read_back() -> None:
 
 
 def test_many_like_things_are_told_in_one_list() -> None:
-    wide = [task for task in worldly_tasks() if task.complexity.width > 2]
-    texts = [summarize(view(task), 0, NO_MISTAKES, BOOK)[0].instruction for task in wide]
+    asked = [view(task) for task in worldly_tasks(wide=True) if task.complexity.width > 4]
+    texts = [summarize(item, 0, NO_MISTAKES, BOOK)[0].instruction for item in asked]
     assert texts
+    assert all(agrees(read(text, item.subtasks), item) for text, item in zip(texts, asked, strict=True))
     assert not any(" to the page. Attach" in text or "along with" in text for text in texts)
 
 

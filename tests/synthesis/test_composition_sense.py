@@ -75,6 +75,31 @@ def test_a_place_for_several_things_is_not_made_for_one() -> None:
         assert min(len(task.graph.nodes) for task in found) == fewest
 
 
+def test_tasks_that_make_a_place_for_several_things_are_bounded() -> None:
+    folders = [node(f"folder{number}", outputs=(file(f"{number}", "directory_path"),)) for number in range(2)]
+    moves = [
+        node(f"move{name}{number}", inputs=(file(f"{name}.txt"), file(f"{number}", "directory_path")))
+        for number in range(2)
+        for name in "abcdefgh"
+    ]
+    there = {"": frozenset(file(f"{name}.txt") for name in "abcdefgh")}
+    sense = Sense(gatherers=frozenset({"folder0", "folder1"}))
+    limits = {"near_duplicate_share": 1, "pattern_share": 1, "template_share": 1, "subtask_share": 1}
+    found = {
+        share: compose(
+            [*folders, *moves],
+            [],
+            CompositionRequest(count=100, collecting_share=share, **limits),
+            fixtures=there,
+            sense=sense,
+        )
+        for share in (0.3, 1)
+    }
+    assert len(list(found[0.3])) == 30
+    assert len(list(found[1])) == 56
+    assert "shares" in found[0.3].account.shortfalls[0].reason
+
+
 def test_tasks_of_the_same_subtasks_are_bounded() -> None:
     nodes = [written(f"{number}.txt") for number in range(9)]
     nodes += [

@@ -89,6 +89,7 @@ def test_finds_every_set_of_a_pool_without_intents() -> None:
         count=wanted + 5,
         maximum_size=6,
         maximum_components=3,
+        maximum_ends=3,
         maximum_end_applications=3,
         near_duplicate_share=1,
         template_share=1,
