@@ -1,7 +1,8 @@
 """Errors of the warehouse.
 
 WarehouseError
-├── WarehouseUnavailableError  the place cannot be opened: missing, not a warehouse, read-only, full, extension absent
+├── WarehouseUnavailableError  the place cannot be opened: not a warehouse, read-only, full, extension absent
+│   └── WarehouseMissingError  there is none at the place
 ├── WarehouseBusyError         other processes held the catalogue for too long (transient)
 ├── WarehouseTooNewError       written by a later taskloom
 ├── RowInvalidError            a record that does not fit its table, or a stored row that is no valid record
@@ -36,6 +37,10 @@ class WarehouseError(TaskloomError):
 
 class WarehouseUnavailableError(WarehouseError):
     """The warehouse cannot be opened or written."""
+
+
+class WarehouseMissingError(WarehouseUnavailableError):
+    """There is no warehouse at the place."""
 
 
 class WarehouseBusyError(WarehouseError):

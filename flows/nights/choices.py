@@ -6,6 +6,7 @@ from flows.nights.fingerprints import changes, fingerprint_of
 from flows.pool.pool_memory import wishes_of
 from flows.wiring import Run, catalogue
 from warehouse.night_records import ExplorationChoice
+from warehouse.store import Warehouse
 
 STAGE = "exploration"
 
@@ -19,7 +20,7 @@ def choice_for(run: Run, name: str) -> ExplorationChoice:
     now = fingerprint_of(catalogue(run.settings)[name], run.settings, wishes_of(run.warehouse, run.run_id))
     explored, reason = True, "this run is no night, and explores every application"
     if run.settings.nights.enabled:
-        explored, reason = _night_choice(run, name, now)
+        explored, reason = night_choice(run.warehouse, name, now, run.run_id)
     return ExplorationChoice(
         choice_id=choice_id,
         application=name,
@@ -30,12 +31,13 @@ def choice_for(run: Run, name: str) -> ExplorationChoice:
     )
 
 
-def _night_choice(run: Run, name: str, now: dict[str, str]) -> tuple[bool, str]:
+def night_choice(warehouse: Warehouse, name: str, now: dict[str, str], run_id: str = "") -> tuple[bool, str]:
+    """Whether a night explores an application whose fingerprint is `now`, and why; the run `run_id` itself does not count."""
     earlier = list(
-        run.warehouse.read(
+        warehouse.read(
             ExplorationChoice,
             "application = ? AND explored AND complete AND run_id <> ?",
-            [name, run.run_id],
+            [name, run_id],
             order_by="run_id",
         )
     )
@@ -44,7 +46,7 @@ def _night_choice(run: Run, name: str, now: dict[str, str]) -> tuple[bool, str]:
     last = earlier[-1]
     found = changes(last.fingerprint, now)
     since = last.provenance.run_id
-    lost = run.warehouse.query(
+    lost = warehouse.query(
         "SELECT count(*) FROM rechecks WHERE outcome = 'retired' AND starts_with(subtask_id, ?) AND run_id > ?",
         [f"{name}.", since],
     ).scalar()

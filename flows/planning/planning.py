@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from flows.planning.night_planning import PlannedNight, plan_night
 from flows.settings import Settings
 from flows.wiring import choose_applications
 from model_clients.ledger.ledger import Ledger
@@ -89,6 +90,8 @@ class Plan(Record):
     """Expected calls by stage: an upper estimate, because calls that the ledger can answer are included."""
     assumptions: tuple[str, ...] = ()
     """What the estimate takes for granted."""
+    night: PlannedNight | None = None
+    """What the run would decide if it is a night."""
 
     def describe(self) -> str:
         """The plan as text."""
@@ -97,6 +100,7 @@ class Plan(Record):
             f" {self.environments} environments, about {self.subtasks} subtasks, {self.tasks} tasks"
         ]
         lines += [f"left out: {name}: {reason}" for name, reason in self.missing.items()]
+        lines += self.night.describe() if self.night is not None else []
         lines.append("Expected model calls (upper estimate; what the ledger holds costs nothing)")
         for item in self.calls:
             price = "price unknown" if item.cost_usd is None else f"${item.cost_usd:.2f}"
@@ -120,14 +124,20 @@ def plan_run(settings: Settings, flow: str) -> Plan:
 
     Raises:
         CommandError: no wanted application is installed, or one is unknown.
+        WarehouseError: the run is a night, and its warehouse cannot be read.
     """
-    applications, missing = choose_applications(settings)
+    chosen, missing = choose_applications(settings)
+    night = plan_night(settings, chosen) if settings.nights.enabled and flow == "build_dataset" else None
+    applications = (
+        chosen if night is None else {name: item for name, item in chosen.items() if name in night.explored}
+    )
     wanted = settings.exploration.subtasks_per_application
     proposals = _proposals(settings)
     expected = round(_ROUGH_PROPOSALS if proposals is None else proposals)
     per_application = [min(len(item.example_subtasks) or expected, wanted) for item in applications.values()]
     subtasks = sum(per_application) if flow != "compose_tasks" else 0
     tasks = settings.composition.wanted if flow in ("build_dataset", "compose_tasks") else 0
+    tasks = tasks if night is None else night.tasks
     verified = flow in ("build_dataset", "verify_subtasks")
     known = _statistics(settings)
     intent_calls = -(-settings.intents.wanted // settings.intents.per_call)
@@ -146,8 +156,9 @@ def plan_run(settings: Settings, flow: str) -> Plan:
     }
     return Plan(
         flow=flow,
-        applications=tuple(applications),
+        applications=tuple(chosen),
         missing=missing,
+        night=night,
         environments=settings.environments,
         subtasks=subtasks,
         tasks=tasks,

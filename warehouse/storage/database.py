@@ -12,7 +12,12 @@ from typing import Final, TypeVar
 
 import duckdb
 
-from warehouse.errors import WarehouseBusyError, WarehouseError, WarehouseUnavailableError
+from warehouse.errors import (
+    WarehouseBusyError,
+    WarehouseError,
+    WarehouseMissingError,
+    WarehouseUnavailableError,
+)
 from warehouse.storage.extensions import connect_with, needed_by
 from warehouse.storage.locations import Location
 from warehouse.storage.locking import WriterLock
@@ -65,7 +70,7 @@ def connect_reader(location: Location, snapshot_id: int | None = None) -> duckdb
     by `guard.admit`, through which every query passes first.
 
     Raises:
-        WarehouseUnavailableError: there is no warehouse at the place.
+        WarehouseMissingError: there is no warehouse at the place.
     """
     if location.folder and not (location.folder / "catalog.sqlite").exists():
         raise _missing(location)
@@ -160,8 +165,8 @@ def _attach(connection: duckdb.DuckDBPyConnection, location: Location, options: 
     connection.execute(f"USE {LAKE}")
 
 
-def _missing(location: Location) -> WarehouseUnavailableError:
-    return WarehouseUnavailableError(
+def _missing(location: Location) -> WarehouseMissingError:
+    return WarehouseMissingError(
         f"There is no warehouse at {location.shown}. `taskloom build` or `taskloom import` makes one;"
         " TASKLOOM_WAREHOUSE names another place."
     )
