@@ -72,6 +72,14 @@ def _shortfall(
     bottleneck, reason = bottleneck_of(pool, target, limits.maximum_components)
     if limits.ranges.describe():
         reason += f" Asked for within {limits.ranges.describe()}."
+    bounds = {
+        name: getattr(limits, name)
+        for name in ("maximum_readers", "maximum_ends", "maximum_errands")
+        if getattr(limits, name) < MAXIMUM_SUBTASKS
+    }
+    if bounds:
+        kept = ", ".join(f"{name} {bound}" for name, bound in bounds.items())
+        reason += f" Tasks also keep to {kept}; raise these for wider tasks."
     return Shortfall(
         wanted=item.wanted,
         missing=item.count,

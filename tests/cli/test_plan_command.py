@@ -84,6 +84,7 @@ def test_plan_names_the_bottleneck_and_the_nearest_cell(run: Run, pool: Path) ->
     assert code == 1
     assert shortfall["kind"] == "impossible_for_pool"
     assert shortfall["bottleneck"] == "text_path"
+    assert "maximum_ends 2, maximum_errands 1; raise these" in shortfall["reason"]
     assert shortfall["nearest"][3] == "medium"
     described = run("plan", "--pool", pool, "--want", "hierarchy=hard")[1]
     assert "explore next    text_path" in described
