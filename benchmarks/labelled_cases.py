@@ -9,6 +9,9 @@ A case is a list of steps written as in the catalogue's worked examples, and bes
 - `write`, `delete`, `copy` and `move`, what a person would do in a file manager or a terminal
 
 A case says under `shows` what must be seen afterwards for the case to count as performed.
+
+The files under `benchmarks/labelled_work_cases/unseen` are the second set: written later, by somebody who had not seen how functions are
+examined, and judged by functions that existed before; see `benchmarks.unseen_work`.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from taskgraph.records.subtask import fill
 from taskgraph.records.worked_examples import fill_step
 
 CASES = Path(__file__).parent / "labelled_work_cases"
+UNSEEN = CASES / "unseen"
 
 Verdict = Literal["right", "wrong"]
 Kind = Literal[

@@ -1,7 +1,8 @@
 """Performing labelled cases in the installed applications; what was seen is kept in the data folder.
 
 `python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part (all without one) that were not performed
-yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there.
+yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there; `--unseen`
+performs the second set.
 """
 
 from __future__ import annotations
@@ -21,7 +22,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, cast
 
-from benchmarks.labelled_cases import RIGHT_KINDS, Case, Deed, FileDeed, Kind, ToFront, load_cases
+from benchmarks.labelled_cases import (
+    CASES,
+    RIGHT_KINDS,
+    UNSEEN,
+    Case,
+    Deed,
+    FileDeed,
+    Kind,
+    ToFront,
+    load_cases,
+)
 from benchmarks.labelled_outcome import not_shown
 from benchmarks.recordings import subtask_of
 from environments.annotated import annotate
@@ -339,10 +350,11 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--look", type=Path)
+    parser.add_argument("--unseen", action="store_true")
     given = parser.parse_args()
     cases = [
         case
-        for case in load_cases()
+        for case in load_cases(UNSEEN if given.unseen else CASES)
         if not given.parts or any(case.case_id.startswith(part) for part in given.parts)
     ]
     cases = most_telling_first(cases)

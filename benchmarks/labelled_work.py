@@ -86,13 +86,16 @@ def figures(quick: bool = False) -> list[Figure]:
     return figures_of(judgement, report)
 
 
-def accepted_functions(location: Path) -> dict[str, list[EvaluationFunction]]:
-    """Accepted functions of the curated subtasks in a warehouse, by subtask.
+def accepted_functions(
+    location: Path, cases: Iterable[Case] | None = None
+) -> dict[str, list[EvaluationFunction]]:
+    """Accepted functions in a warehouse of the subtasks that `cases` (the first set without any) are about, by subtask.
 
     Raises:
         NotMeasuredError: there is no such warehouse, or it has none.
     """
-    known = {case.subtask_id: case.example.instruction_template for case in load_cases()}
+    asked = load_cases() if cases is None else cases
+    known = {case.subtask_id: case.example.instruction_template for case in asked}
     found: dict[str, list[EvaluationFunction]] = {}
     try:
         with Warehouse(location, read_only=True) as warehouse:
