@@ -97,8 +97,12 @@ class Recorder:
             raise self._failure
 
 
-def _identity(record: Record) -> tuple[type[Record], tuple[object, ...]]:
-    """Class and key of its table: the row that the record replaces. Without a table of its own it is itself."""
+def _identity(record: Record) -> tuple[type[Record], object]:
+    """Class and key of its table: the row that the record replaces.
+
+    A record without a table, or whose key is made from all that it says, as a rejection's is, is itself.
+    """
     table = TABLE_OF_RECORD.get(type(record))
-    names = table.key if table else tuple(type(record).model_fields)
-    return (type(record), tuple(getattr(record, name) for name in names))
+    if table and set(table.key) <= set(type(record).model_fields):
+        return (type(record), tuple(getattr(record, name) for name in table.key))
+    return (type(record), record.model_dump_json())

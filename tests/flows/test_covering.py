@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from flows.running.recording import Recorder
 from flows.settings import load_settings
 from flows.stages.covering import Covering
+from flows.stages.replaying import TaskReplays
 from synthesis.replay.components import shown_keys
 from synthesis.replay.replay import ReplayedTask, ReplaySettings
+from taskgraph.records.provenance import Provenance
 from taskgraph.records.task import Rejection, Replay, ReplayedSubtask, Task
 from tests.synthesis.test_components import _chain, _graph, _node, _task
 from warehouse.store import Warehouse
@@ -126,6 +130,38 @@ async def test_an_order_that_failed_is_taken_out_of_all_tasks_with_the_component
     only_bad = first.model_copy(update={"successful_orders": first.successful_orders[1:]})
     assert covering.without_bad_orders(only_bad) is only_bad
     assert covering.without_bad_orders(PAIR) is PAIR
+
+
+async def test_a_task_whose_component_fails_is_recorded_as_rejected_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def performed(_: object, replayer: object, task: Task, orders: int) -> ReplayedTask:
+        return await Performer("pair")(task, orders)
+
+    async def replayer(_: object, tasks: object) -> object:
+        performed_once = SimpleNamespace(trajectories=[SimpleNamespace(steps=())])
+        return SimpleNamespace(verified=defaultdict(lambda: performed_once), shows=lambda _: ())
+
+    monkeypatch.setattr(TaskReplays, "_performed", performed)
+    monkeypatch.setattr(TaskReplays, "_replayer", replayer)
+    with Warehouse(tmp_path / "warehouse") as warehouse:
+        recorder = Recorder(warehouse, interval_seconds=3600)
+        run = SimpleNamespace(
+            settings=SimpleNamespace(replay=ReplaySettings()),
+            recorder=recorder,
+            warehouse=warehouse,
+            side_by_side=2,
+            progress=SimpleNamespace(begin=lambda *_: None),
+            provenance=lambda _: Provenance(),
+        )
+        kept = await TaskReplays(run, lambda _: None).cover([OFFICE, PAIR])  # type: ignore[arg-type]
+        await recorder.close()
+
+        assert [task.task_id for task in kept] == ["office"]
+        assert [(item.item_id, item.reason) for item in warehouse.read(Rejection)] == [
+            ("pair", "not_executable")
+        ]
+        assert [(task.task_id, task.status) for task in warehouse.read(Task)] == [("pair", "rejected")]
 
 
 async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_left(

@@ -3,14 +3,17 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from flows.running.recording import Recorder
 from resources.record import Record
 from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.task import Rejection
 from tests.limits import LONGEST_SECONDS
 from warehouse.records import ModelCallRecord
+from warehouse.store import Warehouse
 
 
 class Item(Record):
@@ -98,6 +101,21 @@ async def test_records_are_told_apart_by_the_key_of_their_table_not_by_their_fir
         await recorder.record(call, replace=True)
     await recorder.close()
     assert sink.batches == [calls]
+
+
+async def test_rejections_are_recorded_among_records_that_replace_others(tmp_path: Path) -> None:
+    said = [
+        Rejection(item_kind="replay", item_id="a", stage="replay", reason="failed", message=message)
+        for message in ("this", "that", "this")
+    ]
+    with Warehouse(tmp_path / "warehouse") as stored:
+        recorder = Recorder(stored, interval_seconds=3600)
+        for rejection in said:
+            await recorder.record(rejection, replace=True)
+        await recorder.close()
+        assert {item.message for item in stored.read(Rejection)} == {"this", "that"}
+        assert stored.count(Rejection) == 2
+    assert recorder.rejections[("replay", "failed")] == 3
 
 
 class SlowSink(MemorySink):
