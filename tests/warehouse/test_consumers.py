@@ -7,6 +7,7 @@ import io
 import json
 import tarfile
 from collections import deque
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -25,7 +26,7 @@ from warehouse.errors import ExportRefusedError, ImportRefusedError
 from warehouse.exporting.exported_actions import points_of
 from warehouse.exporting.exporting import ExportOptions, export
 from warehouse.exporting.record_files import RecordFiles
-from warehouse.importing.importing import read_import
+from warehouse.importing.importing import read_import, survey_import
 from warehouse.store import Warehouse
 
 
@@ -258,3 +259,30 @@ def test_a_broken_row_of_a_dataset_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "subtasks" / "s.parquet").unlink()
     with pytest.raises(ImportRefusedError, match=r"tasks/t.parquet: \[0\]: .*surprise"):
         read_import("hugging_face", tmp_path)
+
+
+def test_a_damaged_table_of_steps_costs_only_the_trajectories_that_it_held(
+    sampled: Warehouse, tmp_path: Path
+) -> None:
+    export(sampled, "hugging_face", tmp_path / "out")
+    (written,) = (tmp_path / "out" / "trajectory_steps").glob("*.parquet")
+    table = pyarrow.parquet.read_table(written)
+    names = table.column("trajectory_id").to_pylist()
+    order = list(dict.fromkeys(names))
+    ends = [number for number in range(1, len(names)) if names[number] != names[number - 1]]
+    # The second file holds the last step of one trajectory to the first step of the last.
+    cuts = [0, ends[0] - 1, ends[-1] + 1, len(names)]
+    written.unlink()
+    for number, (start, stop) in enumerate(pairwise(cuts)):
+        part = written.with_name(f"part-{number}.parquet")
+        pyarrow.parquet.write_table(table.slice(start, stop - start), part)
+    part = written.with_name("part-1.parquet")
+    part.write_bytes(part.read_bytes()[:-20])
+
+    reading = survey_import("hugging_face", tmp_path / "out")
+
+    broken = {item.item_id: str(item.faults[0]) for item in reading.broken}
+    assert list(broken) == ["trajectory_steps/part-1.parquet", order[0], order[-1]]
+    assert "last steps cannot be read" in broken[order[0]]
+    assert "first steps cannot be read" in broken[order[-1]]
+    assert not [item for item in reading.records if isinstance(item, Trajectory)]

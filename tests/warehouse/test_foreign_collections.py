@@ -451,3 +451,21 @@ def test_pages_of_mind2web_are_not_kept_and_all_else_is(tmp_path: Path) -> None:
     assert {name: value for name, value in content.items() if name != "actions"} == {
         name: value for name, value in MIND2WEB.items() if name != "actions"
     }
+
+
+@pytest.mark.parametrize("lay_out", [mind2web, cua_gym], ids=lambda lay_out: lay_out.__name__)
+def test_a_table_that_cannot_be_read_is_broken_and_the_others_are_read(
+    lay_out: Callable[[Path], None], tmp_path: Path
+) -> None:
+    whole = [item for item in records(lay_out, tmp_path) if isinstance(item, Task)]
+    (first, *_) = tmp_path.rglob("*.parquet")
+    damaged = first.with_name("tasks-z.parquet")
+    damaged.write_bytes(first.read_bytes()[:-20])
+
+    reading = survey_import(lay_out.__name__, tmp_path)
+
+    assert [(item.place, item.kind) for item in reading.broken] == [("data/tasks-z.parquet", "task")]
+    assert "is not a Parquet file" in str(reading.broken[0].faults[0])
+    assert [item for item in reading.records if isinstance(item, Task)] == whole
+    with pytest.raises(ImportRefusedError, match=r"data/tasks-z.parquet: is not a Parquet file"):
+        read_import(lay_out.__name__, tmp_path)

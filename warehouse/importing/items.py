@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
+import pyarrow as pa
+import pyarrow.parquet
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue, ValidationError
 
 from resources.record import Record
@@ -150,7 +152,7 @@ def line_items(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
                 yield Item(shown, value, f"[{number}]")
             return
     except ImportRefusedError as error:
-        yield _unreadable(error, shown, None)
+        yield unreadable(error, shown)
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -158,7 +160,7 @@ def line_items(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
             try:
                 yield Item(shown, parse_json(line, shown, place), place)
             except ImportRefusedError as error:
-                yield _unreadable(error, f"{shown}:{place}", line)
+                yield unreadable(error, f"{shown}:{place}", line)
 
 
 def checked(
@@ -199,8 +201,34 @@ def _read_item(path: Path, shown: str) -> Iterator[Item | BrokenItem]:
         text = read_text(path, shown)
         yield Item(shown, parse_json(text, shown))
     except ImportRefusedError as error:
-        yield _unreadable(error, shown, text)
+        yield unreadable(error, shown, text)
 
 
-def _unreadable(error: ImportRefusedError, place: str, text: str | None) -> BrokenItem:
-    return BrokenItem(place, "task", place, error.faults, error.code, text)
+def unreadable(
+    error: ImportRefusedError, place: str, text: str | None = None, kind: Kind = "task"
+) -> BrokenItem:
+    """A file or line that cannot be read, as a broken item: the other files of its collection are read all the same."""
+    return BrokenItem(place, kind, place, error.faults, error.code, text)
+
+
+def table_rows(
+    file: Path, shown: str, at_once: int, leave_out: Collection[str] = ()
+) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, some at a time.
+
+    Args:
+        file: the file.
+        shown: its name for messages.
+        at_once: rows in memory.
+        leave_out: columns that are not read.
+
+    Raises:
+        ImportRefusedError: it is not a Parquet file, or ends in the middle.
+    """
+    try:
+        opened = pyarrow.parquet.ParquetFile(file)
+        columns = [name for name in opened.schema_arrow.names if name not in leave_out]
+        for batch in opened.iter_batches(batch_size=at_once, columns=columns):
+            yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise ImportRefusedError(shown, "", f"is not a Parquet file: {error}") from None

@@ -10,13 +10,20 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet
-
 from resources.record import Record
 from warehouse.errors import ImportRefusedError
 from warehouse.importing.episodes import Source, task_records
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, line_items
+from warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    line_items,
+    table_rows,
+    unreadable,
+)
 from warehouse.importing.json_reading import parse_json
 
 _ROWS = 1_000
@@ -35,7 +42,7 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The tasks of a table, or of the tables of a folder with its subfolders whose names begin with `tasks`.
 
     Raises:
-        ImportRefusedError: nothing is there, or a file is not a Parquet file.
+        ImportRefusedError: nothing is there.
     """
     inside = [*path.rglob("tasks*.parquet"), *path.rglob("tasks*.jsonl")] if path.is_dir() else [path]
     files = sorted(file for file in inside if file.is_file())
@@ -52,19 +59,15 @@ def _items(files: list[Path], path: Path) -> Iterator[Item | BrokenItem]:
 
 def _rows(file: Path, shown: str) -> Iterator[Item | BrokenItem]:
     try:
-        number = 0
-        for batch in pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=_ROWS):
-            for row in batch.to_pylist():
-                place = f"[{number}]"
-                number += 1
-                text = json.dumps(row, default=str)
-                try:
-                    yield Item(shown, parse_json(text, shown, place), place)
-                except ImportRefusedError as error:
-                    where = f"{shown}:{place}"
-                    yield BrokenItem(where, "task", where, error.faults, error.code, text)
-    except (pa.ArrowException, OSError) as error:
-        raise ImportRefusedError(shown, "", f"is not a Parquet file: {error}") from None
+        for number, row in enumerate(table_rows(file, shown, _ROWS)):
+            place = f"[{number}]"
+            text = json.dumps(row, default=str)
+            try:
+                yield Item(shown, parse_json(text, shown, place), place)
+            except ImportRefusedError as error:
+                yield unreadable(error, f"{shown}:{place}", text)
+    except ImportRefusedError as error:
+        yield unreadable(error, shown)
 
 
 def _name(item: Item) -> str:

@@ -10,9 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet
-
 from resources.applications import ControlQuery
 from resources.record import Record
 from taskgraph.records.evaluation_function import EvaluationFunction
@@ -25,7 +22,7 @@ from warehouse.errors import Fault, ImportRefusedError, RowInvalidError
 from warehouse.field_codecs import Shared
 from warehouse.importing.imported_tasks import IMPORTED
 from warehouse.importing.imported_trajectories import PaperAction, read_action
-from warehouse.importing.items import BrokenItem, Item, Kind
+from warehouse.importing.items import BrokenItem, Item, Kind, table_rows, unreadable
 from warehouse.importing.json_reading import inner_json
 from warehouse.schema import TABLE_OF_RECORD
 from warehouse.storage.rows import decode_record
@@ -36,13 +33,14 @@ _CONFIGURATIONS: tuple[tuple[str, type[Record], Kind], ...] = (
     ("tasks", Task, "task"),
 )
 _STEPS = "trajectory_steps"
+_ROWS = 200
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:
     """The records of a folder that the export of the same name wrote.
 
     Raises:
-        ImportRefusedError: nothing is there, or a file is not a Parquet file.
+        ImportRefusedError: nothing is there.
     """
     names = [*(name for name, _, _ in _CONFIGURATIONS), _STEPS]
     if not any((path / name).is_dir() for name in names):
@@ -56,37 +54,56 @@ def read(path: Path) -> Iterator[Record | BrokenItem]:
 def _rows(file: Path, shown: str, record: type[Record], kind: Kind) -> Iterator[Record | BrokenItem]:
     table = TABLE_OF_RECORD[record]
     known = {column.name for column in table.columns}
-    for number, row in enumerate(_read(file, shown)):
-        place = f"{shown}:[{number}]"
-        strange = sorted(set(row) - known)
-        try:
-            if strange:
-                raise RowInvalidError(f"has the unknown column {strange[0]!r}")
-            yield decode_record(table, {column: row.get(column) for column in known}, Shared())
-        except RowInvalidError as error:
-            fault = Fault(shown, f"[{number}]", str(error))
-            name = str(row.get(table.key[0]) or place)
-            yield BrokenItem(
-                name, kind, place, (fault,), "format_broken", json.loads(json.dumps(row, default=str))
-            )
+    try:
+        for number, row in enumerate(table_rows(file, shown, _ROWS)):
+            place = f"{shown}:[{number}]"
+            strange = sorted(set(row) - known)
+            try:
+                if strange:
+                    raise RowInvalidError(f"has the unknown column {strange[0]!r}")
+                yield decode_record(table, {column: row.get(column) for column in known}, Shared())
+            except RowInvalidError as error:
+                fault = Fault(shown, f"[{number}]", str(error))
+                name = str(row.get(table.key[0]) or place)
+                yield BrokenItem(
+                    name, kind, place, (fault,), "format_broken", json.loads(json.dumps(row, default=str))
+                )
+    except ImportRefusedError as error:
+        yield unreadable(error, shown, kind=kind)
 
 
 def _trajectories(path: Path) -> Iterator[Record | BrokenItem]:
-    """The trajectories whose steps stand together in the files."""
+    """The trajectories whose steps stand together in the files; one of which a part cannot be read is broken."""
     pending: list[dict[str, Any]] = []
+    shown, gap = "", False
     for file in sorted((path / _STEPS).glob("*.parquet")):
         shown = f"{_STEPS}/{file.name}"
-        for row in _read(file, shown):
-            if pending and row.get("trajectory_id") != pending[0].get("trajectory_id"):
-                yield _trajectory(pending, shown)
-                pending = []
-            pending.append(row)
-        if pending and file == sorted((path / _STEPS).glob("*.parquet"))[-1]:
-            yield _trajectory(pending, shown)
+        try:
+            for row in table_rows(file, shown, _ROWS):
+                if pending and row.get("trajectory_id") != pending[0].get("trajectory_id"):
+                    yield _trajectory(pending, shown, gap)
+                    pending, gap = [], False
+                pending.append(row)
+        except ImportRefusedError as error:
+            yield unreadable(error, shown, kind="trajectory")
+            if pending:
+                yield _lost(pending[0], shown, "the file with its last steps cannot be read")
+            pending, gap = [], True
+    if pending:
+        yield _trajectory(pending, shown, gap)
 
 
-def _trajectory(rows: list[dict[str, Any]], shown: str) -> Record | BrokenItem:
+def _lost(row: dict[str, Any], shown: str, reason: str) -> BrokenItem:
+    name = str(row.get("trajectory_id") or "")
+    return BrokenItem(
+        name or shown, "trajectory", shown, (Fault(shown, name, reason),), "format_broken", None
+    )
+
+
+def _trajectory(rows: list[dict[str, Any]], shown: str, after_a_gap: bool) -> Record | BrokenItem:
     first = rows[0]
+    if after_a_gap and first.get("step") != 1:
+        return _lost(first, shown, "the file with its first steps cannot be read")
     name = str(first.get("trajectory_id") or "")
     try:
         steps = tuple(_step(row, Item(shown, _action_of(row), f"{name}#{row.get('step')}")) for row in rows)
@@ -105,8 +122,7 @@ def _trajectory(rows: list[dict[str, Any]], shown: str) -> Record | BrokenItem:
     except ImportRefusedError as error:
         return BrokenItem(name or shown, "trajectory", shown, error.faults, error.code, None)
     except (KeyError, ValueError, TypeError) as error:
-        fault = Fault(shown, name, f"breaks the format: {error}")
-        return BrokenItem(name or shown, "trajectory", shown, (fault,), "format_broken", None)
+        return _lost(first, shown, f"breaks the format: {error}")
 
 
 def _action_of(row: dict[str, Any]) -> dict[str, Any]:
@@ -126,11 +142,3 @@ def _step(row: dict[str, Any], item: Item) -> TrajectoryStep:
         target_rectangle=tuple(rectangle) if rectangle else None,
         evidence=Evidence(step=row["step"]),
     )
-
-
-def _read(file: Path, shown: str) -> Iterator[dict[str, Any]]:
-    try:
-        for batch in pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=200):
-            yield from batch.to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise ImportRefusedError(shown, "", f"is not a Parquet file: {error}") from None

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import pyarrow as pa
-import pyarrow.parquet
 from pydantic import AliasChoices, Field, JsonValue
 
 from resources.record import Record
@@ -31,9 +29,20 @@ from warehouse.importing.episodes import (
     trajectories_of,
     understood,
 )
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, line_items
+from warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    line_items,
+    table_rows,
+    unreadable,
+)
 from warehouse.importing.json_reading import inner_json
 
+_ROWS = 20
 _PAGES = ("raw_html", "cleaned_html", "neg_candidates", "screenshot")
 """Fields that are not kept: whole pages, and pictures, which are stored beside the tables."""
 
@@ -85,22 +94,22 @@ def _items(
         )
 
 
-def _parquet_items(file: Path, shown: str, pictures: dict[str, list[bytes | None]]) -> Iterator[Item]:
-    """One item per task: rows of one task follow each other."""
+def _parquet_items(
+    file: Path, shown: str, pictures: dict[str, list[bytes | None]]
+) -> Iterator[Item | BrokenItem]:
+    """One item per task: rows of one task follow each other. Where the file ends in the middle, so does its last task."""
+    actions: list[dict[str, Any]] = []
     try:
-        opened = pyarrow.parquet.ParquetFile(file)
-        actions: list[dict[str, Any]] = []
-        columns = [name for name in opened.schema_arrow.names if name not in _PAGES[:3]]
-        for batch in opened.iter_batches(batch_size=20, columns=columns):
-            for row in batch.to_pylist():
-                if actions and row.get("annotation_id") != actions[0].get("annotation_id"):
-                    yield _joined(actions, shown, pictures)
-                    actions = []
-                actions.append(row)
-        if actions:
-            yield _joined(actions, shown, pictures)
-    except (pa.ArrowException, OSError) as error:
-        raise ImportRefusedError(shown, "", f"is not a Parquet file: {error}") from None
+        for row in table_rows(file, shown, _ROWS, leave_out=_PAGES[:3]):
+            if actions and row.get("annotation_id") != actions[0].get("annotation_id"):
+                yield _joined(actions, shown, pictures)
+                actions = []
+            actions.append(row)
+    except ImportRefusedError as error:
+        yield unreadable(error, shown)
+        return
+    if actions:
+        yield _joined(actions, shown, pictures)
 
 
 def _joined(rows: list[dict[str, Any]], shown: str, pictures: dict[str, list[bytes | None]]) -> Item:
