@@ -29,6 +29,9 @@ from warehouse.sets.selection import Selection
 from warehouse.store import Warehouse
 from warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 
+_VOCABULARY = tuple(f"{place * 7919 % 1_000_003:x}{place:x}" for place in range(1, 20_001))
+"""20,000 different words: what all instructions of a dataset say is less, so that a search here reads more than there."""
+_SEARCHED = f"{_VOCABULARY[4]} {_VOCABULARY[299]}"
 _QUERIES = ("links", "levels", "cells", "applications", "scenarios", "capabilities")
 _KNOT = SetRequest(shares={"train": 0.8, "validation": 0.1, "test": 0.1})
 _SHARES = _KNOT.model_copy(update={"may_share": ("template", "value")})
@@ -68,7 +71,7 @@ def _split_knot(place: str) -> tuple[float, float]:
 def _search(place: str) -> tuple[float, float]:
     with Warehouse(place, read_only=True) as opened:
         opened.query("SELECT count(*) FROM tasks")
-        return _measured(lambda: count_tasks(opened, TaskFilter.of({"text": "quarterly report"})))
+        return _measured(lambda: count_tasks(opened, TaskFilter.of({"text": _SEARCHED})))
 
 
 def _dataset_folder(place: str) -> tuple[float, float]:
@@ -91,7 +94,11 @@ def measure(count: int, kept: Path | None = None) -> list[Figure]:
         if kept is None or not kept.is_dir():
             with Warehouse(place) as opened:
                 write_task_columns(
-                    opened, (pa.Table.from_pylist(rows, schema=schema) for rows in synthetic(count))
+                    opened,
+                    (
+                        pa.Table.from_pylist(rows, schema=schema)
+                        for rows in synthetic(count, vocabulary=_VOCABULARY)
+                    ),
                 )
         with Warehouse(place, read_only=True) as opened:
             if (stored := opened.count(Task)) != count:
@@ -112,7 +119,9 @@ def measure(count: int, kept: Path | None = None) -> list[Figure]:
         )
         seconds, _ = _apart(_search, place)
         found.append(
-            Figure(f"search of two words, {count:,} tasks", seconds, "s", "below 0.3", seconds < 0.3)
+            Figure(
+                f"search of two words of 20,000, {count:,} tasks", seconds, "s", "below 0.3", seconds < 0.3
+            )
         )
         seconds, gigabytes = _apart(_dataset_folder, place)
         found.append(Figure(f"dataset folder of {count:,} tasks", seconds, "s", "", None))

@@ -17,7 +17,8 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import pyarrow as pa
@@ -43,10 +44,17 @@ QUERIES = {
 LIMITS_MS = {"level filter": 50, "group by five levels": 150, "unnest edges": 500}
 
 
-def synthetic(count: int, seed: int = 0) -> Iterator[list[dict[str, object]]]:
-    """Rows like composed tasks: 1 to 12 nodes, links between neighbours, an instruction of about 50 words."""
+def synthetic(count: int, seed: int = 0, vocabulary: Sequence[str] = ()) -> Iterator[list[dict[str, object]]]:
+    """Rows like composed tasks: 1 to 12 nodes, links between neighbours, an instruction of about 50 words.
+
+    Args:
+        count: number of tasks.
+        seed: of every random choice.
+        vocabulary: words of the instructions, each half as often as one at half its place; sixteen equally frequent ones by default.
+    """
     draw = random.Random(seed)
-    words = [
+    often = list(accumulate(1 / place for place in range(1, len(vocabulary) + 1))) or None
+    words = list(vocabulary) or [
         "open",
         "the",
         "report",
@@ -102,7 +110,7 @@ def synthetic(count: int, seed: int = 0) -> Iterator[list[dict[str, object]]]:
                     "task_id": f"task-{number}",
                     "nodes": nodes,
                     "edges": edges,
-                    "instruction": " ".join(draw.choices(words, k=50)),
+                    "instruction": " ".join(draw.choices(words, cum_weights=often, k=50)),
                     "node_count": size,
                     "edge_count": len(edges),
                     **{f"{name}_level": level for name, level in levels.items()},

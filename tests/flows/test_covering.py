@@ -154,7 +154,7 @@ async def test_a_task_whose_component_fails_is_recorded_as_rejected_with_the_rea
             progress=SimpleNamespace(begin=lambda *_: None),
             provenance=lambda _: Provenance(),
         )
-        kept = await TaskReplays(run, lambda _: None).cover([OFFICE, PAIR])  # type: ignore[arg-type]
+        kept = await TaskReplays(run, lambda _: None).cover([OFFICE, PAIR])  # type: ignore[arg-type, return-value]
         await recorder.close()
 
         assert [task.task_id for task in kept] == ["office"]
