@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.state.formats.drawing import SHAPE, SHAPES, TEXT
 from evaluators_api.state.reading import read
-from evaluators_api.text_matching import shown_in
+from evaluators_api.text_matching import has_phrase, shown_in
 from taskgraph.text_folding import fold_text
 
 _WRITTEN = "text"
@@ -63,17 +64,24 @@ def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
 def check_drawing_shown_before(scene: Scene, file_path: str) -> bool:
     """Checks if all texts of a drawing were shown on the screen at the start: it is the drawing that was open then.
 
+    Where a file was open then (the screen showed its name and all its texts), nothing of it may be missing.
+
     Args:
         file_path: Path of the Excalidraw or draw.io file or SVG image.
 
     Returns:
-        True if the drawing has texts and each was there to read at the start.
+        True if the drawing has texts, each was there to read at the start, and it holds all that was in the open file.
 
     Example:
         check_drawing_shown_before(file_path='Downloads/plan.svg')
     """
     found = _drawn(scene.view, file_path)
-    return found is not None and _all_shown(found[1], scene.start)
+    if found is None or not _all_shown(found[1], scene.start):
+        return False
+    opened = list(_opened(scene.start))
+    return not opened or any(
+        texts <= found[1] and shapes.total() <= found[0].total() for shapes, texts in opened
+    )
 
 
 @check("screen")
@@ -91,6 +99,16 @@ def check_drawing_shown(scene: Scene, file_path: str) -> bool:
     """
     found = _drawn(scene.view, file_path)
     return found is not None and _all_shown(found[1], scene.view)
+
+
+def _opened(screen: EvidenceView) -> Iterator[tuple[Counter[str], Counter[str]]]:
+    """Shapes and texts of the drawings whose name and texts the screen shows."""
+    for path in screen.files:
+        name = path.rpartition("/")[2]
+        if any(has_phrase(name, text) for text in screen.shown):
+            drawn = _drawn(screen, path)
+            if drawn is not None and _all_shown(drawn[1], screen):
+                yield drawn
 
 
 def _all_shown(texts: Counter[str], screen: EvidenceView) -> bool:

@@ -5,6 +5,7 @@ A function that asks for the words that a file happened to hold refuses this; on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from evaluators_api.state.editing import with_text
@@ -22,6 +23,7 @@ from taskgraph.records.evidence import Evidence, FileState
 _States = tuple[Evidence, Evidence]
 _MOST = 8
 _SHORTEST_NAMED = 3
+_SHORTEST_SHOWN = 4
 
 
 def given_otherwise(subject: Subject) -> Iterator[Case]:
@@ -74,6 +76,7 @@ def _other_field(subject: Subject, origin: Origin, source: FileState) -> _States
     if made is None:
         return None
     start, made = _in_the_clipboard_too((start, made), value, other, unless=origin.target)
+    start, made = _shown_too(start, value, other), _shown_too(made, value, other)
     return with_text(start, source.path, text), _kept_up(made, source, text)
 
 
@@ -100,6 +103,24 @@ def _in_the_clipboard_too(states: _States, old: str, new: str, *, unless: str) -
     if end.clipboard == held and unless != CLIPBOARD:
         end = end.model_copy(update={"clipboard": other})
     return start.model_copy(update={"clipboard": other}), end
+
+
+def _shown_too(state: Evidence, old: str, new: str) -> Evidence:
+    """The state with `new` on the screen where it showed `old`: what was open showed what it held."""
+    if len(old.strip()) < _SHORTEST_SHOWN:
+        return state
+    whole = re.compile(rf"(?<!\w){re.escape(old.strip())}(?!\w)")
+
+    def said(text: str) -> str:
+        return whole.sub(lambda _: new, text)
+
+    controls = tuple(
+        control.model_copy(update={"text": said(control.text), "value": said(control.value)})
+        if whole.search(control.text) or whole.search(control.value)
+        else control
+        for control in state.controls
+    )
+    return state.model_copy(update={"controls": controls})
 
 
 def _kept_up(end: Evidence, source: FileState, text: str) -> Evidence:

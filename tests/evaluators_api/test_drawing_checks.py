@@ -111,6 +111,28 @@ def test_a_saved_diagram_shows_what_the_screen_showed() -> None:
     assert not ask(wrong, "check_drawing_shown_before", start, file_path="a.drawio")
 
 
+def test_nothing_of_the_file_that_was_open_is_missing_in_what_is_saved() -> None:
+    def drawn(*labels: str) -> str:
+        cells = "".join(f'<mxCell id="{label}" value="{label}" vertex="1" parent="1"/>' for label in labels)
+        return f"<mxfile><diagram><mxGraphModel><root>{cells}</root></mxGraphModel></diagram></mxfile>"
+
+    def start(title: str, shown: str) -> Evidence:
+        before = {"net.drawio": drawn("Router", "Switch"), "hall.drawio": drawn("Router")}
+        return evidence(before).model_copy(update={"controls": rows(title=title, canvas=shown).controls})
+
+    def holds(begun: Evidence, *labels: str) -> bool:
+        saved = evidence({"a.drawio": drawn(*labels)})
+        return ask(saved, "check_drawing_shown_before", begun, file_path="a.drawio")
+
+    network = start("diagrams.net: net.drawio - app", "Router|Switch")
+    assert holds(network, "Router", "Switch")
+    assert not holds(network, "Router")
+    added = start("diagrams.net: net.drawio - app", "Router|Switch|Printer")
+    assert holds(added, "Router", "Switch", "Printer")
+    removed = start("diagrams.net: net.drawio - app", "Switch")
+    assert holds(removed, "Switch")
+
+
 def test_an_opened_diagram_is_shown_until_it_is_emptied() -> None:
     held = {"a.drawio": drawio("Router"), "b.drawio": drawio("")}
     end = evidence(held).model_copy(update={"controls": rows(canvas="Router").controls})

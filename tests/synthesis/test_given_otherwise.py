@@ -9,6 +9,7 @@ from synthesis.examination.case_building import build_cases
 from synthesis.examination.cases import Case
 from synthesis.examination.examination import examine
 from taskgraph.records.evidence import ClipboardState
+from taskgraph.records.interaction import Control, Rectangle
 from taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, file, recording
 
@@ -77,6 +78,19 @@ def test_a_function_that_asks_where_it_came_from_accepts_it(shared_sandbox: Eval
 
 def test_a_function_that_asks_for_what_it_happened_to_be_does_not(shared_sandbox: EvaluationSandbox) -> None:
     assert not accepted(shared_sandbox, LITERAL)
+
+
+def test_the_screen_that_showed_it_shows_the_other_one() -> None:
+    positive = exported()
+    place = Rectangle(left=0, top=0, right=9, bottom=9)
+    controls = tuple(
+        Control(label=text, text=text, control_type="Text", rectangle=place)
+        for text in ("home", "homework", "Tags: home.")
+    )
+    begun = positive.initial_evidence.model_copy(update={"controls": controls})
+    cases = otherwise(positive.model_copy(update={"initial_evidence": begun}))
+    case = next(item for item in cases if "wiki/Bread.tid: tags held" in item.description)
+    assert [item.text for item in case.start.controls] == ["homezq7", "homework", "Tags: homezq7."]
 
 
 def test_the_offline_writer_asks_where_it_came_from() -> None:
