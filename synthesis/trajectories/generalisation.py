@@ -118,15 +118,22 @@ class _Filler:
         return first.model_copy(update=update)
 
     def _query(self, first: ControlQuery, second: ControlQuery) -> ControlQuery | None:
-        """The control to look for; a place that differs beyond the values is no part of its description."""
+        """The control to look for; a place that differs beyond the values is no part of its description.
+
+        Where its text is a value, and its row is not, two records had the same row: its name, such as the number that
+        the next record gets, says nothing of a third.
+        """
         text = self.text(first.text, second.text)
+        row = self._place(first.row, second.row)
+        if first.text != second.text and first.row == second.row == row:
+            row = None
         if text is None or first.control_type != second.control_type or first.ordinal != second.ordinal:
             return None
         return first.model_copy(
             update={
                 "text": text,
                 "parent_text": self.text(first.parent_text, second.parent_text) or "",
-                "row": self._place(first.row, second.row),
+                "row": row,
                 "section": self._place(first.section, second.section),
                 "equals": first.equals if first.equals == second.equals else 0,
             }

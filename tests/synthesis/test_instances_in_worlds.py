@@ -58,6 +58,29 @@ def test_controls_named_after_a_value_are_looked_for_by_the_new_one() -> None:
     assert [step.target.text for step in found.steps if step.target] == ["Contacts", "Close"]
 
 
+def test_a_record_that_is_named_is_not_looked_for_in_the_row_that_two_others_had() -> None:
+    """Both tickets were the fourth; the third may be the fifth. What has no name of its own stays where it was."""
+
+    def planned(title: str) -> Trajectory:
+        made = recording("tickets.plan", {"title": title}, [click(title), click("Edit"), click("Remove")])
+        rows = ("#4", "#4", title)
+        steps = tuple(
+            step.model_copy(update={"target": step.target.model_copy(update={"row": row})})
+            for step, row in zip(made.steps, rows, strict=True)
+            if step.target
+        )
+        return made.model_copy(update={"steps": steps})
+
+    wanted = written_instance().model_copy(update={"parameters": {"title": "Lamp"}, "instance_id": "x"})
+    found = performed_with([planned("Till"), planned("Oven")], wanted)
+    assert found is not None
+    assert [(step.target.text, step.target.row) for step in found.steps if step.target] == [
+        ("Lamp", None),
+        ("Edit", "#4"),
+        ("Remove", "Lamp"),
+    ]
+
+
 def test_the_tab_of_a_document_is_waited_for_under_its_new_name() -> None:
     place = Rectangle(left=0, top=0, right=50, bottom=20)
 
