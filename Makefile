@@ -10,9 +10,10 @@ STAMP := $(VENV)/.taskloom-installed
 export TASKLOOM_DATA ?= taskloom
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
 PYTEST_WORKERS ?= 2
+MILLION ?= 1000000
 # The main job takes the core subtasks of each application in the first world and eighteen others, replays every distinct component
 # within three minutes, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
-RUN_TASKS ?= 600
+RUN_TASKS ?= 550
 RUN_REPLAY_SHARE ?= 0.02
 RUN_REPLAY_MINUTES ?= 3
 RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club-1","bakery-2","household-2","research-2","shop-2","software-2","club-2","bakery-3","household-3","research-3","shop-3","software-3","club-3"]
@@ -21,7 +22,7 @@ RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club
 .PHONY: run
 run: setup  ## Set up, then build a dataset from real applications with the offline provider and print the funnel
 	@$(BIN)/taskloom install || [ $$? -eq 1 ]
-	@$(BIN)/taskloom build --tasks $(RUN_TASKS) --set exploration.core_only=true --set composition.pattern_share=0.04 \
+	@$(BIN)/taskloom build --tasks $(RUN_TASKS) --set exploration.core_only=true --set composition.pattern_share=0.06 --set composition.deed_share=0.2 \
 	  --set replay_share=$(RUN_REPLAY_SHARE) --set replay.minutes=$(RUN_REPLAY_MINUTES) --set replay.covered_only=true \
 	  --set 'worlds=$(RUN_WORLDS)' $(ARGS)
 
@@ -55,6 +56,10 @@ format: setup  ## Format the code and mend what ruff can mend
 .PHONY: bench
 bench: setup  ## Run the benchmarks; prints ratios against named baselines and writes benchmarks/results
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: million
+million: setup  ## Write a million synthetic tasks to taskloom/million, once, and measure queries, search, sets and export over them
+	@$(BIN)/python -m benchmarks.dataset_scale --tasks $(MILLION) --warehouse $(TASKLOOM_DATA)/million $(ARGS)
 
 .PHONY: bench-calls
 bench-calls: setup  ## Benchmark model calls against a local server

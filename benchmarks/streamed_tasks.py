@@ -79,6 +79,7 @@ def stream(wanted: int, folder: Path) -> dict[str, float]:
         subtask_share=1,
         pattern_share=1,
         template_share=1,
+        deed_share=1,
         maximum_readers=SIZE,
         maximum_pastes=SIZE,
         maximum_ends=SIZE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from fractions import Fraction
 from math import ceil
 
@@ -82,6 +82,42 @@ class Templates:
         """Count the subtasks of a set as taken; returns those that have had their share now."""
         self._taken.update(set(templates))
         return {template for template in templates if self._taken[template] >= self._most}
+
+
+class Deeds:
+    """How often each kind of deed was taken, such as attaching anything to a page, and whether it may be taken again."""
+
+    def __init__(self, share: float, wanted: int, subtask_ids: Sequence[str]) -> None:
+        """No deed in more than `share` of the `wanted` tasks; twenty tasks are always allowed.
+
+        Args:
+            share: largest share of the tasks.
+            wanted: number of tasks.
+            subtask_ids: ids by template number; a deed is an application and the first word of a name.
+        """
+        self._most = max(_ALWAYS_ALLOWED, int(share * wanted))
+        self._deeds = [deed_of(name) for name in subtask_ids]
+        self._taken: Counter[str] = Counter()
+
+    def used_up(self, templates: tuple[int, ...]) -> bool:
+        """Whether one of the deeds has had its share."""
+        return any(self._taken[self._deeds[template]] >= self._most for template in templates)
+
+    def add(self, templates: tuple[int, ...]) -> set[int]:
+        """Count the deeds of a set as taken; returns the subtasks that are one of which there is enough now."""
+        self._taken.update({self._deeds[template] for template in templates})
+        enough = {deed for deed in self._taken if self._taken[deed] >= self._most}
+        return {template for template, deed in enumerate(self._deeds) if deed in enough}
+
+
+def deed_of(subtask_id: str) -> str:
+    """Application and first word of the name, which is a verb.
+
+    >>> deed_of("trac.attach_csv")
+    'trac.attach'
+    """
+    application, dot, name = subtask_id.partition(".")
+    return f"{application}{dot}{name.partition('_')[0]}"
 
 
 class Collecting:

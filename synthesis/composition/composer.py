@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from resources.dimensions import Cell
 from synthesis.composition.building import TaskBuilder, describe_clash
-from synthesis.composition.choice import Collecting, Neighbours, Patterns, Shares, Templates
+from synthesis.composition.choice import Collecting, Deeds, Neighbours, Patterns, Shares, Templates
 from synthesis.composition.demand import demand_of
 from synthesis.composition.enumeration import Limits, all_cells
 from synthesis.composition.pool.compiled_pool import CompiledPool
@@ -75,6 +75,7 @@ class Composer:
         self._shares = Shares(request.subtask_share, request.wanted, even)
         self._patterns = Patterns(request.pattern_share, request.wanted)
         self._templates = Templates(request.template_share, request.wanted)
+        self._deeds = Deeds(request.deed_share, request.wanted, list(pool.templates))
         gatherers = {pool.instances[number].template for number in bits(pool.gatherers)}
         self._collecting = Collecting(request.collecting_share, request.wanted, gatherers)
         self._near_duplicates = 0
@@ -150,7 +151,9 @@ class Composer:
                 self._shares.add(bound)
                 pattern = self._pool.pattern(members)
                 self._patterns.add(pattern)
-                used_up = self._templates.add(pattern) | self._collecting.add(pattern)
+                used_up = (
+                    self._templates.add(pattern) | self._deeds.add(pattern) | self._collecting.add(pattern)
+                )
                 if used_up:
                     self._supply.retire(used_up)
                 self._demand.take(cell)
@@ -162,10 +165,13 @@ class Composer:
 
     def _is_common(self, members: int) -> bool:
         """Whether enough tasks are made of the same subtasks with other values, or with one of them."""
-        if self._request.pattern_share == self._request.template_share == 1 and not self._pool.gatherers:
+        request = self._request
+        unbounded = request.pattern_share == request.template_share == request.deed_share == 1
+        if unbounded and not self._pool.gatherers:
             return False
         pattern = self._pool.pattern(members)
-        return any(kind.used_up(pattern) for kind in (self._patterns, self._templates, self._collecting))
+        bounds = (self._patterns, self._templates, self._deeds, self._collecting)
+        return any(kind.used_up(pattern) for kind in bounds)
 
     def _intent_of(self, graph: TaskGraph, number: int) -> Intent | None:
         """The intent whose end products are those of the graph, or the one it was found for if that names none."""

@@ -71,6 +71,9 @@ class CompositionRequest(Record):
     """Largest share of the tasks that are made of the same subtasks with other values; five tasks are always allowed."""
     template_share: float = Field(default=0.25, gt=0, le=1)
     """Largest share of the tasks that one subtask may be in, whatever its values; twenty tasks are always allowed."""
+    deed_share: float = Field(default=0.25, gt=0, le=1)
+    """Largest share of the tasks with one kind of deed, which is an application and the first word of a subtask's name, such as
+    attaching anything to a page of the wiki; twenty tasks are always allowed."""
     collecting_share: float = Field(default=0.12, gt=0, le=1)
     """Largest share of the tasks that make a place for several things, such as a page with attachments; twenty tasks are
     always allowed."""

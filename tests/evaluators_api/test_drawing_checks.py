@@ -122,7 +122,7 @@ def test_nothing_of_the_file_that_was_open_is_missing_in_what_is_saved() -> None
 
     def holds(begun: Evidence, *labels: str) -> bool:
         saved = evidence({"a.drawio": drawn(*labels)})
-        return ask(saved, "check_drawing_shown_before", begun, file_path="a.drawio")
+        return bool(ask(saved, "check_drawing_shown_before", begun, file_path="a.drawio"))
 
     network = start("diagrams.net: net.drawio - app", "Router|Switch")
     assert holds(network, "Router", "Switch")

@@ -24,6 +24,7 @@ def composed(pool: Pool, **wishes: Any) -> tuple[list[Task], CompositionAccount]
         "near_duplicate_share": 1,
         "pattern_share": 1,
         "template_share": 1,
+        "deed_share": 1,
         "collecting_share": 1,
         "maximum_size": 9,
         "maximum_pastes": MAXIMUM_SUBTASKS,

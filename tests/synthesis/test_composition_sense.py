@@ -1,5 +1,8 @@
 """What nobody would ask for together is in no task."""
 
+from collections import Counter
+
+from synthesis.composition.choice import deed_of
 from synthesis.composition.composition import compose
 from synthesis.composition.pool.sense import Sense
 from synthesis.composition.request import CompositionRequest
@@ -69,7 +72,7 @@ def test_a_place_for_several_things_is_not_made_for_one() -> None:
     nodes = [folder, *moves]
     for sense, fewest in ((Sense(), 2), (Sense(gatherers=frozenset({"folder"})), 3)):
         request = CompositionRequest(
-            count=20, near_duplicate_share=1, pattern_share=1, template_share=1, subtask_share=1
+            count=20, near_duplicate_share=1, pattern_share=1, template_share=1, deed_share=1, subtask_share=1
         )
         found = list(compose(nodes, [], request, fixtures=there, sense=sense))
         assert min(len(task.graph.nodes) for task in found) == fewest
@@ -84,7 +87,13 @@ def test_tasks_that_make_a_place_for_several_things_are_bounded() -> None:
     ]
     there = {"": frozenset(file(f"{name}.txt") for name in "abcdefgh")}
     sense = Sense(gatherers=frozenset({"folder0", "folder1"}))
-    limits = {"near_duplicate_share": 1, "pattern_share": 1, "template_share": 1, "subtask_share": 1}
+    limits = {
+        "near_duplicate_share": 1,
+        "pattern_share": 1,
+        "template_share": 1,
+        "deed_share": 1,
+        "subtask_share": 1,
+    }
     found = {
         share: compose(
             [*folders, *moves],
@@ -125,3 +134,23 @@ def test_what_one_subtask_takes_away_no_other_one_reads_beside_it() -> None:
     found = sets([export, move, attach, read_moved])
     assert {frozenset({"export", "attach"}), frozenset({"export", "move", "read_moved"})} <= found
     assert not any({"move", "attach"} <= names for names in found)
+
+
+def test_no_deed_is_in_more_than_its_share_of_the_tasks() -> None:
+    """Attaching a table and attaching a picture are one deed, pasting is another."""
+    kinds = ("attach_table", "attach_picture", "paste_text")
+    files = [f"{number}.txt" for number in range(60)]
+    writers = [node(f"{path}.write", application=path, outputs=(file(path),)) for path in files]
+    ends = [
+        node(f"wiki.{kind}:{path}", application="wiki", inputs=(file(path),), outputs=())
+        for kind in kinds
+        for path in files
+    ]
+    named = [item.model_copy(update={"subtask_id": item.subtask_id.partition(":")[0]}) for item in ends]
+    tasks, _ = composed(
+        ([*writers, *named], [], {}), count=150, maximum_size=2, deed_share=0.2, subtask_share=1
+    )
+    deeds = Counter(deed_of(node.subtask_id) for task in tasks for node in task.graph.nodes)
+    assert deeds["wiki.attach"] == 30 and deeds["wiki.paste"] == 30
+    tasks, _ = composed(([*writers, *named], [], {}), count=150, maximum_size=2, subtask_share=1)
+    assert len(tasks) == 150
