@@ -1,6 +1,6 @@
 """What an application writes into its log of changes is no outcome; a table is one, however empty it is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -128,6 +128,52 @@ def test_a_table_that_keeps_what_another_one_held_need_not_be_asked_for() -> Non
         subject = subject_of(added("Ben", other), [added("Cleo", other)])
         assert {effect.address[0] for effect in subject.guarded} == asked
         assert {effect.address[0] for effect in subject.essential} == {"person", other}
+
+
+@pytest.mark.parametrize(
+    ("noted", "version", "asked"),
+    [
+        ("Taxi", "share_version", {"share"}),
+        ("{person}", "share_version", {"share", "bill_version"}),
+        ("Taxi", "entries", {"share", "entries", "bill_version"}),
+    ],
+    ids=["the record as it is", "something else", "without a history of what changed"],
+)
+def test_a_further_version_of_a_record_that_did_not_change_need_not_be_asked_for(
+    noted: str, version: str, asked: set[str]
+) -> None:
+    columns = {
+        "bill": '"id" PRIMARY KEY, "what"',
+        "bill_version": '"id" PRIMARY KEY, "what", "step" PRIMARY KEY, "until"',
+        "share": '"bill_id" PRIMARY KEY, "person_id" PRIMARY KEY',
+        version: '"bill_id" PRIMARY KEY, "person_id" PRIMARY KEY, "step" PRIMARY KEY',
+    }
+
+    def kept(rows: Mapping[str, Sequence[str]]) -> str:
+        return "".join(
+            f'CREATE TABLE "{table}"({columns[table]}); -- {len(rows[table])} rows\n'
+            + "".join(f'INSERT INTO "{table}" VALUES({row});\n' for row in rows[table])
+            for table in columns
+        )
+
+    def shared(person: str) -> Trajectory:
+        start: dict[str, Sequence[str]] = dict.fromkeys(columns, ())
+        start |= {"bill": ["7, 'Taxi'"], "bill_version": ["7, 'Taxi', 1, NULL"]}
+        end = start | {
+            "bill_version": ["7, 'Taxi', 1, 2", f"7, '{noted.format(person=person)}', 2, NULL"],
+            "share": [f"7, {person}"],
+            version: [f"7, {person}, 2"],
+        }
+        return recording(
+            "desk.share",
+            {"person": person},
+            [click("Share", files=(file(DATABASE, kept(end)),))],
+            start={"files": (file(DATABASE, kept(start)),)},
+        )
+
+    subject = subject_of(shared("41"), [shared("52")])
+    assert {effect.address[0] for effect in subject.guarded} == asked
+    assert {effect.address[0] for effect in subject.essential} == {"share", version, "bill_version"}
 
 
 def test_what_is_read_to_be_asked_for_is_not_idle_because_records_are_numbered_alike(
