@@ -14,7 +14,7 @@ from evaluators_api.state.comparison import Change, match_parts
 from evaluators_api.state.effects import changed_paths, file_changes, shown_controls
 from evaluators_api.state.nodes import Node, Span
 from evaluators_api.state.reading import Format, all_formats, finished, read
-from evaluators_api.state.volatility import is_volatile
+from evaluators_api.state.volatility import is_generated, is_volatile
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
 
@@ -277,7 +277,8 @@ def _lost_parts(start: Evidence, end: Evidence, path: str) -> Iterator[Edited]:
     spans = [node.extent for node in unchanged if node.extent is not None]
     if spans:
         edited = with_text(end, path, finished(name, after, _spliced(after, spans[0], "")))
-        yield Edited(f"{path}: {unchanged[0].content()[:60]!r} was lost as well", edited)
+        named = "" if is_generated(unchanged[0].name) else f"{unchanged[0].name}: "
+        yield Edited(f"{path}: {named}{unchanged[0].content()[:60]!r} was lost as well", edited)
     if len(spans) > 1:
         text = after
         for span in sorted(spans, reverse=True):

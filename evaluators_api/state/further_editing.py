@@ -71,7 +71,7 @@ def done_twice(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edite
     if text is not None:
         text = finished(name, new.text, text)
         yield Edited(
-            f"{effect.container}: {added.content()[:60]} was added twice",
+            f"{effect.container}: {' / '.join(effect.address[:-1])}: {added.content()[:60]} was added twice",
             with_text(end, effect.container, text),
         )
 
