@@ -19,6 +19,17 @@ class SubtaskToDeclare(SubtaskWording):
         return cls.model_validate(template.model_dump(exclude={"inputs", "outputs"}))
 
 
+class ResourceInView(Record):
+    """A resource as a model sees it."""
+
+    category: str
+    """Resource category."""
+    value: str = ""
+    """Path, name or document; empty for a bare slot."""
+    kind: str = ""
+    """Kind of the category, where the reader needs it."""
+
+
 class KnownSubtask(Record):
     """A subtask that is verified already."""
 
@@ -26,6 +37,8 @@ class KnownSubtask(Record):
     """Name within the application."""
     instruction_template: str
     """Instruction with placeholders."""
+    makes: tuple[ResourceInView, ...] = ()
+    """What it makes with the values that it was verified with."""
 
 
 class RejectedSubtask(KnownSubtask):

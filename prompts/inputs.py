@@ -9,6 +9,7 @@ from pydantic import Field
 from prompts.change_shapes import TaskShape
 from prompts.control_lines import ControlInView as ControlInView
 from prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView, SubtaskToDeclare
+from prompts.exploration_views import ResourceInView as ResourceInView
 from prompts.prompt_input import PromptInput
 from prompts.replies import (
     ActorReply,
@@ -26,17 +27,6 @@ from taskgraph.records.computer_use import ComputerReply, ComputerTurn
 from taskgraph.records.gestures import Coordinates
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.model_calls import ModelRole
-
-
-class ResourceInView(Record):
-    """A resource as a model sees it."""
-
-    category: str
-    """Resource category."""
-    value: str = ""
-    """Path, name or document; empty for a bare slot."""
-    kind: str = ""
-    """Kind of the category, where the reader needs it."""
 
 
 class ExplorerInput(PromptInput[ExplorerReply]):
@@ -62,6 +52,8 @@ class ExplorerInput(PromptInput[ExplorerReply]):
     """Curated subtasks."""
     checks: tuple[str, ...] = ()
     """What evaluation functions can check, in one line each."""
+    performed: int = 2
+    """How many parameter sets of a subtask are performed."""
     verified: tuple[KnownSubtask, ...] = ()
     """Subtasks that earlier explorations brought and that are verified."""
     undecided: tuple[KnownSubtask, ...] = ()

@@ -45,6 +45,12 @@ def verify(
             help="After verifying, perform pairs of subtasks that may disturb each other in both orders.",
         ),
     ] = False,
+    again: Annotated[
+        str,
+        typer.Option(
+            help="Try these rejected proposals once more, unchanged; ids separated by commas, * stands for any text."
+        ),
+    ] = "",
     subtask: Annotated[str, typer.Option(help="Examine the accepted function of this subtask again.")] = "",
     save: Annotated[
         Path | None, typer.Option(help="With --subtask: write function and evidence into this new folder.")
@@ -54,11 +60,15 @@ def verify(
 ) -> None:
     """Verify subtasks; or, with --function, --subtask or --all, examine evaluation functions without browser or model.
 
+    Verified subtasks stay so, and a proposal that was rejected is not tried again unless --again names it.
+
     An examination prints the kill matrix: of each family of wrong and of right work, how much the function judges rightly, and
     for the rest what was done and what the function said. It ends with exit code 1 when a function is not acceptable.
 
     Examples:
       taskloom verify --applications drawio
+
+      taskloom verify --again 'drawio.*'
 
       taskloom verify --pairs
 
@@ -77,11 +87,15 @@ def verify(
         raise CommandError("--save needs --subtask.")
     if pairs and chosen:
         raise CommandError(f"--pairs and {chosen[0]} exclude each other.")
+    if again and chosen:
+        raise CommandError(f"--again and {chosen[0]} exclude each other.")
     loaded = options.load(warehouse=warehouse)
     if not chosen:
         if pairs:
             replay = loaded.replay.model_copy(update={"pairs": True})
             loaded = loaded.model_copy(update={"replay": replay})
+        if again:
+            loaded = _trying_again(loaded, tuple(name.strip() for name in again.split(",") if name.strip()))
         from cli.commands.build import run_flow
 
         run_flow("verify_subtasks", options, loaded)
@@ -90,6 +104,27 @@ def verify(
     else:
         examined = _examine_stored(loaded, version, subtask, save, options.quiet)
         _print(examined, options.as_json, in_full=bool(subtask))
+
+
+def _trying_again(settings: Settings, patterns: tuple[str, ...]) -> Settings:
+    """The settings of a run that tries rejected proposals again.
+
+    Raises:
+        CommandError: a pattern names none.
+    """
+    from flows.pool.pool_memory import named_by, rejected_proposals
+    from warehouse.store import Warehouse
+
+    with Warehouse(settings.warehouse_location, read_only=True) as store:
+        rejected = rejected_proposals(store)
+    for pattern in patterns:
+        if not any(named_by(name, [pattern]) for name in rejected):
+            known = ", ".join(rejected) or "none"
+            raise CommandError(
+                f"--again {pattern!r} names no rejected proposal. Rejected and not verified since: {known}."
+            )
+    verification = settings.verification.model_copy(update={"again": patterns})
+    return settings.model_copy(update={"verification": verification})
 
 
 def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examined:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from flows.pool.known_pool import is_unchanged
 from resources.applications import Application
 from resources.categories import ResourceCategory
 from resources.reading.catalog import load_resource_categories
+from synthesis.cross_verification.performances import TriedBefore
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 from synthesis.exploration.memory import ExplorationMemory
 from taskgraph.records.exploration import ProposedCategory, SeenScreen
@@ -24,6 +26,19 @@ _UNDECIDED = (
     " AND NOT EXISTS (SELECT 1 FROM rejections AS r WHERE r.item_kind = 'subtask'"
     " AND r.item_id = subtasks.subtask_id AND r.run_id >= subtasks.run_id)"
 )
+_REJECTED = (
+    "origin <> 'curated'"
+    " AND subtask_id NOT IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
+    " AND subtask_id IN (SELECT item_id FROM rejections WHERE item_kind = 'subtask')"
+)
+_REJECTED_BY = "item_kind = 'subtask' AND run_id = ?"
+_PERFORMED = (
+    "SELECT subtask_id, instance_id, max(attempt) + 1 FROM trajectories WHERE run_id <> ?"
+    " GROUP BY subtask_id, instance_id"
+)
+_WRITTEN = (
+    "SELECT subtask_id, subtask_id, count(*) FROM evaluation_functions WHERE run_id <> ? GROUP BY subtask_id"
+)
 _VERSION = re.compile(r"_v\d+$")
 
 
@@ -34,9 +49,13 @@ def known_categories(catalog: Path | None, warehouse: Warehouse) -> dict[str, Re
 
 
 def remembered(
-    warehouse: Warehouse, application: Application, known: Iterable[VerifiedSubtask], run_id: str
+    warehouse: Warehouse,
+    application: Application,
+    known: Iterable[VerifiedSubtask],
+    run_id: str,
+    again: Sequence[str] = (),
 ) -> ExplorationMemory:
-    """What runs other than `run_id` brought for `application`.
+    """What runs other than `run_id` brought for `application`; rejected proposals that `again` names count as undecided.
 
     What this run did itself is left out, so that it asks the same questions when it is resumed.
     """
@@ -49,7 +68,16 @@ def remembered(
         and item.subtask.provenance.run_id != run_id
     )
     done = {item.subtask_id for item in verified}
-    undecided = undecided_proposals(warehouse, name, done)
+    undecided = {
+        item.subtask_id: item
+        for item in undecided_proposals(warehouse, name, done)
+        if item.provenance.run_id != run_id
+    }
+    undecided |= {
+        item.subtask_id: item
+        for item in proposals_to_try_again(warehouse, name, again, run_id="")
+        if item.subtask_id not in done
+    }
     rejected = warehouse.read(
         Rejection,
         "item_kind = 'subtask' AND starts_with(item_id, ?) AND run_id <> ?",
@@ -60,8 +88,8 @@ def remembered(
     )
     return ExplorationMemory(
         verified=verified,
-        undecided=tuple(item for item in undecided if item.provenance.run_id != run_id),
-        rejected=tuple(item for item in rejected if item.item_id not in done),
+        undecided=tuple(item for _, item in sorted(undecided.items())),
+        rejected=tuple(item for item in rejected if item.item_id not in done | undecided.keys()),
         screens=screens,
         walked=any(item.provenance.run_id == run_id for item in screens),
         wishes=wishes_of(warehouse, run_id),
@@ -72,6 +100,47 @@ def undecided_proposals(warehouse: Warehouse, application: str, verified: Contai
     """Proposals for `application` that no run verified or rejected since, because it was stopped before; sorted by id."""
     found = warehouse.read(Subtask, _UNDECIDED, [application], order_by="subtask_id")
     return [item for item in found if item.subtask_id not in verified]
+
+
+def rejected_proposals(warehouse: Warehouse) -> tuple[str, ...]:
+    """Ids of the proposals that were rejected and are not verified since, sorted."""
+    return tuple(item.subtask_id for item in warehouse.read(Subtask, _REJECTED, order_by="subtask_id"))
+
+
+def named_by(subtask_id: str, again: Sequence[str]) -> bool:
+    """Whether one of the patterns `again` names a subtask."""
+    return any(fnmatchcase(subtask_id, pattern) for pattern in again)
+
+
+def proposals_to_try_again(
+    warehouse: Warehouse, application: str, again: Sequence[str], run_id: str
+) -> list[Subtask]:
+    """Rejected proposals for `application` that the patterns `again` name, except those that the run `run_id` rejected itself."""
+    if not again:
+        return []
+    ours = {item.item_id for item in warehouse.read(Rejection, _REJECTED_BY, [run_id])}
+    return [
+        item
+        for item in warehouse.read(Subtask, _REJECTED, order_by="subtask_id")
+        if item.application == application
+        and item.subtask_id not in ours
+        and named_by(item.subtask_id, again)
+    ]
+
+
+def tried_before(warehouse: Warehouse, again: Sequence[str], run_id: str) -> TriedBefore:
+    """How often runs other than `run_id` performed and judged the subtasks that `again` names."""
+    if not again:
+        return TriedBefore()
+    counts = [
+        {
+            str(name): int(str(count))
+            for subtask_id, name, count in warehouse.query(query, [run_id]).rows()
+            if named_by(str(subtask_id), again)
+        }
+        for query in (_PERFORMED, _WRITTEN)
+    ]
+    return TriedBefore(performances=counts[0], functions=counts[1])
 
 
 def wishes_of(warehouse: Warehouse, run_id: str) -> tuple[str, ...]:

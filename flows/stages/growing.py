@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 
 from flows.nights.choices import choice_for
 from flows.pool.known_pool import load_set_aside, load_verified
-from flows.pool.pool_memory import remembered, undecided_proposals, version_of
+from flows.pool.pool_memory import (
+    proposals_to_try_again,
+    remembered,
+    tried_before,
+    undecided_proposals,
+    version_of,
+)
 from flows.running.together import together
 from flows.stages.rejections import told_apart
 from flows.stages.results import Explored, Verified
@@ -92,6 +98,7 @@ class PoolGrowth:
             picture=_picture(run),
             provenance=run.provenance(),
             elsewhere=_performing_elsewhere(run),
+            tried=tried_before(run.warehouse, run.settings.verification.again, run.run_id),
         )
         verifier = CrossVerifier(
             stage=stage,
@@ -118,7 +125,13 @@ class PoolGrowth:
         await run.recorder.record(application, choice, replace=True)
         if not choice.explored:
             return await self._keep(application)
-        memory = remembered(run.warehouse, application, self.known.values(), run.run_id)
+        memory = remembered(
+            run.warehouse,
+            application,
+            self.known.values(),
+            run.run_id,
+            run.settings.verification.again,
+        )
         try:
             with stage_span(EXPLORATION, application.name):
                 exploration = await explore_application(
@@ -128,6 +141,7 @@ class PoolGrowth:
                     categories=run.categories,
                     settings=_exploration_settings(run),
                     memory=memory,
+                    performed=run.settings.verification.parameter_sets,
                     provenance=run.provenance(EXPLORATION),
                 )
         except BatchPendingError:
@@ -177,7 +191,7 @@ class PoolGrowth:
     ) -> list[tuple[Subtask, VerifiedSubtask | None]]:
         """Every subtask of the pool, proposed again or not, with what is verified of it; in an order that resuming keeps.
 
-        Proposals that an earlier run was stopped before verifying are among them. A curated subtask that the catalogue has changed or dropped since is left out.
+        Proposals that an earlier run was stopped before verifying are among them, and rejected ones that the settings name. A curated subtask that the catalogue has changed or dropped since is left out.
         """
         run_id = self.run.run_id
         found = {
@@ -187,7 +201,11 @@ class PoolGrowth:
         for name, item in sorted(self.known.items()):
             if item.subtask.application == application.name and item.subtask.origin != "curated":
                 found.setdefault(name, (item.subtask, item))
-        for left in undecided_proposals(self.run.warehouse, application.name, self.known):
+        again = self.run.settings.verification.again
+        for left in (
+            *undecided_proposals(self.run.warehouse, application.name, self.known),
+            *proposals_to_try_again(self.run.warehouse, application.name, again, run_id),
+        ):
             found.setdefault(left.subtask_id, (left, None))
         return list(found.values())
 

@@ -137,7 +137,7 @@ class FunctionWriting:
                     ),
                     criticism=writer.criticism,
                     sees=self.settings.writer_sees,
-                    attempt=len(work.functions),
+                    attempt=len(work.functions) + stage.tried.functions.get(work.subtask.subtask_id, 0),
                     provenance=stage.provenance,
                 )
             except CallFailedError as error:

@@ -45,6 +45,16 @@ class Scene:
     """Provenance of the trajectories."""
 
 
+@dataclass(frozen=True, slots=True)
+class TriedBefore:
+    """How often earlier runs tried what is tried again, so that nobody is asked what was answered already."""
+
+    performances: Mapping[str, int] = field(default_factory=dict)
+    """Performances by instance."""
+    functions: Mapping[str, int] = field(default_factory=dict)
+    """Functions by subtask."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Stage(Scene):
     """What verification needs to perform subtasks that build on each other."""
@@ -53,6 +63,8 @@ class Stage(Scene):
     """Where setup trajectories come from."""
     elsewhere: Callable[[Performance], Awaitable[Trajectory]] | None = None
     """Has a performance done in another process; None where all are done here."""
+    tried: TriedBefore = TriedBefore()
+    """What earlier runs tried of the subtasks that are tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +243,9 @@ class Performances:
     async def _perform(
         self, instance: BoundSubtask, setup: SetupTrajectory, *, another_way: bool = False
     ) -> Trajectory:
-        attempt = self.attempts[instance.instance_id]
-        self.attempts[instance.instance_id] += 1
         stage = self.stage
+        attempt = self.attempts[instance.instance_id] + stage.tried.performances.get(instance.instance_id, 0)
+        self.attempts[instance.instance_id] += 1
         wanted = Performance(
             instance, setup, attempt, tuple(self.feedback.get(instance.instance_id, ())), another_way
         )

@@ -28,5 +28,8 @@ class VerificationSettings(Record):
     them a model does better with has not been measured."""
     writers: int = Field(default=1, ge=1, le=2)
     """Functions written independently of each other, which must agree on everything that was recorded; 2 doubles the writer's calls."""
+    again: tuple[str, ...] = ()
+    """Ids of rejected proposals that are tried once more, unchanged; `*` stands for any text (`tracker.*`). They go on with the number of
+    their attempts, so that models are asked anew."""
     thresholds: Thresholds = Thresholds()
     """What the examination must show."""

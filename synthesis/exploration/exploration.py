@@ -18,9 +18,9 @@ from resources.categories import ResourceCategory
 from resources.record import Record
 from synthesis.exploration.category_checks import checked_categories
 from synthesis.exploration.controls_in_view import controls_in_view
-from synthesis.exploration.found_records import found_records
+from synthesis.exploration.found_records import found_records, with_records
 from synthesis.exploration.memory import ExplorationMemory, screens_in_view
-from synthesis.exploration.order_of_sets import most_read_first
+from synthesis.exploration.order_of_sets import performable_first
 from synthesis.exploration.proposal_checks import DECLARATION_REASONS, accepted_subtask, curated_subtasks
 from synthesis.exploration.walking import Walk
 from synthesis.ports import Environments, Models
@@ -85,12 +85,13 @@ async def explore_application(
     categories: Mapping[str, ResourceCategory],
     settings: ExplorationSettings,
     memory: ExplorationMemory = _NOTHING_KNOWN,
+    performed: int = 2,
     provenance: Provenance,
 ) -> Exploration:
     """The curated subtasks of `application`, and what the explorer proposes beside them, as far as it is well formed.
 
     Curated subtasks enter as the catalogue has them, up to the most that are wanted; the explorer is asked for the rest,
-    and told what `memory` holds. An application that does not come up, or a model that gives no usable answer, is a
+    and told what `memory` holds; of a proposal, the first `performed` parameter sets will be performed. An application that does not come up, or a model that gives no usable answer, is a
     rejection of the application.
 
     Raises:
@@ -118,6 +119,7 @@ async def explore_application(
             application,
             categories,
             wanted=wanted,
+            performed=performed,
             observation=observation,
             memory=memory,
             screens=(*memory.screens, *found),
@@ -140,8 +142,10 @@ async def explore_application(
             subtasks[verdict.subtask_id] = verdict
             ballots[verdict.subtask_id] = [verdict] * votes
     agreed, disagreed = await _agree(subtasks, ballots, application, models, known_categories, settings)
-    agreed = most_read_first(agreed, known_categories)
     records = found_records(agreed, application, known_categories, start, provenance) if start else ()
+    there = with_records(application, records).fixtures
+    existing = {*((item.category, item.value) for item in there), *memory.made}
+    agreed = performable_first(agreed, known_categories, performed=performed, existing=existing)
     return Exploration(application, (*curated, *agreed), (*rejections, *disagreed), found, new, records)
 
 
@@ -167,7 +171,8 @@ def _accepted(
             update={
                 "stage": STAGE,
                 "reason": "repeated",
-                "message": f"was rejected before and is unchanged: {again.reason}: {again.message}",
+                "message": f"was rejected before and is unchanged (`taskloom verify --again` tries it once more):"
+                f" {again.reason}: {again.message}",
                 "provenance": provenance.model_copy(update={"stage": STAGE}),
             }
         )
@@ -303,6 +308,7 @@ def _question(
     categories: Mapping[str, ResourceCategory],
     *,
     wanted: int,
+    performed: int = 2,
     observation: Observation | None = None,
     memory: ExplorationMemory = _NOTHING_KNOWN,
     screens: Sequence[SeenScreen] = (),
@@ -321,6 +327,7 @@ def _question(
             ResourceInView(category=item.category, value=item.value) for item in application.fixtures
         ),
         examples=tuple(example.template for example in application.example_subtasks),
+        performed=performed,
         verified=memory.known_subtasks(),
         undecided=memory.undecided_subtasks(),
         rejected=memory.rejected_subtasks(),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView
+from prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
 from synthesis.exploration.controls_in_view import controls_in_view
 from synthesis.exploration.walking import only_new
 from taskgraph.records.exploration import SeenScreen
@@ -46,9 +46,17 @@ class ExplorationMemory:
         """What need not be proposed again: verified subtasks, and those that will be."""
         return (*self.verified, *self.undecided)
 
+    @property
+    def made(self) -> frozenset[tuple[str, str]]:
+        """What the verified subtasks make, by category and value."""
+        return frozenset((item.category, item.value) for subtask in self.verified for item in _made(subtask))
+
     def known_subtasks(self) -> tuple[KnownSubtask, ...]:
         """The verified subtasks as models are shown them."""
-        return _shown(self.verified)
+        return tuple(
+            shown.model_copy(update={"makes": made})
+            for shown, made in zip(_shown(self.verified), map(_made, self.verified), strict=True)
+        )
 
     def undecided_subtasks(self) -> tuple[KnownSubtask, ...]:
         """The undecided proposals as models are shown them."""
@@ -111,6 +119,17 @@ def _shown(subtasks: Sequence[Subtask]) -> tuple[KnownSubtask, ...]:
         KnownSubtask(name=item.template.name, instruction_template=item.instruction_template)
         for item in subtasks
     )
+
+
+def _made(subtask: Subtask) -> tuple[ResourceInView, ...]:
+    """What the parameter sets of `subtask` make, each once."""
+    found = (
+        ResourceInView(category=output.category, value=values[output.parameter])
+        for values in subtask.available_parameters
+        for output in subtask.outputs
+        if output.parameter
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def _sets(text: str) -> list[str]:

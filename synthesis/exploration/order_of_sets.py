@@ -1,42 +1,101 @@
-"""Which parameter sets of proposals come first: only the first ones are performed, so those that others build on."""
+"""Which parameter sets of proposals come first: only the first ones are performed, so those that others build on, and that can be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from resources.categories import ResourceCategory
 from taskgraph.records.subtask import Subtask
 
+Named = tuple[str, str]
+"""A resource by category and value."""
+_EXISTS = ""
 
-def most_read_first(
-    subtasks: Sequence[Subtask], categories: Mapping[str, ResourceCategory]
+
+class _Set(NamedTuple):
+    """A parameter set with what it reads and makes."""
+
+    values: Mapping[str, str]
+    reads: frozenset[Named]
+    makes: frozenset[Named]
+
+
+_Sets = dict[str, list[_Set]]
+
+
+def performable_first(
+    subtasks: Sequence[Subtask],
+    categories: Mapping[str, ResourceCategory],
+    *,
+    performed: int,
+    existing: Collection[Named] = (),
 ) -> tuple[Subtask, ...]:
-    """`subtasks` with those parameter sets first whose products most of the others read; equal ones stay in their order."""
-    readers: dict[tuple[str, str], set[str]] = {}
-    for subtask in subtasks:
-        for parameters in subtask.available_parameters:
-            for item in subtask.bind(parameters, categories).inputs:
-                readers.setdefault((item.category, item.value), set()).add(subtask.subtask_id)
-    ordered = []
-    for subtask in subtasks:
-        wanted = [
-            len(
-                set[str]().union(
-                    *(
-                        readers.get((item.category, item.value), set())
-                        for item in subtask.bind(parameters, categories).outputs
-                        if item.value
-                    )
-                )
-                - {subtask.subtask_id}
-            )
-            for parameters in subtask.available_parameters
-        ]
-        places = sorted(range(len(wanted)), key=lambda place: -wanted[place])
-        sets = tuple(subtask.available_parameters[place] for place in places)
-        ordered.append(
-            subtask
-            if sets == subtask.available_parameters
-            else subtask.model_copy(update={"available_parameters": sets})
+    """`subtasks` with those parameter sets first that can be performed, and among them those whose products most others read.
+
+    A set can be performed where all that it reads is among `existing` or made by one of the first `performed` sets of
+    another subtask. Equal ones stay in their order.
+    """
+    sets = {item.subtask_id: _sets(item, categories) for item in subtasks}
+    _most_read_first(sets)
+    for _ in subtasks:
+        makers = _makers(sets, performed, existing)
+        before = {name: list(items) for name, items in sets.items()}
+        for name, items in sets.items():
+            fit = [item for item in items if _is_performable(item, name, makers)]
+            items[:] = [*fit, *(item for item in items if item not in fit)]
+        if sets == before:
+            break
+    return tuple(_in_order(item, sets[item.subtask_id]) for item in subtasks)
+
+
+def _sets(subtask: Subtask, categories: Mapping[str, ResourceCategory]) -> list[_Set]:
+    found = []
+    for values in subtask.available_parameters:
+        bound = subtask.bind(values, categories)
+        reads, makes = (
+            frozenset((item.category, item.value) for item in items if item.value)
+            for items in (bound.inputs, bound.outputs)
         )
-    return tuple(ordered)
+        found.append(_Set(values, reads, makes))
+    return found
+
+
+def _most_read_first(sets: _Sets) -> None:
+    readers: dict[Named, set[str]] = {}
+    for name, items in sets.items():
+        for item in items:
+            for needed in item.reads:
+                readers.setdefault(needed, set()).add(name)
+    for name, items in sets.items():
+        wanted = [
+            len(set[str]().union(*(readers.get(made, set()) for made in item.makes)) - {name})
+            for item in items
+        ]
+        places = sorted(range(len(items)), key=lambda place: -wanted[place])
+        items[:] = [items[place] for place in places]
+
+
+def _makers(sets: _Sets, performed: int, existing: Collection[Named]) -> dict[Named, set[str]]:
+    """Who makes what exists, from what exists at first on, when the first `performed` sets of each are performed."""
+    makers = {item: {_EXISTS} for item in existing}
+    while True:
+        before = sum(map(len, makers.values()))
+        for name, items in sets.items():
+            for item in items[:performed]:
+                if _is_performable(item, name, makers):
+                    for made in item.makes:
+                        makers.setdefault(made, set()).add(name)
+        if sum(map(len, makers.values())) == before:
+            return makers
+
+
+def _is_performable(item: _Set, name: str, makers: Mapping[Named, set[str]]) -> bool:
+    return all(makers.get(needed, set()) - {name} for needed in item.reads)
+
+
+def _in_order(subtask: Subtask, sets: Sequence[_Set]) -> Subtask:
+    ordered = tuple(dict(item.values) for item in sets)
+    if ordered == subtask.available_parameters:
+        return subtask
+    return subtask.model_copy(update={"available_parameters": ordered})

@@ -7,15 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from flows.pool.pool_memory import known_categories, remembered, undecided_proposals, version_of
+from flows.pool.pool_memory import (
+    known_categories,
+    proposals_to_try_again,
+    rejected_proposals,
+    remembered,
+    tried_before,
+    undecided_proposals,
+    version_of,
+)
 from resources.applications import ControlQuery
 from resources.categories import ResourceKind
+from synthesis.cross_verification.performances import TriedBefore
 from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskgraph.records.evaluation_function import EvaluationFunction
 from taskgraph.records.exploration import ProposedCategory, SeenScreen
 from taskgraph.records.interaction import Control, Rectangle
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import BoundSubtask, Subtask
 from taskgraph.records.task import Rejection
+from tests.synthesis.recordings import note_written
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
 from tests.synthesis.test_verification_pool import WRITE, verified
 from warehouse.records import RunRecord
@@ -96,6 +107,39 @@ def test_proposals_that_a_stopped_run_left_are_remembered_until_they_are_decided
     assert memory.undecided == (again, left)
     assert memory.taken == (again, left)
     assert undecided_proposals(store, NOTES.name, {left.subtask_id}) == [again, ours]
+
+
+def test_rejected_proposals_that_are_to_be_tried_again_count_as_undecided(store: Warehouse) -> None:
+    lost, kept, other = (
+        FOUND.model_copy(update={"subtask_id": f"simulated_notes.{name}", "provenance": EARLIER})
+        for name in ("lost", "kept", "other")
+    )
+    function = verified(FOUND).function.model_copy(update={"accepted": True})
+    store.write([lost, kept, other, FOUND, function])
+    store.write([rejected(item.subtask_id, EARLIER) for item in (lost, kept, other, FOUND)])
+    again = ("*.lost", "*.kept", FOUND.subtask_id)
+    memory = remembered(store, NOTES, [verified(FOUND)], NOW.run_id, again)
+    assert memory.undecided == (kept, lost)
+    assert [item.item_id for item in memory.rejected] == [other.subtask_id]
+    assert remembered(store, NOTES, [verified(FOUND)], NOW.run_id).undecided == ()
+    assert rejected_proposals(store) == tuple(item.subtask_id for item in (kept, lost, other))
+    store.write([rejected(lost.subtask_id, NOW)])
+    assert proposals_to_try_again(store, NOTES.name, again, NOW.run_id) == [kept]
+    assert proposals_to_try_again(store, "simulated_mail", again, NOW.run_id) == []
+
+
+def test_attempts_of_what_is_tried_again_are_counted_on(store: Warehouse) -> None:
+    first = note_written().model_copy(update={"provenance": EARLIER})
+    later = first.model_copy(update={"trajectory_id": "later", "attempt": 4})
+    ours = first.model_copy(update={"trajectory_id": "ours", "attempt": 5, "provenance": NOW})
+    function = EvaluationFunction(
+        function_id="f", subtask_id=first.subtask_id, source="x = 1", parameter_names=(), provenance=EARLIER
+    )
+    store.write([first, later, ours, function])
+    tried = tried_before(store, [first.subtask_id], NOW.run_id)
+    assert tried == TriedBefore({first.instance_id: 5}, {first.subtask_id: 1})
+    assert tried_before(store, ["another.*"], NOW.run_id) == TriedBefore()
+    assert tried_before(store, (), NOW.run_id) == TriedBefore()
 
 
 def test_a_resumed_run_does_not_walk_again(store: Warehouse) -> None:

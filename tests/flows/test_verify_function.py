@@ -1,6 +1,7 @@
 """`taskloom verify` examines functions from files and from a warehouse, without browser or model."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from taskgraph.records.evaluation_function import (
 )
 from taskgraph.records.interaction import Screenshot
 from taskgraph.records.subtask import Subtask
+from taskgraph.records.task import Rejection
 from taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import message_sent, note_written, page_opened, text_copied
 from warehouse.store import Warehouse
@@ -192,6 +194,7 @@ def test_kills_per_family_are_one_query(warehouse: str) -> None:
     [
         (("--function", "f.py"), "belong together"),
         (("--all", "--subtask", "x"), "exclude each other"),
+        (("--all", "--again", "x"), "--again and --all exclude each other"),
         (("--save", "x"), "--save needs --subtask"),
         (("--function", "f.py", "--evidence", "nowhere"), "There is no folder nowhere"),
     ],
@@ -199,6 +202,19 @@ def test_kills_per_family_are_one_query(warehouse: str) -> None:
 def test_bad_input_is_named(arguments: tuple[str, ...], message: str) -> None:
     with pytest.raises(CommandError, match=message):
         run(*arguments)
+
+
+def test_what_cannot_be_tried_again_is_named_with_what_can(warehouse: str) -> None:
+    lost = WRITE.model_copy(update={"subtask_id": "notes.lost", "origin": "proposed"})
+    rejections = [
+        Rejection(item_kind="subtask", item_id=name, stage="s", reason="not_verified", message="m")
+        for name in (lost.subtask_id, WRITE.subtask_id)
+    ]
+    with Warehouse(warehouse) as store:
+        store.write([lost, *rejections])
+    message = "'mail.*' names no rejected proposal. Rejected and not verified since: notes.lost."
+    with pytest.raises(CommandError, match=re.escape(message)):
+        run("--again", "notes.*, mail.*", "--warehouse", warehouse)
 
 
 def test_files_that_are_no_evidence_are_named(tmp_path: Path, evidence: Path) -> None:

@@ -5,6 +5,7 @@ import pytest
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from prompts.replies import ActorReply, EvaluationWriterReply
 from resources.applications import WorkedStep
+from synthesis.cross_verification.performances import TriedBefore
 from synthesis.cross_verification.verification_settings import VerificationSettings
 from synthesis.trajectories.trajectories import TrajectorySettings
 from taskgraph.records.model_calls import ModelRole
@@ -164,6 +165,34 @@ async def test_a_performance_that_strays_is_repeated_until_two_agree(
     assert done.verified is not None
     assert len(done.trajectories) > 2
     assert all(len(item.steps) > len(stray) for item in done.verified.trajectories)
+
+
+async def test_what_is_tried_again_asks_no_question_for_the_second_time(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    first, second = TestModels(NOTES), TestModels(NOTES)
+    lost = (await world(shared_sandbox, first).verify(WRITE))[WRITE]
+    once_more = world(shared_sandbox, second)
+    once_more.verifier.stage = replace(
+        once_more.verifier.stage,
+        tried=TriedBefore({item.instance_id: item.attempt + 1 for item in lost.trajectories}, {WRITE: 1}),
+    )
+    done = (await once_more.verify(WRITE))[WRITE]
+    assert done.verified is not None
+    assert {item.trajectory_id for item in done.trajectories}.isdisjoint(
+        item.trajectory_id for item in lost.trajectories
+    )
+    asked, again = (
+        [
+            [call.attempt for call in models.calls[role]]
+            for role in (ModelRole.ACTOR, ModelRole.EVALUATION_WRITER)
+        ]
+        for models in (first, second)
+    )
+    assert again == [[number + 1 for number in numbers] for numbers in asked]
+    assert [call.question.another_way for call in second.calls[ModelRole.ACTOR]] == [
+        call.question.another_way for call in first.calls[ModelRole.ACTOR]
+    ]
 
 
 async def test_giving_up_is_told_to_the_next_attempt(shared_sandbox: EvaluationSandbox) -> None:

@@ -64,6 +64,9 @@ async def test_the_explorer_is_told_what_is_verified_rejected_and_missing() -> N
     await explored(models, memory)
     prompt = models.calls[ModelRole.EXPLORER][0].question.rendered()
     assert f"- `write`: {subtask.instruction_template}" in prompt.user
+    made = f'(makes text_path "{subtask.available_parameters[0]["text_path"]}"'
+    assert f"{subtask.instruction_template} {made}" in prompt.user
+    assert "2 parameter sets are performed" in prompt.system
     assert "`fly`" in prompt.user and "not_reproducible: the actor found no such field" in prompt.user
     assert "- no subtask reads csv_path" in prompt.user
     assert "- check_record: " in prompt.system

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from resources.applications import ResourceDeclaration
 from resources.categories import ResourceCategory, ResourceKind
-from synthesis.exploration.order_of_sets import most_read_first
+from synthesis.exploration.order_of_sets import performable_first
 from taskgraph.records.subtask import Subtask
 
 CATEGORIES = {
     "bill_title": ResourceCategory(name="bill_title", kind=ResourceKind.RECORD, description="A bill.")
 }
 BILL = ResourceDeclaration(category="bill_title", parameter="bill")
+THERE = [("bill_title", bill) for bill in ("Groceries", "Museum")]
 NAMED = ResourceDeclaration(category="bill_title", parameter="new")
 
 
@@ -41,7 +42,7 @@ def test_what_others_read_comes_first_and_the_rest_stays_in_order() -> None:
     )
     delete = proposal("delete", ({"bill": "City maps"}, {"bill": "Maps"}), (BILL,))
     change = proposal("change", ({"bill": "Museum"}, {"bill": "Ice cream"}), (BILL,))
-    ordered = most_read_first([add, rename, delete, change], CATEGORIES)
+    ordered = performable_first([add, rename, delete, change], CATEGORIES, performed=4, existing=THERE)
     assert [values["bill"] for values in ordered[0].available_parameters] == [
         "Maps",
         "Ice cream",
@@ -52,6 +53,29 @@ def test_what_others_read_comes_first_and_the_rest_stays_in_order() -> None:
     assert ordered[2:] == (delete, change)
 
 
-def test_what_a_subtask_makes_for_itself_counts_for_nothing() -> None:
+def test_what_a_subtask_makes_for_itself_is_not_there_for_it() -> None:
     rename = proposal("rename", ({"bill": "A", "new": "B"}, {"bill": "C", "new": "A"}), (BILL,), (NAMED,))
-    assert most_read_first([rename], CATEGORIES) == (rename,)
+    assert performable_first([rename], CATEGORIES, performed=2, existing=[("bill_title", "C")])[
+        0
+    ].available_parameters == tuple(reversed(rename.available_parameters))
+
+
+def test_sets_that_read_what_is_never_made_come_last() -> None:
+    add = proposal("add", tuple({"bill": bill} for bill in ("Taxi", "Ice cream", "Maps")), (), (BILL,))
+    pay = proposal("pay", ({"bill": "Maps"}, {"bill": "Food"}, {"bill": "Taxi"}, {"bill": "Museum"}), (BILL,))
+    drop = proposal("drop", ({"bill": "Ice cream"}, {"bill": "Taxi"}), (BILL,))
+    ordered = performable_first([add, pay, drop], CATEGORIES, performed=2, existing=THERE)
+    assert [values["bill"] for values in ordered[1].available_parameters] == [
+        "Taxi",
+        "Museum",
+        "Maps",
+        "Food",
+    ]
+    assert ordered[2] == drop
+
+
+def test_what_could_only_be_made_from_what_is_never_made_is_not_made() -> None:
+    rename = proposal("rename", ({"bill": "Lost", "new": "Found"},), (BILL,), (NAMED,))
+    drop = proposal("drop", ({"bill": "Found"}, {"bill": "Museum"}), (BILL,))
+    ordered = performable_first([rename, drop], CATEGORIES, performed=2, existing=THERE)
+    assert [values["bill"] for values in ordered[1].available_parameters] == ["Museum", "Found"]
