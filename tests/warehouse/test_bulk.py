@@ -30,6 +30,16 @@ def test_columns_are_stored_once_in_one_commit(warehouse: Warehouse) -> None:
     assert warehouse.query("SELECT count(*) FROM task_edges").scalar() == edges
 
 
+def test_synthetic_tasks_are_read_as_tasks(warehouse: Warehouse) -> None:
+    write_task_columns(warehouse, [table(ROWS)])
+    tasks = list(warehouse.read(Task))
+    assert {task.task_id for task in tasks} == {row["task_id"] for row in ROWS}
+    for task in tasks:
+        measured = task.complexity
+        assert (measured.nodes, measured.edges) == (len(task.graph.nodes), len(task.graph.edges))
+        assert measured.components == measured.nodes - measured.edges
+
+
 def test_an_iterator_of_tasks_is_stored(warehouse: Warehouse) -> None:
     task = next(item for item in records() if isinstance(item, Task))
 
