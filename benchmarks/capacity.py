@@ -126,14 +126,15 @@ class Calls:
 STEPS = 5.0
 """Steps of a performance, measured."""
 PER_SUBTASK = {
-    "actor": Calls(STEPS * MEASURED.performances / MEASURED.subtasks, 4_620, 0.53, 250),
-    "evaluation writer": Calls(1.6, 7_000, 0.0, 700),
-    "explorer": Calls(2 * MEASURED.applications / MEASURED.subtasks, 6_000, 0.0, 4_000),
+    "actor": Calls(STEPS * MEASURED.performances / MEASURED.subtasks, 3_270, 0.38, 250),
+    "evaluation writer": Calls(1.6, 13_070, 0.73, 700),
+    "explorer": Calls(2 * MEASURED.applications / MEASURED.subtasks, 5_270, 0.55, 4_000),
 }
-"""Tokens of a step as recorded (decision 141); the others are the rough figures of `--dry-run`."""
+"""Input tokens, and the share that a cache of prefixes would hold, as recorded on an application that nobody prepared (decisions
+203 and 213); numbers of calls and output tokens are the rough figures of `--dry-run`."""
 PER_TASK = {
-    "summarizer": Calls(1.2, 1_500, 0.0, 300),
-    "dependency judge": Calls(1.2, 1_200, 0.0, 250),
+    "summarizer": Calls(1.2, 640, 0.0, 300),
+    "dependency judge": Calls(1.2, 460, 0.0, 250),
 }
 INPUT_USD, CACHED_USD, OUTPUT_USD = 3.0, 0.3, 15.0
 """Prices per million tokens that the estimates use, those of a large model."""
