@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from taskgraph.records.order_fact import OrderFact
-from taskgraph.records.task import Task
+from taskgraph.records.task import Rejection, Task
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from warehouse.errors import QueryFailedError, UnknownQueryError
@@ -118,6 +118,16 @@ def test_the_funnel_counts_what_was_written(sampled: Warehouse) -> None:
     assert found["tasks validated", ""] == 1
     assert found["tasks replayed", ""] == 1
     assert found["subtask rejected", "not_reproducible"] == 1
+
+
+def test_what_was_rejected_and_is_verified_since_counts_as_verified(filled: Warehouse) -> None:
+    rejected = next(filled.read(Rejection, "item_kind = 'subtask'"))
+    again = rejected.model_copy(update={"rejection_id": "earlier", "item_id": "notes.create"})
+    filled.write([again])
+
+    rows = filled.query("SELECT items FROM funnel WHERE step = 'subtask rejected'").as_dicts()
+
+    assert rows == [{"items": 1}]
 
 
 def test_imported_tasks_are_not_counted_as_composed(warehouse: Warehouse, tmp_path: Path) -> None:

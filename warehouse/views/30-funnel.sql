@@ -1,4 +1,4 @@
--- The funnel: how many items reached each step, and why the others did not.
+-- The funnel: how many items reached each step, and why the others did not. What was rejected and is verified since counts as verified.
 -- position: Place of the step in the method.
 -- step: What was counted.
 -- reason: Reason of rejection; empty for items that reached the step.
@@ -35,6 +35,7 @@ FROM (
         reason,
         count(*)
     FROM rejections
+    WHERE item_kind <> 'subtask' OR item_id NOT IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)
     GROUP BY item_kind, reason
 )
 ORDER BY position, step, items DESC, reason
