@@ -29,6 +29,21 @@ def records_of(tree: Node, within: str = "") -> Iterator[Node]:
             yield node
 
 
+def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The innermost record around `address`: its own address, and its values by name; none if nothing there has names."""
+    for depth in range(len(address) - 1, -1, -1):
+        place = tuple(address[:depth])
+        node = tree.at(place)
+        held = {
+            child.name: child.value
+            for child in (node.children if node is not None else ())
+            if child.naming == "field" and child.value is not None
+        }
+        if held:
+            return place, held
+    return (), {}
+
+
 def holds(record: Node, fields: Mapping[str, str]) -> bool:
     """Whether a record has all these fields with exactly these values.
 

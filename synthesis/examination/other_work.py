@@ -9,7 +9,7 @@ from itertools import combinations
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.state.effects import effects
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import records_of
+from evaluators_api.state.records import fields_around, records_of
 from evaluators_api.state.templates import templated
 from evaluators_api.text_matching import has_phrase
 from synthesis.evaluation_functions.origins import origins
@@ -31,10 +31,12 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
     """The finished state, asked about with other values: other sets, each value changed alone, two values exchanged.
 
     A value that leaves no trace in the state, because another one stands for it, is not changed alone, nor is one that
-    the application ties to another: that would ask for what nobody can ask for.
+    the application ties to another: that would ask for what nobody can ask for. The names of several changed records are
+    changed alone, and not exchanged: the same may have been done to both.
     """
     own = subject.positive.parameters
     traced = traced_parameters(subject)
+    named = _names_of_changed_records(subject)
     tied = tied_parameters(subject)
     others = [dict(item) for item in other_sets if dict(item) != own]
     for other in others[:_MOST_PARAMETER_SETS]:
@@ -42,7 +44,7 @@ def wrong_parameters(subject: Subject, other_sets: Sequence[Mapping[str, str]]) 
             subject, other, f"the work was done for {_values(own)}, but {_values(other)} was asked for"
         )
     for name, value in own.items():
-        if not value.strip() or name not in traced or any(name in pair for pair in tied):
+        if not value.strip() or name not in traced | named or any(name in pair for pair in tied):
             continue
         elsewhere = next((item[name] for item in others if item.get(name, value) != value), "")
         for wrong in dict.fromkeys((elsewhere, altered(value))):
@@ -99,6 +101,21 @@ def traced_parameters(subject: Subject) -> frozenset[str]:
         for name, value in own.items()
         if name in traced and not any(other.startswith(f"{value}/") for other in own.values())
     )
+
+
+def _names_of_changed_records(subject: Subject) -> set[str]:
+    """Parameters by which the changed records are called, if there are several and no one parameter stands for all."""
+    named: dict[tuple[str, ...], set[str]] = {}
+    for effect in subject.guarded:
+        file = subject.end.file(effect.container) if effect.area == "file" else None
+        if effect.kind != "changed" or file is None or not file.text:
+            continue
+        place, held = fields_around(read(file.path, file.text)[1], effect.address)
+        found = {name for name, value in subject.positive.parameters.items() if value in held.values()}
+        if found:
+            named.setdefault((effect.container, *place), set()).update(found)
+    groups = list(named.values())
+    return set[str]().union(*groups) if len(groups) > 1 and not set.intersection(*groups) else set()
 
 
 def tied_parameters(subject: Subject) -> tuple[frozenset[str], ...]:

@@ -1,14 +1,18 @@
 """Cases are made from recordings, and wrong work is made only where the work is truly not done."""
 
+import json
+
 import pytest
 
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from evaluators_api.state.volatility import is_volatile
 from synthesis.examination.altering import altered
 from synthesis.examination.case_building import build_cases
 from synthesis.examination.cases import Case
+from synthesis.examination.examination import examine
 from synthesis.examination.subject import subject_of
 from synthesis.examination.unfinished_work import unfinished_steps
-from taskgraph.records.evidence import ClipboardState
+from taskgraph.records.evidence import ClipboardState, FileState
 from taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import (
     click,
@@ -253,3 +257,46 @@ def test_a_file_that_was_changed_is_not_removed() -> None:
     removed = recording("files.remove", {"path": "Documents/old.txt"}, [click("Delete", **done)], start=start)
     found = cases("wrong_value", removed)
     assert texts(found, "Documents/old.txt") == ["oldzq7"]
+
+
+def both_muted(first: str, second: str, *, attempt: int = 0) -> Trajectory:
+    def watches(*muted: str) -> tuple[FileState, ...]:
+        return tuple(
+            file(
+                f".applications/watch/0b5f3a8e-6f0f-4c5f-9d0e-3a1f6f1c0a0{number}/watch.json",
+                json.dumps({"title": title, "muted": title in muted, "count": 0}),
+            )
+            for number, title in enumerate(("Hours", "Trains", "Prices", "Pools"))
+        )
+
+    moves = [click(first, files=watches(first)), click(second, files=watches(first, second))]
+    values = {"first": first, "second": second}
+    return recording("watch.mute", values, moves, start={"files": watches()}, attempt=attempt)
+
+
+def test_each_of_several_changed_records_is_asked_for_by_its_own_name() -> None:
+    other = both_muted("Prices", "Pools", attempt=1)
+    found = build_cases(
+        both_muted("Hours", "Trains"), other_parameter_sets=(other.parameters,), other_trajectories=(other,)
+    )
+    asked = [dict(item.parameters) for item in found if item.family == "wrong_parameter"]
+    assert {"first": "Hours", "second": "Pools"} in asked
+    assert {"first": "Prices", "second": "Trains"} in asked
+    assert {"first": "Trains", "second": "Hours"} not in asked, "both are muted either way"
+
+
+def test_a_condition_for_the_second_of_two_records_is_not_idle(shared_sandbox: EvaluationSandbox) -> None:
+    other = both_muted("Prices", "Pools", attempt=1)
+    positive = both_muted("Hours", "Trains")
+    found = build_cases(positive, other_parameter_sets=(other.parameters,), other_trajectories=(other,))
+    wanted = ", ".join(
+        f"check_record(get_record_path({{'title': {name}}}), {{'title': {name}, 'muted': 'true'}})"
+        for name in ("first", "second")
+    )
+    source = f"""def evaluate_agent_task_completion(first: str, second: str) -> EvalResult:
+    good = [{wanted}, check_other_records_unchanged('', changed=2), check_other_files_unchanged([])]
+    return EvalResult(all(good), 'not so', sum(good) / 4)
+"""
+    quality = examine(source, positive, found, shared_sandbox)
+    assert quality.untested_checks == ()
+    assert {item.family for item in quality.families if item.killed < item.total} == set()
