@@ -60,6 +60,7 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
     """Every counterfeit of `subject`; `values` are those that other performances have at the same addresses."""
     yield from _spread(tuple(_undone(subject)))
     yield from _spread(tuple(_wrong_values(subject, values)))
+    yield from _spread(tuple(_shown_otherwise(subject)))
     yield from _spread(tuple(_wrong_places(subject)))
     yield from _spread(tuple(_wrong_removals(subject)))
     yield from _spread(tuple(_mixed(subject)))
@@ -116,6 +117,42 @@ def _wrong_values(subject: Subject, values: Mapping[tuple[str, ...], Sequence[st
                 continue
             text = f"{_where(effect)} {words} instead of {_shown(effect.after, beside=value)}"
             yield _case(subject, "wrong_value", effect, text, evidence)
+
+
+def _shown_otherwise(subject: Subject) -> Iterator[Case]:
+    """What a parameter says and only the screen shows, in the other case: it was typed so."""
+    for effect in subject.shown:
+        text = effect.address[-1] if effect.address else ""
+        other = text.swapcase()
+        elsewhere = f"{subject.end.window_title or ''} {subject.end.url or ''}".casefold()
+        if (
+            effect.area != "screen"
+            or effect.kind != "added"
+            or _ONE_PARAMETER.fullmatch(effect.address_template[-1]) is None
+            or text == other
+            or text.casefold() in elsewhere
+            or not any(control.text.strip() == text for control in subject.end.controls)
+        ):
+            continue
+        controls = tuple(
+            control.model_copy(
+                update={
+                    "text": control.text.replace(text, other),
+                    "value": control.value.replace(text, other),
+                }
+            )
+            for control in subject.end.controls
+        )
+        evidence = subject.end.model_copy(update={"controls": controls})
+        said = f"the screen shows {_shown(other, beside=text)} instead of {_shown(text, beside=other)}"
+        yield Case(
+            "wrong_value",
+            said,
+            subject.positive.parameters,
+            evidence,
+            subject.start,
+            change=effect.describe(),
+        )
 
 
 def _says_the_same(subject: Subject, effect: Effect, evidence: Evidence) -> bool:

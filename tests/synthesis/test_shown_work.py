@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from offline.evaluation_writer import write_function
 from offline.mistakes import MistakeSource
 from prompts.inputs import EvaluationWriterInput
@@ -149,3 +150,36 @@ def test_times_in_a_new_note_do_not_hide_that_another_one_was_made_beside_it() -
     (wrong,) = cases(both, "was made as well")[1:]
     assert not wrong.right and wrong.description.startswith(NOTES)
     assert "check_other_records_unchanged(file_path='', added=1)" in written(both)
+
+
+def titled(title: str, window: str = "Drawing") -> Trajectory:
+    shown = screen(control(title, "TabItem"), control(f"Pages: {title}", "Pane"))
+    return recording("draw.rename", {"page": title}, [click("OK", controls=shown, window_title=window)])
+
+
+def test_what_only_the_screen_shows_was_typed_letter_by_letter(shared_sandbox: EvaluationSandbox) -> None:
+    found = [
+        item
+        for item in build_cases(titled("Ground floor"))
+        if "screen shows 'gROUND FLOOR'" in item.description
+    ]
+    assert [(item.family, item.right) for item in found] == [("wrong_value", False)]
+    assert [shown.text for shown in found[0].evidence.controls][-2:] == [
+        "gROUND FLOOR",
+        "Pages: gROUND FLOOR",
+    ]
+    for exact in ("", ", exact=True"):
+        source = (
+            "def evaluate_agent_task_completion(page: str) -> EvalResult:\n"
+            f"    done = check_text_exists_via_control(page{exact})\n"
+            "    return EvalResult(done, 'the page', 1.0 if done else 0.0)\n"
+        )
+        said = shared_sandbox.evaluate(source, found[0].parameters, found[0].evidence, found[0].start)
+        assert said.passed is not bool(exact)
+
+
+def test_a_name_that_the_window_has_as_well_is_not_another_one_there_only_on_the_screen() -> None:
+    descriptions = [
+        item.description for item in build_cases(titled("Ground floor", "Ground floor - Drawing"))
+    ]
+    assert not any("gROUND" in item for item in descriptions)
