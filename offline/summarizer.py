@@ -59,7 +59,7 @@ def _told(
     introduced = _introduced(graph, book, view.called)
     drawn = Random(hashlib.sha256(seed.encode()).digest())
     way = drawn.random()
-    if not is_stated(graph, drawn.random()):
+    if not is_stated(graph):
         purpose = None
     texts = []
     for number in range(_TRIES):

@@ -25,10 +25,6 @@ _DAY = r" on (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$"
 _SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
 
 
-_STATED = 0.75
-"""How often it is said what a task is for that does not collect things in one place."""
-
-
 @dataclass(frozen=True, slots=True)
 class Purpose:
     """What a task is for."""
@@ -68,15 +64,12 @@ def purpose_of(
     return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "")
 
 
-def is_stated(graph: Graph, share: float) -> bool:
-    """Whether it is said what a task is for: always of a place that collects several things, else of a few tasks.
-
-    `share` (0 to 1) is drawn per task. Of what ends in a database it is not said, since nobody reads it there.
-    """
+def is_stated(graph: Graph) -> bool:
+    """Whether it is said what a task is for: always but for what ends in a database, where nobody reads it."""
     if any(gathering(graph, number) for number in graph.tellers):
         return True
     ends = [item.category for number in graph.sinks() for item in graph.tellers[number].outputs]
-    return share < _STATED and "table_name" not in ends
+    return "table_name" not in ends
 
 
 def said_for(
