@@ -11,7 +11,8 @@ A case is a list of steps written as in the catalogue's worked examples, and bes
 A case says under `shows` what must be seen afterwards for the case to count as performed.
 
 The files under `benchmarks/labelled_work_cases/unseen` are the second set: written later, by somebody who had not seen how functions are
-examined, and judged by functions that existed before; see `benchmarks.unseen_work`.
+examined, and judged by functions that existed before; see `benchmarks.unseen_work`. Those under `third` are a third one, written after
+the second had been used to mend the rules; see `benchmarks.third_work`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from taskgraph.records.worked_examples import fill_step
 
 CASES = Path(__file__).parent / "labelled_work_cases"
 UNSEEN = CASES / "unseen"
+THIRD = CASES / "third"
 
 Verdict = Literal["right", "wrong"]
 Kind = Literal[

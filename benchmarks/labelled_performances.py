@@ -2,7 +2,7 @@
 
 `python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part (all without one) that were not performed
 yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there; `--unseen`
-performs the second set.
+performs the second set and `--third` the third.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Protocol, cast
 from benchmarks.labelled_cases import (
     CASES,
     RIGHT_KINDS,
+    THIRD,
     UNSEEN,
     Case,
     Deed,
@@ -350,11 +351,12 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--look", type=Path)
-    parser.add_argument("--unseen", action="store_true")
+    parser.add_argument("--unseen", dest="folder", action="store_const", const=UNSEEN, default=CASES)
+    parser.add_argument("--third", dest="folder", action="store_const", const=THIRD)
     given = parser.parse_args()
     cases = [
         case
-        for case in load_cases(UNSEEN if given.unseen else CASES)
+        for case in load_cases(given.folder)
         if not given.parts or any(case.case_id.startswith(part) for part in given.parts)
     ]
     cases = most_telling_first(cases)

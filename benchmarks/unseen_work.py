@@ -53,8 +53,10 @@ def figures(quick: bool = False, *, data: Path = DATA, report_file: Path = REPOR
     return figures_of(judgement, report)
 
 
-def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
-    """The figures with the goals of the first set."""
+def figures_of(
+    judgement: Judgement, report: AcceptanceReport, unseen: str = f"unseen at {WRITTEN}"
+) -> list[Figure]:
+    """The figures with the goals of the first set; `unseen` says which set it was and when."""
     right, wrong = report.overall.true_positive, report.overall.true_negative
     accepted = rate(wrong.of - wrong.count, wrong.of)
     refused = rate(right.of - right.count, right.of)
@@ -64,7 +66,7 @@ def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
     )
     return [
         Figure(
-            f"wrong work accepted, unseen at {WRITTEN}",
+            f"wrong work accepted, {unseen}",
             accepted.count,
             f"of {accepted.of} outcomes",
             "0",
@@ -72,7 +74,7 @@ def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
             note=f"{accepted}; {note}",
         ),
         Figure(
-            f"right work refused, unseen at {WRITTEN}",
+            f"right work refused, {unseen}",
             refused.share or 0.0,
             f"share of {refused.of} outcomes",
             f"under {MOST_REFUSED}",
