@@ -6,7 +6,7 @@ from resources.record import Record
 from taskgraph.measures.acceptance_rates import Rate, rate
 from taskgraph.measures.critic_scores import CriticReport, critic_report
 from taskgraph.measures.judge_rates import JudgeReport, judge_report
-from taskgraph.measures.variety_figures import VarietyFigures, largest_share, variety_of
+from taskgraph.measures.variety_figures import VarietyFigures, variety_of
 from taskgraph.records.criticism import Criticism
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.task import Validation
@@ -19,6 +19,12 @@ CRITIC_ABSENT = "none: no model plays this role, and rules cannot"
 """What is said where no task was scored."""
 REVIEWS_UNKNOWN = "not known: nobody has reviewed one"
 """What is said where no person has judged a task."""
+MOST_COUNTED = 50_000
+"""Instructions whose variety is counted; of more a sample is drawn, the same every time."""
+_LARGEST = (
+    "SELECT name, number, count(*) OVER (), sum(number) OVER () FROM ({}) AS counted(name, number)"
+    " ORDER BY number DESC, name LIMIT 1"
+)
 _MADE = "status = 'validated'"
 _SHARES = {
     "application": f"SELECT application, count(*) FROM (SELECT unnest(applications) AS application FROM tasks WHERE {_MADE}) GROUP BY ALL",
@@ -155,15 +161,18 @@ def people_report(warehouse: Warehouse) -> PeopleReport | None:
 
 def task_quality(warehouse: Warehouse) -> TaskQuality:
     """The figures of the validated tasks."""
-    texts = [str(row[0]) for row in warehouse.query(f"SELECT instruction FROM tasks WHERE {_MADE}").rows()]
+    made = int(str(warehouse.query(f"SELECT count(*) FROM tasks WHERE {_MADE}").scalar()))
+    sample = (
+        f"SELECT instruction FROM tasks WHERE {_MADE} ORDER BY hash(task_id), task_id LIMIT {MOST_COUNTED}"
+    )
+    texts = [str(row[0]) for row in warehouse.query(sample).rows()]
     shares = []
     for kind, statement in _SHARES.items():
-        counts = {str(name): int(str(count)) for name, count in warehouse.query(statement).rows()}
-        if counts:
-            name, share = largest_share(counts)
-            if kind == "application":
-                share = counts[name] / len(texts)
-            shares.append(LargestShare(kind=kind, different=len(counts), name=name[:120], share=share))
+        row = next(iter(warehouse.query(_LARGEST.format(statement)).rows()), None)
+        if row is not None:
+            name, count, different, total = str(row[0]), *(int(str(value)) for value in row[1:])
+            share = count / (made if kind == "application" else total)
+            shares.append(LargestShare(kind=kind, different=different, name=name[:120], share=share))
     return TaskQuality(
         judge=judge_rates(warehouse),
         critic=critic_scores(warehouse),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from random import Random
 
 from resources.record import Record
@@ -60,19 +60,6 @@ def variety_of(texts: Sequence[str], seed: int = 0) -> VarietyFigures | None:
         self_bleu_4=_self_bleu(sample, 4),
         nearest_overlap=_nearest(sample),
     )
-
-
-def largest_share(counts: Mapping[str, int]) -> tuple[str, float]:
-    """The name that most fall to, and its share.
-
-    >>> largest_share({"a": 1, "b": 3})
-    ('b', 0.75)
-    """
-    total = sum(counts.values())
-    if not total:
-        return "", 0.0
-    name = max(sorted(counts), key=counts.__getitem__)
-    return name, counts[name] / total
 
 
 def _grams(words: Sequence[str], size: int) -> list[tuple[str, ...]]:

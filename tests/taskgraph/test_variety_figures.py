@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.measures.variety_figures import largest_share, variety_of, words_of
+from taskgraph.measures.variety_figures import variety_of, words_of
 
 DIFFERENT = [
     "Attach the plan to the page.",
@@ -50,8 +50,3 @@ def test_paths_and_names_are_one_word() -> None:
         "documents/q3-report.csv",
         "!",
     ]
-
-
-def test_the_largest_share_is_of_the_first_name_where_several_have_it() -> None:
-    assert largest_share({"b": 2, "a": 2, "c": 1}) == ("a", 0.4)
-    assert largest_share({}) == ("", 0.0)
