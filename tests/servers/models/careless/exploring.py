@@ -33,7 +33,8 @@ def explore(call: WireCall) -> JsonValue:
     revised = listed(shown, "Earlier proposals were rejected")
     if revised:
         return {"subtasks": []}
-    known = {item.partition("`: ")[2] for item in listed(shown, "Verified already")}
+    verified = listed(shown, "Values that these make")
+    known = {item.partition("`: ")[2].partition(" (makes ")[0] for item in verified}
     rejected = listed(shown, "Rejected earlier")
     known |= {item.partition("`: ")[2].rpartition(" (")[0] for item in rejected}
     proposals = [
