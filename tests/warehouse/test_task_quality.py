@@ -1,3 +1,5 @@
+import pytest
+
 from taskgraph.records.criticism import Criticism, Score
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.model_calls import ModelRole
@@ -15,6 +17,15 @@ def test_figures_of_validated_tasks(filled: Warehouse) -> None:
     assert {item.kind for item in quality.shares} >= {"application", "scenario", "set of subtasks"}
     assert all(0 < item.share <= 1 for item in quality.shares)
     assert dict(quality.lines())["judge of instructions"].startswith("not known")
+
+
+def test_of_very_many_tasks_a_sample_is_counted(filled: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = task_quality(filled)
+    monkeypatch.setattr("warehouse.task_quality.MOST_COUNTED", 1)
+    sampled = task_quality(filled)
+    assert sampled.variety is not None and sampled.variety.texts == 1
+    assert sampled.variety == task_quality(filled).variety
+    assert sampled.shares == whole.shares
 
 
 def test_what_the_judge_noticed_is_counted(filled: Warehouse) -> None:
