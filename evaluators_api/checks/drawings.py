@@ -10,7 +10,7 @@ from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.state.formats.drawing import SHAPE, SHAPES, TEXT
 from evaluators_api.state.reading import read
 from evaluators_api.text_matching import has_phrase, shown_in
-from taskgraph.text_folding import fold_text
+from taskgraph.text_folding import written_out
 
 _WRITTEN = "text"
 
@@ -25,7 +25,7 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
     Args:
         file_path: Path relative to the home folder.
         shapes: Kinds of all its shapes; [] for none.
-        texts: All its texts, labels of shapes included; [] for none.
+        texts: All its texts, labels of shapes included; [] for none. Their case counts, line breaks do not.
 
     Returns:
         True if the file is a drawing of these and nothing else.
@@ -36,7 +36,7 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
     found = _drawn(scene.view, file_path)
     if found is None:
         return False
-    wanted = Counter(kind.casefold() for kind in shapes), Counter(fold_text(text) for text in texts)
+    wanted = Counter(kind.casefold() for kind in shapes), Counter(_said(text) for text in texts)
     return found == wanted
 
 
@@ -115,6 +115,11 @@ def _all_shown(texts: Counter[str], screen: EvidenceView) -> bool:
     return bool(texts) and all(any(shown_in(text, shown) for shown in screen.shown) for text in texts)
 
 
+def _said(text: str) -> str:
+    """A text with its case, whatever its typesetting and the white space in it: lines are broken anew to fit a shape."""
+    return " ".join(written_out(text).split())
+
+
 def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] | None:
     """Shapes and texts of the drawing at `path`; None where there is none."""
     file = view.file(path)
@@ -129,5 +134,5 @@ def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] |
         if kind is not None and kind.value and kind.value != _WRITTEN:
             shapes[kind.value.casefold()] += 1
         if text is not None and text.value:
-            texts[fold_text(text.value)] += 1
+            texts[_said(text.value)] += 1
     return shapes, texts

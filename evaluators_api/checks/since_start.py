@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.state.effects import file_changes
 from evaluators_api.state.nodes import ID_KEYS, Node
-from evaluators_api.state.records import belonging, holds, parts_of, records_of, text_of
+from evaluators_api.state.records import belonging, count_records, holds, parts_of, records_of, text_of
 
 
 @check("files")
@@ -141,7 +142,8 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
         field: Address of the text in the file, as in check_field; '' for the file as a whole.
 
     Returns:
-        True if it holds the text of the start, then this one. White space between them and at the end does not count.
+        True if it holds the text of the start, then this one. White space between them and at the end does not count. With a
+        field, all others are as they were, but for times and ids that an application writes by itself.
 
     Example:
         check_text_extended(file_path='Documents/diary.txt', text='It rained.')
@@ -150,7 +152,21 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
     if before is None or after is None or not text.strip():
         return False
     old, new, added = (_lines(item) for item in (before, after, text))
-    return new == [*old, *added]
+    return new == [*old, *added] and (not field or _others_as_before(scene, file_path, parts_of(field)))
+
+
+def _others_as_before(scene: Scene, path: str, place: tuple[str, ...]) -> bool:
+    """Whether nothing in the file was changed but what is at `place`, as far as its content was kept."""
+    before, after = scene.start.file(path), scene.view.file(path)
+    if before is None or after is None or before.truncated or after.truncated:
+        return True
+    found = [
+        change
+        for change in file_changes(before, after)[1]
+        if change.address[: len(place)] != place and place[: len(change.address)] != change.address
+    ]
+    counts = count_records(found)
+    return not (counts.added or counts.removed or counts.changed)
 
 
 def _text(view: EvidenceView, path: str, field: str) -> str | None:

@@ -46,7 +46,7 @@ _LEAD = 12
 _OTHER = "zq7"
 _DRAWING = "drawing"
 _ONE_PARAMETER = re.compile(r"\{\w+\}")
-_SHOWN_FORMATS = frozenset({_DRAWING, "markup"})
+_SHOWN_FORMAT = "markup"
 """Formats in which what is shown counts, and not how many spaces stand in the text."""
 _SHAPES = re.compile(
     r"\b(?:(rectangle|ellipse|circle|diamond|triangle|hexagon|cylinder)|(note|card|callout|cube|cloud) shape)\b",
@@ -170,7 +170,8 @@ def _others(effect: Effect, elsewhere: Sequence[str]) -> Iterator[tuple[str, str
         yield "", "is empty"
     if _was_typed(effect):
         yield right.swapcase(), "is written with capital letters for small ones"
-        yield f" {right}", "has a space before it"
+        if effect.format != _DRAWING:
+            yield f" {right}", "has a space before it"
     if len(right) >= _SHORTEST_CUT:
         yield right[: len(right) // 2], f"ends after {_ending(right[: len(right) // 2])}"
     words = right.split()
@@ -186,7 +187,7 @@ def _was_typed(effect: Effect) -> bool:
     return (
         effect.area == "file"
         and bool(effect.address)
-        and effect.format not in _SHOWN_FORMATS
+        and effect.format != _SHOWN_FORMAT
         and _ONE_PARAMETER.fullmatch(effect.after_template or "") is not None
         and (effect.after or "").swapcase() != effect.after
     )

@@ -59,6 +59,8 @@ def test_two_savings_of_one_drawing_are_no_change_of_it() -> None:
     ("shapes", "texts", "expected"),
     [
         (["rectangle"], ["Boat house"], True),
+        (["rectangle"], ["Boat\n house"], True),
+        (["rectangle"], ["boat house"], False),
         (["ellipse"], ["Boat house"], False),
         (["rectangle"], [], False),
         (["rectangle", "rectangle"], ["Boat house"], False),
@@ -261,3 +263,19 @@ def test_nothing_else_happened_means_nothing_lost_in_applications_either() -> No
     assert not unchanged(**kept, **{place: "title: A\n\n"})
     assert not unchanged(**kept)
     assert not unchanged(**kept, **{place: note, "Documents/b.txt": "new"})
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("title: Bread\ntags: home\nmodified: 20260103080000001\n\nFlour\nSalt", True),
+        ("title: Bread\ntags: home shop\nmodified: 20260103080000001\n\nFlour\nSalt", False),
+        ("title: Bread\ntags: home\ncolor: red\nmodified: 20260103080000001\n\nFlour\nSalt", False),
+        ("title: Bread\ntags: home\nmodified: 20260103080000001\n\nSalt\nFlour", False),
+    ],
+)
+def test_where_one_field_is_extended_the_others_stay(after: str, expected: bool) -> None:
+    start = evidence({"wiki/Bread.tid": "title: Bread\ntags: home\nmodified: 20260102080000000\n\nFlour"})
+    end = evidence({"wiki/Bread.tid": after})
+    place = {"file_path": "wiki/Bread.tid", "field": "text"}
+    assert ask(end, "check_text_extended", start, text="Salt", **place) is expected
