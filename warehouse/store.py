@@ -372,7 +372,6 @@ class Warehouse:
                 if not is_current(writer, self.location.shown):
                     compress(writer, "zstd")
                     retried(lambda: bring_up_to_date(writer), self.location)
-                    compress(writer, "lz4_raw", "tasks")
             except duckdb.Error as error:
                 writer.close()
                 raise WarehouseUnavailableError(
