@@ -31,13 +31,7 @@ from warehouse.querying.query_result import QueryResult
 from warehouse.records import DatasetVersion, VersionTag
 from warehouse.schema import Table
 from warehouse.storage.database import LAKE, connect_reader, connect_writer, retried
-from warehouse.storage.evolution import (
-    COMPLETED,
-    bring_up_to_date,
-    complete_for_reading,
-    compress,
-    is_current,
-)
+from warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
 from warehouse.storage.inserting import insert_rows
 from warehouse.storage.locations import parse_location
 from warehouse.storage.locking import WriterLock
@@ -370,7 +364,7 @@ class Warehouse:
             writer = connect_writer(self.location)
             try:
                 if not is_current(writer, self.location.shown):
-                    compress(writer, "zstd")
+                    writer.execute(f"CALL {LAKE}.set_option('parquet_compression', 'zstd')")
                     retried(lambda: bring_up_to_date(writer), self.location)
             except duckdb.Error as error:
                 writer.close()

@@ -73,12 +73,6 @@ def is_current(connection: duckdb.DuckDBPyConnection, shown: str) -> bool:
     return version == SCHEMA_VERSION and mark == fingerprint()
 
 
-def compress(connection: duckdb.DuckDBPyConnection, how: str, table: str = "") -> None:
-    """Write the files of a table, or of all without an own choice, with this compression from now on."""
-    only = f", table_name => '{table}'" if table else ""
-    connection.execute(f"CALL {LAKE}.set_option('parquet_compression', '{how}'{only})")
-
-
 def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
     """Create what is missing, in one transaction. Call with the writer's lock held."""
     stored = _stored_state(connection)
@@ -105,11 +99,11 @@ def bring_up_to_date(connection: duckdb.DuckDBPyConnection) -> None:
             f"INSERT INTO {STATE_TABLE} VALUES (?, ?, now()::TIMESTAMP)", [SCHEMA_VERSION, fingerprint()]
         )
         connection.execute("COMMIT")
-        # Tasks are searched: LZ4 is read twice as fast as Zstandard, and takes twice the place of a small part of a dataset.
-        compress(connection, "lz4_raw", "tasks")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+    # Tasks are searched: LZ4 is read twice as fast as Zstandard, and takes twice the place of a small part of a dataset.
+    connection.execute(f"CALL {LAKE}.set_option('parquet_compression', 'lz4_raw', table_name => 'tasks')")
 
 
 def complete_for_reading(connection: duckdb.DuckDBPyConnection) -> None:
