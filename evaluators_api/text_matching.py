@@ -136,6 +136,19 @@ def find_phrase(wanted: str, text: str) -> int:
     return -1
 
 
+def count_phrases(wanted: str, text: str) -> int:
+    """How often `wanted` stands in `text` as whole words, letter by letter; occurrences do not overlap.
+
+    >>> count_phrases("Router", "Router Router"), count_phrases("Router", "Routers"), count_phrases("", "a")
+    (2, 0, 0)
+    """
+    found, left = 0, " ".join(text.split())
+    wanted = " ".join(wanted.split())
+    while (place := find_phrase(wanted, left)) >= 0:
+        found, left = found + 1, left[place + len(wanted) :]
+    return found
+
+
 def read_in_picture(wanted: str, reading: str) -> bool:
     """Whether `wanted` can be made out in `reading`, a text that OCR read: whole, or a phrase when it is long.
 

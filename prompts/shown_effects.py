@@ -99,6 +99,8 @@ class ShownEffects(Record):
     """Texts that the screen shows at the end and did not show at the start."""
     labels: tuple[str, ...] = ()
     """Those of them that controls show as their texts, and not only input controls as what was typed into them."""
+    shown_times: dict[str, int] = Field(default_factory=dict)
+    """How often each of them is to be seen, of those that are texts of controls."""
     vanished: tuple[str, ...] = ()
     """Texts that the screen showed at the start and does not show at the end."""
     contents: dict[str, str] = Field(default_factory=dict)
@@ -125,3 +127,5 @@ class ShownEffects(Record):
     """Text in the clipboard at the start."""
     other_files: tuple[str, ...] = Field(default=())
     """Files of the application that changed incidentally."""
+    folders: tuple[str, ...] | None = None
+    """Folders of the user that were made or removed; None where the work is about none, or others came or went incidentally."""

@@ -62,6 +62,26 @@ def check_text_exists_via_control(scene: Scene, text: str, exact: bool = False) 
     return any(shown_in(text, shown) for shown in scene.view.shown)
 
 
+@check("screen")
+def check_text_shown_times(scene: Scene, text: str, times: int) -> bool:
+    """Checks how often the text is to be seen on the last screen: controls called so, letter by letter.
+
+    A control around them that says all their texts, such as a canvas, is no further one, but counts where it says more.
+    Use it where something was drawn or listed that no file keeps, so that a second one beside it is noticed.
+
+    Args:
+        text: The text, letter by letter.
+        times: How often it must be there; 0 for nowhere.
+
+    Returns:
+        True if the controls show it exactly so often. What merely stands in an input control does not count.
+
+    Example:
+        check_text_shown_times(text='Router', times=1)
+    """
+    return scene.view.times_shown(text) == times
+
+
 @check("screen", in_paper=True)
 def check_text_exists(scene: Scene, text: str) -> bool:
     """Checks if the text is included in the last screenshot, by control information first and by OCR otherwise.

@@ -6,7 +6,10 @@ from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.state.effects import file_changes
 from evaluators_api.state.nodes import ID_KEYS, Node
+from evaluators_api.state.reading import meaning, read
 from evaluators_api.state.records import belonging, count_records, holds, parts_of, records_of, text_of
+
+_LEDGER = "ledger"
 
 
 @check("files")
@@ -142,8 +145,8 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
         field: Address of the text in the file, as in check_field; '' for the file as a whole.
 
     Returns:
-        True if it holds the text of the start, then this one. White space between them and at the end does not count. With a
-        field, all others are as they were, but for times and ids that an application writes by itself.
+        True if it holds the text of the start, then this one. White space between them and at the end does not count; nor do
+        spaces between the values of a ledger. With a field, all others are as they were, but for times and ids that an application writes by itself.
 
     Example:
         check_text_extended(file_path='Documents/diary.txt', text='It rained.')
@@ -151,6 +154,11 @@ def check_text_extended(scene: Scene, file_path: str, text: str, field: str = ""
     before, after = _text(scene.start, file_path, field), _text(scene.view, file_path, field)
     if before is None or after is None or not text.strip():
         return False
+    form = "" if field else read(file_path, after)[0]
+    if form == _LEDGER:
+        wanted = meaning(*read(file_path, f"{before.rstrip()}\n\n{text}\n"))
+        found = meaning(*read(file_path, after))
+        return [item.content() for item in wanted.children] == [item.content() for item in found.children]
     old, new, added = (_lines(item) for item in (before, after, text))
     return new == [*old, *added] and (not field or _others_as_before(scene, file_path, parts_of(field)))
 

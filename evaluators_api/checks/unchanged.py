@@ -6,7 +6,7 @@ from evaluators_api.checks.declaration import Scene, check
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.sandbox_paths import relative_to_home
 from evaluators_api.state.comparison import Change
-from evaluators_api.state.effects import changed_paths, file_changes
+from evaluators_api.state.effects import changed_folders, changed_paths, file_changes
 from evaluators_api.state.kept_data import APPLICATIONS, file_counts, kept_counts
 from evaluators_api.state.records import count_records, parts_of
 from evaluators_api.state.volatility import is_generated
@@ -88,6 +88,30 @@ def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
         if not path.startswith(APPLICATIONS) or _lost(before.get(path), after.get(path)):
             return False
     return True
+
+
+@check("files")
+def check_other_folders_unchanged(scene: Scene, folders: list[str]) -> bool:
+    """Checks that no other folder of the user was made or lost, empty ones included.
+
+    Folders whose names begin with a dot do not count, nor those in which applications keep their own data.
+
+    Args:
+        folders: Paths relative to the home folder of the folders that the subtask makes or removes; [] for none. Those around
+            them may come with them, and those inside of them may go.
+
+    Returns:
+        True if all others are there that were there, and no others.
+
+    Example:
+        check_other_folders_unchanged(folders=['Documents/Project Files'])
+    """
+    allowed = [relative_to_home(path) for path in folders]
+    return all(
+        any(f"{named}/".startswith(f"{path}/") for named in allowed)
+        or (not scene.view.is_directory(path) and any(path.startswith(f"{named}/") for named in allowed))
+        for path in changed_folders(scene.start.evidence, scene.view.evidence)
+    )
 
 
 def _lost(before: FileState | None, after: FileState | None) -> bool:

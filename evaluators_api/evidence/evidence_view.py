@@ -9,7 +9,7 @@ from threading import Lock
 from evaluators_api.evidence.sandbox_paths import is_windows_path, relative_to_home
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
-from evaluators_api.text_matching import same_name
+from evaluators_api.text_matching import count_phrases, same_name, shown_exactly
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
 
@@ -119,6 +119,15 @@ class EvidenceView:
             if is_windows_path(path)
             else relative in self.directories
         )
+
+    def times_shown(self, text: str) -> int:
+        """How often `text` is to be seen, letter by letter: controls called so, or phrases in what is said of one around them."""
+        named = [item for item in self.evidence.controls if shown_exactly(text, item.text)]
+        around = {(item.parent_text, item.parent_type) for item in named}
+        alone = [item for item in named if (item.text, item.control_type) not in around]
+        if not named:
+            return 0
+        return max(len(alone), *(count_phrases(text, item.text) for item in self.evidence.controls))
 
     def controls_named(self, text: str) -> tuple[Control, ...]:
         """Controls called `text`."""

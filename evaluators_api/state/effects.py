@@ -65,6 +65,18 @@ def changed_paths(start: Evidence, end: Evidence) -> tuple[str, ...]:
     return tuple(sorted(path for path in differing if not is_volatile(path)))
 
 
+def changed_folders(start: Evidence, end: Evidence) -> tuple[str, ...]:
+    """Folders of the user that were made or removed, sorted; hidden ones and those of applications left out."""
+    found = set(start.directories) ^ set(end.directories)
+    return tuple(
+        sorted(
+            path
+            for path in found
+            if not is_volatile(f"{path}/x") and not any(part.startswith(".") for part in path.split("/"))
+        )
+    )
+
+
 def file_changes(old: FileState | None, new: FileState | None) -> tuple[str, tuple[Change, ...]]:
     """Format and changes of a file that exists at the start, at the end, or at both; no changes where it holds no text."""
     path = (new or old or _NO_FILE).path

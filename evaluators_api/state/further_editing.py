@@ -9,16 +9,18 @@ from evaluators_api.state.editing import Edited, with_text
 from evaluators_api.state.effects import file_changes
 from evaluators_api.state.reading import all_formats, finished, read
 from evaluators_api.state.volatility import is_generated, is_passing, is_volatile
+from evaluators_api.text_matching import shown_exactly
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
 
 _LONG = 12
 _MOST = 2
+_LEDGER = "ledger"
 
 
 def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with a line that was added to a text at the beginning of the text."""
+    """`end` with a line that was added to a text, or an entry that was added to a ledger, at its beginning."""
     old, new = start.file(effect.container), end.file(effect.container)
     if effect.area != "file" or not effect.address or old is None or new is None or new.text is None:
         return
@@ -27,15 +29,16 @@ def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited
     if change is None or change.after is None or change.parents is None:
         return
     parent, added, extent = change.parents[1], change.after, change.after.extent
-    if extent is None or added.naming != "position" or added.value is None or parent.children[0] is added:
+    told = added.value if added.value is not None or name != _LEDGER else added.content()
+    if extent is None or added.naming != "position" or told is None or parent.children[0] is added:
         return
     begin, finish = extent
-    line = new.text[added.raw[0] : added.raw[1]]
+    line = new.text[added.raw[0] : added.raw[1]].rstrip("\n")
     first = parent.children[0].raw[0]
     text = new.text[:first] + line + "\n" + new.text[first:begin] + new.text[finish:]
     if read(effect.container, text)[0] == name:
         yield Edited(
-            f"{effect.container}: {added.value[:60]!r} stands at the beginning instead of the end",
+            f"{effect.container}: {told[:60]!r} stands at the beginning instead of the end",
             with_text(end, effect.container, text),
         )
 
@@ -110,6 +113,36 @@ def one_more(
         if path not in present and file.text:
             yield Edited(f"{path} was made as well", with_text(end, path, file.text))
             break
+
+
+def one_more_folder(end: Evidence, path: str) -> Iterator[Edited]:
+    """`end` with another folder called like the one at `path`, in another folder of the user."""
+    name = path.rpartition("/")[2]
+    tops = sorted(
+        {file.partition("/")[0] for file in (*end.directories, *end.files_by_path()) if "/" in file or file}
+    )
+    for top in tops:
+        other = f"{top}/{name}"
+        if (
+            top.startswith(".")
+            or path.startswith(f"{top}/")
+            or other in end.directories
+            or top in end.files_by_path()
+        ):
+            continue
+        made = tuple(sorted({*end.directories, other}))
+        yield Edited(f"the folder {other} was made as well", end.model_copy(update={"directories": made}))
+        return
+
+
+def shown_twice(end: Evidence, text: str) -> Iterator[Edited]:
+    """`end` with what is called `text` on the screen once more, as by doing the work a second time."""
+    shown = [control for control in end.controls if shown_exactly(text, control.text)]
+    around = {(control.parent_text, control.parent_type) for control in shown}
+    again = next((item for item in shown if (item.text, item.control_type) not in around), None)
+    if again is not None:
+        controls = (*end.controls, again.model_copy(update={"label": f"{again.label}b"}))
+        yield Edited(f"{text[:60]!r} is there twice", end.model_copy(update={"controls": controls}))
 
 
 def rows_alike(start: Evidence, end: Evidence) -> Iterator[Edited]:

@@ -14,6 +14,8 @@ from taskgraph.records.effect import Effect
 _ADDRESS = re.compile(r"^\w+://[^/?#]*/?$|^\w+://[^/?#]*")
 """What stands before the path in the address of a page; all of it for a first page."""
 
+_LASTING = frozenset({"file", "directory", "clipboard"})
+
 
 def screen_conditions(terms: Terms) -> list[Condition]:
     """What is shown now and was not before; what a parameter names first."""
@@ -42,6 +44,7 @@ def screen_conditions(terms: Terms) -> list[Condition]:
             found += _window(terms, effect)
     for text in filter(terms.plain, effects.appeared):
         found.append(_shown(terms, text))
+        found += _times(terms, text)
     for text in filter(terms.plain, effects.vanished):
         told = f"{text} is still shown"
         found.append(
@@ -74,6 +77,23 @@ def _shown(terms: Terms, text: str) -> Condition:
         arguments.append(("exact", True))
     call = Call("check_text_exists_via_control", tuple(arguments))
     return Condition("screen", call, terms.text(f"{text} is not shown"))
+
+
+def _times(terms: Terms, text: str) -> Iterator[Condition]:
+    """How often a text is shown that a parameter gives, of work that leaves nothing else: a second shape would say it again."""
+    effects = terms.performance.effects
+    lasting = any(item.area in _LASTING for item in effects.essential)
+    if (
+        not lasting
+        and text in effects.shown_times
+        and [form for form, _ in terms.text(text).parts] == ["whole"]
+    ):
+        arguments: tuple[tuple[str, Value], ...] = (
+            ("text", terms.text(text)),
+            ("times", effects.shown_times[text]),
+        )
+        told = terms.text(f"{text} is shown more often, or not at all")
+        yield Condition("screen", Call("check_text_shown_times", arguments), told)
 
 
 def _window(terms: Terms, effect: Effect) -> Iterator[Condition]:

@@ -88,6 +88,10 @@ def remainder_conditions(terms: Terms) -> list[Condition]:
     allowed = tuple(sorted(named, key=Expression.source))
     unchanged = Call("check_other_files_unchanged", (("file_paths", allowed),))
     found.append(Condition("remainder", unchanged, terms.text("something else was made, changed or lost")))
+    if effects.folders is not None:
+        meant = tuple(sorted(map(terms.text, effects.folders), key=Expression.source))
+        others = Call("check_other_folders_unchanged", (("folders", meant),))
+        found.append(Condition("remainder", others, terms.text("another folder was made or removed as well")))
     return found
 
 

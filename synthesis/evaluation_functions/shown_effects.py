@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evaluators_api.evidence.evidence_view import view
-from evaluators_api.state.effects import effects, file_changes
+from evaluators_api.state.effects import changed_folders, effects, file_changes
 from evaluators_api.state.essential import Division, divide
 from evaluators_api.state.kept_data import is_kept, kept_counts
 from evaluators_api.state.nodes import Node
@@ -31,6 +31,7 @@ _LONGEST_CLIPBOARD = 4_000
 _DATABASE = "database"
 _DEEP = 3
 _TEXTS = frozenset({"lines"})
+_LEDGER = "ledger"
 
 
 def shown_effects(trajectories: Sequence[Trajectory]) -> tuple[ShownEffects, ...]:
@@ -63,6 +64,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         incidental=tuple(incidental[:_MOST_INCIDENTAL]),
         appeared=(appeared := _shown_only_in(end, start)),
         labels=tuple(text for text in appeared if any(text == item.text.strip() for item in end.controls)),
+        shown_times={text: times for text in appeared if (times := view(end).times_shown(text))},
         vanished=_shown_only_in(start, end),
         contents=_contents(start, end),
         switches=_switches(start, end),
@@ -74,6 +76,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         rows=_changed_rows(start, end),
         other_rows=_other_rows(start, end),
         kept=_kept(start, end),
+        folders=_folders(start, end, essential),
         clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
         other_files=tuple(
             dict.fromkeys(
@@ -165,6 +168,12 @@ def _other_rows(start: Evidence, end: Evidence) -> bool:
     )
 
 
+def _folders(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> tuple[str, ...] | None:
+    """Folders that were made or removed, where that is essential and there are no others."""
+    meant = tuple(item.container for item in essential if item.area == "directory")
+    return meant if meant and set(changed_folders(start, end)) <= set(meant) else None
+
+
 def _kept(start: Evidence, end: Evidence) -> ChangedFile | None:
     """How many records of what applications keep differ; None where they keep nothing, or where that cannot be told."""
     counts = kept_counts(start, end)
@@ -192,7 +201,7 @@ def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iter
         if before is None or after is None or not before.text or after.text is None:
             continue
         form, tree = read(path, after.text)
-        if form in _TEXTS:
+        if form in (*_TEXTS, _LEDGER):
             yield from _grown(path, "", before.text, after.text)
             continue
         if form == _DATABASE:

@@ -13,15 +13,17 @@ from itertools import chain, islice
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.state.editing import Edited, losses, moved, replaced, undone, with_text, without_files
-from evaluators_api.state.effects import file_changes
+from evaluators_api.state.effects import changed_folders, file_changes
 from evaluators_api.state.further_editing import (
     altered_texts,
     done_twice,
     emptied_texts,
     one_more,
+    one_more_folder,
     put_before,
     put_first,
     rows_alike,
+    shown_twice,
 )
 from evaluators_api.state.mixing import exchanged, halved
 from evaluators_api.state.records import same_value
@@ -45,6 +47,7 @@ _LEAD = 12
 """Characters shown before the place where two values differ."""
 _OTHER = "zq7"
 _DRAWING = "drawing"
+_LEDGER = "ledger"
 _ONE_PARAMETER = re.compile(r"\{\w+\}")
 _SHOWN_FORMAT = "markup"
 """Formats in which what is shown counts, and not how many spaces stand in the text."""
@@ -194,15 +197,17 @@ def _was_typed(effect: Effect) -> bool:
 
 
 def _wrong_places(subject: Subject) -> Iterator[Case]:
+    at_end = _AT_END.search(subject.positive.instruction) is not None
     for effect in subject.guarded:
-        if effect.address and not is_leaf(effect, subject.essential):
+        entry = at_end and effect.format == _LEDGER and is_outermost(effect, subject.essential)
+        if effect.address and not entry and not is_leaf(effect, subject.essential):
             continue
         if not effect.address and "*" in steady_path(effect.container):
             continue  # a name that the application makes up is no place
         for edited in list(moved(subject.start, subject.end, effect))[:2]:
             if not subject.reached(edited.evidence):
                 yield _case(subject, "wrong_place", effect, edited.description, edited.evidence)
-        if effect.kind == "added" and _AT_END.search(subject.positive.instruction):
+        if effect.kind == "added" and at_end:
             for edited in (
                 *put_first(subject.start, subject.end, effect),
                 *put_before(subject.start, subject.end, effect),
@@ -323,6 +328,13 @@ def _beside(subject: Subject) -> Iterator[Case]:
     twice = (edited for effect in subject.essential for edited in done_twice(subject.start, end, effect))
     for edited in islice(twice, 1):
         yield _loss(subject, edited.description, edited.evidence)
+    for text in subject.once:
+        for edited in shown_twice(end, text):
+            yield _loss(subject, edited.description, edited.evidence)
+    folders = {effect.container for effect in subject.essential if effect.area == "directory"}
+    if folders and set(changed_folders(subject.start, end)) <= folders:
+        for edited in one_more_folder(end, sorted(folders)[0]):
+            yield _loss(subject, edited.description, edited.evidence)
     if subject.shown or (subject.keeps_nothing and same_page(subject.start.url, end.url)):
         for edited in rows_alike(subject.start, end):
             yield _loss(subject, edited.description, edited.evidence)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
+from evaluators_api.evidence.evidence_view import view
 from evaluators_api.state.effects import effects
 from evaluators_api.state.essential import Division, divide
 from evaluators_api.state.formats.drawing import SHAPE
@@ -28,6 +29,7 @@ _ALL_COUNTS = frozenset({"lines", "delimited", "drawing", ""})
 """Formats in which nothing in a file of the user is a default."""
 _SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
 _DRAWING = "drawing"
+_ONE_PARAMETER = re.compile(r"\{(\w+)\}")
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*(px|pt|em)?")
 _LASTING = frozenset({"file", "directory", "clipboard"})
 _DEEP = 3
@@ -51,6 +53,8 @@ class Subject:
     kept: frozenset[str] = frozenset()
     """Of `added` and `changed`, what every performance does to equally many records of all that applications keep; empty where
     the work changes their data in place, or some performances change what others leave."""
+    once: tuple[str, ...] = ()
+    """Texts given by parameters that every performance shows in one place, of work that leaves nothing else."""
 
     @property
     def start(self) -> Evidence:
@@ -219,7 +223,22 @@ def subject_of(
             if all(other.get(key) == texts for other in values) and not any(map(_names_parameter, texts))
         ),
         kept=_kept(division, performances),
+        once=() if lasting else tuple(_shown_once(seen, performances)),
     )
+
+
+def _shown_once(seen: Sequence[Effect], performances: Sequence[Trajectory]) -> Iterator[str]:
+    for effect in seen:
+        named = _ONE_PARAMETER.fullmatch(effect.address_template[-1]) if effect.area == "screen" else None
+        if (
+            named
+            and effect.kind == "added"
+            and all(
+                view(item.final_evidence).times_shown(item.parameters.get(named[1], "")) == 1
+                for item in performances
+            )
+        ):
+            yield effect.address[-1]
 
 
 def _kept(division: Division, performances: Sequence[Trajectory]) -> frozenset[str]:

@@ -1,5 +1,4 @@
-"""Checks of state tell right import json
-from wrong where a text that occurs somewhere would not."""
+"""Checks of state tell right from wrong where a text that occurs somewhere would not."""
 
 import json
 

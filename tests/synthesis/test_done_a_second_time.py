@@ -1,0 +1,149 @@
+"""Work that was done a second time somewhere else, or at the wrong end: another folder, another shape, the first entry of a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from synthesis.examination.case_building import build_cases
+from synthesis.examination.examination import examine
+from synthesis.examination.verdict import Thresholds, feedback
+from taskgraph.records.interaction import Control
+from taskgraph.records.trajectory import Trajectory
+from tests.evaluators_api.test_state_checks import ask
+from tests.synthesis.recordings import click, control, file, recording, screen
+from tests.synthesis.test_shown_work import written
+
+LEDGER = '2025-01-01 open Assets:Cash\n2025-02-01 * "Shop" "Bread"\n  Expenses:Food  4 USD\n  Assets:Cash\n'
+FOLDERS = ("Documents", "Downloads")
+
+
+def made_folder(path: str, *beside: str) -> Trajectory:
+    end = tuple(sorted({*FOLDERS, path, *beside}))
+    return recording(
+        "desk.folder", {"folder_path": path}, [click("New", directories=end)], start={"directories": FOLDERS}
+    )
+
+
+def drawn(label: str, count: int = 1) -> Trajectory:
+    """A shape on a canvas that says all its texts: the shape is one text in it, or two that cover each other."""
+    canvas = control(" ".join([label] * count), "Custom")
+    inside = Control.model_validate(
+        {**control(label, "Text").model_dump(), "parent_text": canvas.text, "parent_type": "Custom"}
+    )
+    return recording("desk.shape", {"label": label}, [click("New", controls=screen(canvas, inside))])
+
+
+def opened(account: str, *, first: bool = False, width: int = 1) -> Trajectory:
+    line = f"2026-01-01{' ' * width}open {account}\n"
+    return recording(
+        "money.open",
+        {"account": account},
+        [click("Save", files=(file("Documents/a.beancount", line + LEDGER if first else LEDGER + line),))],
+        start={"files": (file("Documents/a.beancount", LEDGER),)},
+        instruction=f"Open the account '{account}' at the end of the ledger.",
+    )
+
+
+def harms(trajectories: Sequence[Trajectory]) -> set[str]:
+    cases = build_cases(trajectories[0], other_trajectories=trajectories[1:])
+    return {case.description for case in cases if not case.right}
+
+
+FIRST_LINES = "def evaluate_agent_task_completion({}: str) -> EvalResult:\n    done = {}\n"
+LAST_LINE = "    return EvalResult(done, 'done', 1.0 * done)\n"
+
+
+@pytest.mark.parametrize(
+    ("trajectories", "call", "lax", "harm"),
+    [
+        (
+            [made_folder("Documents/one"), made_folder("Documents/two")],
+            "check_other_folders_unchanged(folders=[folder_path])",
+            FIRST_LINES.format(
+                "folder_path", "check_file_changed(folder_path) and check_other_files_unchanged([])"
+            ),
+            "the folder Downloads/one was made as well",
+        ),
+        (
+            [drawn("Router"), drawn("Printer")],
+            "check_text_shown_times(text=label, times=1)",
+            FIRST_LINES.format("label", "check_text_exists_via_control(label, exact=True)"),
+            "'Router' is there twice",
+        ),
+        (
+            [opened("Expenses:Gifts"), opened("Expenses:Hobby")],
+            "check_text_extended(file_path='Documents/a.beancount', text='2026-01-01 open ' + account)",
+            FIRST_LINES.format(
+                "account",
+                "check_record('Documents/a.beancount', {'rest': account, 'type': 'open', 'date': '2026-01-01'})"
+                " and check_other_records_unchanged('Documents/a.beancount', added=1)",
+            ),
+            "stands at the beginning instead of the end",
+        ),
+    ],
+    ids=["folder", "shape", "ledger"],
+)
+def test_it_is_tried_and_asked_for(
+    trajectories: list[Trajectory], call: str, lax: str, harm: str, shared_sandbox: EvaluationSandbox
+) -> None:
+    assert call in written(trajectories)
+    assert any(harm in text for text in harms(trajectories))
+    cases = build_cases(trajectories[0], other_trajectories=trajectories[1:])
+    for source, refused in ((lax + LAST_LINE, True), (written(trajectories), False)):
+        told = feedback(
+            examine(source, trajectories[0], cases, shared_sandbox), Thresholds(least_other_subtasks=0)
+        )
+        assert (harm in told) is refused
+
+
+def test_other_folders_are_as_they_were() -> None:
+    def others(done: Trajectory, folder: str) -> object:
+        return ask(
+            done.final_evidence, "check_other_folders_unchanged", done.initial_evidence, folders=[folder]
+        )
+
+    assert others(made_folder("Documents/one"), "Documents/one") is True
+    assert others(made_folder("Documents/a/one", "Documents/a"), "Documents/a/one") is True
+    assert (
+        others(made_folder("Documents/one", "Documents/.hidden", ".applications/x"), "Documents/one") is True
+    )
+    assert others(made_folder("Documents/one", "Documents/one/more"), "Documents/one") is False
+    assert others(made_folder("Documents/one", "Downloads/one"), "Documents/one") is False
+    gone = made_folder("Documents/one")
+    emptied = gone.model_copy(
+        update={"initial_evidence": gone.final_evidence, "steps": made_folder("Documents").steps}
+    )
+    assert others(emptied, "Documents/one") is True
+    assert others(emptied, "Documents/two") is False
+
+
+@pytest.mark.parametrize(
+    ("text", "times", "expected"),
+    [("Router", 1, True), ("Router", 2, False), ("router", 1, False), ("router", 0, True), ("Rout", 0, True)],
+)
+def test_a_text_is_counted_letter_by_letter(text: str, times: int, expected: bool) -> None:
+    end = drawn("Router").final_evidence
+    assert ask(end, "check_text_shown_times", text=text, times=times) is expected
+
+
+def test_what_covers_another_is_counted_by_what_is_around_them() -> None:
+    assert ask(drawn("Router", 2).final_evidence, "check_text_shown_times", text="Router", times=2) is True
+
+
+def test_an_entry_of_a_ledger_is_at_its_end_however_wide_its_columns_are() -> None:
+    for done, expected in (
+        (opened("A:B", width=4), True),
+        (opened("A:B", first=True), False),
+        (opened("A:C"), False),
+    ):
+        found = ask(
+            done.final_evidence,
+            "check_text_extended",
+            done.initial_evidence,
+            file_path="Documents/a.beancount",
+            text="2026-01-01 open A:B",
+        )
+        assert found is expected
