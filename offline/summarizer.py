@@ -10,7 +10,7 @@ from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook
 from offline.telling.plans import goal_of, tell, tell_in_order
-from offline.telling.purposes import is_stated, purpose_of
+from offline.telling.purposes import purpose_of
 from offline.telling.sentences import Voice
 from prompts.inputs import ResourceLink, SummarizerInput
 from prompts.replies import SummarizerReply
@@ -52,15 +52,13 @@ def _told(
 ) -> str:
     """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up.
 
-    Most tries say what people call the things. Either all say what it is for, or none does.
+    Most tries say what people call the things. All say what it is for, where that is known.
     """
     listed = sum(len(words.split()) for words in instructions)
     purpose = purpose_of(graph, book, view.uses, view.called)
     introduced = _introduced(graph, book, view.called)
     drawn = Random(hashlib.sha256(seed.encode()).digest())
     way = drawn.random()
-    if not is_stated(graph):
-        purpose = None
     texts = []
     for number in range(_TRIES):
         random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())

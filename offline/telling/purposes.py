@@ -9,7 +9,6 @@ from random import Random
 
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook, Teller, Thing
-from offline.telling.placing import gathering
 from offline.telling.sentences import Sentence, Voice, instruction_of
 
 _LONG = 26
@@ -64,14 +63,6 @@ def purpose_of(
     return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "")
 
 
-def is_stated(graph: Graph) -> bool:
-    """Whether it is said what a task is for: always but for what ends in a database, where nobody reads it."""
-    if any(gathering(graph, number) for number in graph.tellers):
-        return True
-    ends = [item.category for number in graph.sinks() for item in graph.tellers[number].outputs]
-    return "table_name" not in ends
-
-
 def said_for(
     purpose: Purpose,
     sentences: Sequence[Sentence],
@@ -94,9 +85,6 @@ def said_for(
         return instruction_of(sentences, voice, random)
     if way == "prepare" and voice == "polite" and not sentences[0].wish:
         voice = "terse"
-    if way == "ready":
-        sentences[-1].purpose = f"so that everything is ready for {use}"
-        return instruction_of(sentences, voice, random)
     text = instruction_of(sentences, voice, random)
     match way:
         case "end":
@@ -139,7 +127,6 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         ways += ["last"] * 4
     if short:
         return ways
-    ways += ["ready"]
     if not wish:
         ways += ["coming"] if is_near else []
         ways += ["help"] if voice != "polite" else []

@@ -170,8 +170,9 @@ def _other_rows(start: Evidence, end: Evidence) -> bool:
 
 def _folders(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> tuple[str, ...] | None:
     """Folders that were made or removed, where that is essential and there are no others."""
-    meant = tuple(item.container for item in essential if item.area == "directory")
-    return meant if meant and set(changed_folders(start, end)) <= set(meant) else None
+    changed = changed_folders(start, end)
+    meant = {item.container for item in essential if item.area == "directory"}
+    return changed if changed and meant.issuperset(changed) else None
 
 
 def _kept(start: Evidence, end: Evidence) -> ChangedFile | None:

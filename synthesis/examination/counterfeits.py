@@ -331,9 +331,10 @@ def _beside(subject: Subject) -> Iterator[Case]:
     for text in subject.once:
         for edited in shown_twice(end, text):
             yield _loss(subject, edited.description, edited.evidence)
-    folders = {effect.container for effect in subject.essential if effect.area == "directory"}
-    if folders and set(changed_folders(subject.start, end)) <= folders:
-        for edited in one_more_folder(end, sorted(folders)[0]):
+    folders = changed_folders(subject.start, end)
+    meant = {effect.container for effect in subject.essential if effect.area == "directory"}
+    if folders and meant.issuperset(folders):
+        for edited in one_more_folder(end, folders[0]):
             yield _loss(subject, edited.description, edited.evidence)
     if subject.shown or (subject.keeps_nothing and same_page(subject.start.url, end.url)):
         for edited in rows_alike(subject.start, end):

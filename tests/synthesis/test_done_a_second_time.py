@@ -120,6 +120,25 @@ def test_other_folders_are_as_they_were() -> None:
     assert others(emptied, "Documents/two") is False
 
 
+def test_folders_of_applications_are_none_of_the_user() -> None:
+    def attached(name: str) -> Trajectory:
+        end = (*FOLDERS, f".applications/desk/{name}")
+        return recording(
+            "desk.attach",
+            {"name": name},
+            [
+                click(
+                    "New", directories=end, files=(file(f".applications/desk/{name}/a.txt", "what it holds"),)
+                )
+            ],
+            start={"directories": FOLDERS},
+        )
+
+    both = [attached("one"), attached("two")]
+    assert "check_other_folders_unchanged" not in written(both)
+    assert not any("the folder" in text for text in harms(both))
+
+
 @pytest.mark.parametrize(
     ("text", "times", "expected"),
     [("Router", 1, True), ("Router", 2, False), ("router", 1, False), ("router", 0, True), ("Rout", 0, True)],
