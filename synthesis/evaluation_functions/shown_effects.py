@@ -169,9 +169,14 @@ def _other_rows(start: Evidence, end: Evidence) -> bool:
 
 
 def _folders(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> tuple[str, ...] | None:
-    """Folders that were made or removed, where that is essential and there are no others."""
+    """Folders that were made or removed, where that is essential and there are no others, such as those around a new file."""
     changed = changed_folders(start, end)
-    meant = {item.container for item in essential if item.area == "directory"}
+    meant = {
+        item.container
+        for item in essential
+        if item.area == "directory"
+        and not any(other.container.startswith(f"{item.container}/") for other in essential)
+    }
     return changed if changed and meant.issuperset(changed) else None
 
 

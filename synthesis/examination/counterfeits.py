@@ -332,7 +332,7 @@ def _beside(subject: Subject) -> Iterator[Case]:
         for edited in shown_twice(end, text):
             yield _loss(subject, edited.description, edited.evidence)
     folders = changed_folders(subject.start, end)
-    meant = {effect.container for effect in subject.essential if effect.area == "directory"}
+    meant = {effect.container for effect in subject.guarded if effect.area == "directory"}
     if folders and meant.issuperset(folders):
         for edited in one_more_folder(end, folders[0]):
             yield _loss(subject, edited.description, edited.evidence)

@@ -13,7 +13,7 @@ from synthesis.examination.verdict import Thresholds, feedback
 from taskgraph.records.interaction import Control
 from taskgraph.records.trajectory import Trajectory
 from tests.evaluators_api.test_state_checks import ask
-from tests.synthesis.recordings import click, control, file, recording, screen
+from tests.synthesis.recordings import click, control, file, note_written, recording, screen
 from tests.synthesis.test_shown_work import written
 
 LEDGER = '2025-01-01 open Assets:Cash\n2025-02-01 * "Shop" "Bread"\n  Expenses:Food  4 USD\n  Assets:Cash\n'
@@ -120,7 +120,7 @@ def test_other_folders_are_as_they_were() -> None:
     assert others(emptied, "Documents/two") is False
 
 
-def test_folders_of_applications_are_none_of_the_user() -> None:
+def test_folders_of_applications_and_those_around_a_new_file_are_not_asked_about() -> None:
     def attached(name: str) -> Trajectory:
         end = (*FOLDERS, f".applications/desk/{name}")
         return recording(
@@ -134,9 +134,12 @@ def test_folders_of_applications_are_none_of_the_user() -> None:
             start={"directories": FOLDERS},
         )
 
-    both = [attached("one"), attached("two")]
-    assert "check_other_folders_unchanged" not in written(both)
-    assert not any("the folder" in text for text in harms(both))
+    for both in (
+        [attached("one"), attached("two")],
+        [note_written(), note_written("Documents/b.txt", "Buy bread")],
+    ):
+        assert "check_other_folders_unchanged" not in written(both)
+        assert not any("the folder" in text for text in harms(both))
 
 
 @pytest.mark.parametrize(
