@@ -12,7 +12,8 @@ A case says under `shows` what must be seen afterwards for the case to count as 
 
 The files under `benchmarks/labelled_work_cases/unseen` are the second set: written later, by somebody who had not seen how functions are
 examined, and judged by functions that existed before; see `benchmarks.unseen_work`. Those under `third` are a third one, written after
-the second had been used to mend the rules; see `benchmarks.third_work`.
+the second had been used to mend the rules; see `benchmarks.third_work`. Those under `fourth` came after the third; see
+`benchmarks.fourth_work`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from taskgraph.records.worked_examples import fill_step
 CASES = Path(__file__).parent / "labelled_work_cases"
 UNSEEN = CASES / "unseen"
 THIRD = CASES / "third"
+FOURTH = CASES / "fourth"
 
 Verdict = Literal["right", "wrong"]
 Kind = Literal[

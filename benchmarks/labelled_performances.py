@@ -2,7 +2,7 @@
 
 `python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part (all without one) that were not performed
 yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there; `--unseen`
-performs the second set and `--third` the third.
+performs the second set, `--third` the third and `--fourth` the fourth.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Protocol, cast
 
 from benchmarks.labelled_cases import (
     CASES,
+    FOURTH,
     RIGHT_KINDS,
     THIRD,
     UNSEEN,
@@ -353,6 +354,7 @@ def main() -> None:
     parser.add_argument("--look", type=Path)
     parser.add_argument("--unseen", dest="folder", action="store_const", const=UNSEEN, default=CASES)
     parser.add_argument("--third", dest="folder", action="store_const", const=THIRD)
+    parser.add_argument("--fourth", dest="folder", action="store_const", const=FOURTH)
     given = parser.parse_args()
     cases = [
         case

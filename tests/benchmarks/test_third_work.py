@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.labelled_cases import THIRD, UNSEEN, load_cases
 from benchmarks.run import NotMeasuredError
-from benchmarks.third_work import REPORT, UNSEEN_AT, figures
+from benchmarks.third_work import REPORT, THIRD_SET, figures
 from resources.reading.catalog import load_applications
 
 
@@ -38,7 +38,7 @@ def test_the_kept_figures_are_those_of_the_kept_verdicts() -> None:
     wrong, refused = json.loads((REPORT.parent / "third_work.json").read_text(encoding="utf-8"))["figures"]
     verdicts = [(item["right"], item["accepted"]) for item in report["outcomes"]]
     right = [accepted for is_right, accepted in verdicts if is_right]
-    assert wrong["name"].endswith(UNSEEN_AT)
+    assert wrong["name"].endswith(THIRD_SET.unseen_at)
     assert wrong["value"] == verdicts.count((False, True))
     assert wrong["unit"] == f"of {len(verdicts) - len(right)} outcomes"
     assert refused["value"] == pytest.approx(right.count(False) / len(right))
