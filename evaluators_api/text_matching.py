@@ -75,8 +75,10 @@ def _page_of(address: str) -> tuple[str, str, str]:
     return page, question, place
 
 
-def shown_exactly(wanted: str, shown: str) -> bool:
+def shown_exactly(wanted: str, shown: str, *, whole: bool = False) -> bool:
     r"""Whether `wanted` can be read in `shown` letter by letter, case included; only how white space is broken does not count.
+
+    Of a long text a phrase is enough, unless it must be the `whole`.
 
     >>> shown_exactly("Overview", "Overview"), shown_exactly("Overview", "overview"), shown_exactly("Over", "Overview")
     (True, False, False)
@@ -84,7 +86,9 @@ def shown_exactly(wanted: str, shown: str) -> bool:
     True
     """
     first, second = (" ".join(unicodedata.normalize("NFC", text).split()) for text in (wanted, shown))
-    return bool(first) and (first == second or (is_long(shown) and find_phrase(first, second) >= 0))
+    return bool(first) and (
+        first == second or (not whole and is_long(shown) and find_phrase(first, second) >= 0)
+    )
 
 
 def is_long(text: str) -> bool:

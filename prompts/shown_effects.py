@@ -73,6 +73,8 @@ class ChangedFile(Record):
     """Records that are gone."""
     changed: int
     """Records with another value."""
+    fields: tuple[str, ...] = ()
+    """Names of the fields that changed in records that were there and still are."""
 
 
 class ExtendedText(Record):

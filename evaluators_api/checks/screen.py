@@ -15,6 +15,7 @@ from evaluators_api.text_matching import (
     shown_in,
 )
 
+_CANVAS = "Custom"
 _TITLE_PARTS = re.compile(r" [-\u2013\u2014|\u00b7\u2022:] ")
 
 
@@ -49,7 +50,8 @@ def check_text_exists_via_control(scene: Scene, text: str, exact: bool = False) 
     Args:
         text: The text.
         exact: Whether it must be there letter by letter, with its case. What merely stands in an input control does not
-            count then: it may have been typed and never confirmed (see check_control_value).
+            count then: it may have been typed and never confirmed (see check_control_value). A canvas that says all its
+            texts must say this one and no more.
 
     Returns:
         True if a control of the last screen shows it.
@@ -58,7 +60,10 @@ def check_text_exists_via_control(scene: Scene, text: str, exact: bool = False) 
         check_text_exists_via_control(text='print("Hello World!")')
     """
     if exact:
-        return any(shown_exactly(text, control.text) for control in scene.view.evidence.controls)
+        return any(
+            shown_exactly(text, control.text, whole=control.control_type == _CANVAS)
+            for control in scene.view.evidence.controls
+        )
     return any(shown_in(text, shown) for shown in scene.view.shown)
 
 

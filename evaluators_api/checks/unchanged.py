@@ -8,7 +8,7 @@ from evaluators_api.evidence.sandbox_paths import relative_to_home
 from evaluators_api.state.comparison import Change
 from evaluators_api.state.effects import changed_folders, changed_paths, file_changes
 from evaluators_api.state.kept_data import APPLICATIONS, file_counts, kept_counts
-from evaluators_api.state.records import count_records, parts_of
+from evaluators_api.state.records import changed_fields, count_records, parts_of
 from evaluators_api.state.volatility import is_generated
 from taskgraph.records.evidence import FileState
 
@@ -61,6 +61,29 @@ def check_other_records_unchanged(
         wanted is None or wanted == found
         for wanted, found in ((added, counts.added), (removed, counts.removed), (changed, counts.changed))
     )
+
+
+@check("files")
+def check_other_fields_unchanged(scene: Scene, file_path: str, fields: list[str]) -> bool:
+    """Checks that in the records of a file that were there at the start and still are, no other field has another value.
+
+    Records are rows and objects. Times and ids that an application writes by itself do not count. Together with check_record it
+    tells that a record was changed in the right way and in no other.
+
+    Args:
+        file_path: Path relative to the home folder.
+        fields: Names of the fields or columns that the subtask changes; [] for none.
+
+    Returns:
+        True if the file was there at the start, is there now, and nothing else in its records was changed.
+
+    Example:
+        check_other_fields_unchanged(file_path='Documents/contacts.json', fields=['city'])
+    """
+    before, after = scene.start.file(file_path), scene.view.file(file_path)
+    if before is None or after is None:
+        return False
+    return changed_fields(file_changes(before, after)[1]) <= set(fields)
 
 
 @check("files")

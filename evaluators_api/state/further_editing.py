@@ -7,7 +7,9 @@ from itertools import islice
 
 from evaluators_api.state.editing import Edited, with_text
 from evaluators_api.state.effects import file_changes
+from evaluators_api.state.nodes import ID_KEYS
 from evaluators_api.state.reading import all_formats, finished, read
+from evaluators_api.state.records import changed_fields
 from evaluators_api.state.volatility import is_generated, is_passing, is_volatile
 from evaluators_api.text_matching import shown_exactly
 from taskgraph.records.effect import Effect
@@ -17,6 +19,8 @@ from taskgraph.records.interaction import Control
 _LONG = 12
 _MOST = 2
 _LEDGER = "ledger"
+_IN_RECORD = 2
+"""Length from which on an address leads to a field of a record."""
 
 
 def put_first(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
@@ -113,6 +117,45 @@ def one_more(
         if path not in present and file.text:
             yield Edited(f"{path} was made as well", with_text(end, path, file.text))
             break
+
+
+def other_field(
+    start: Evidence, end: Evidence, effect: Effect, except_for: set[str], alter: Callable[[str], str]
+) -> Iterator[Edited]:
+    """`end` with another field of the record altered that `effect` changed; none of those in `except_for`."""
+    old, new = start.file(effect.container), end.file(effect.container)
+    if (
+        effect.area != "file"
+        or effect.kind != "changed"
+        or len(effect.address) < _IN_RECORD
+        or not (old and new)
+    ):
+        return
+    name, changes = file_changes(old, new)
+    if new.text is None or effect.address[-1] not in changed_fields(changes):
+        return
+    tree, place = read(new.path, new.text)[1], effect.address[:-1]
+    record, before = tree.at(place), None if old.text is None else read(old.path, old.text)[1].at(place)
+    for field in record.children if record is not None and before is not None else ():
+        was = next((child for child in before.children if child.name == field.name), None) if before else None
+        if (
+            field.value is None
+            or was is None
+            or was.value != field.value
+            or field.name in except_for
+            or field.name.casefold() in ID_KEYS
+            or not any(map(str.isalpha, field.value))
+            or is_generated(field.value)
+        ):
+            continue
+        written = all_formats()[name].encode(alter(field.value), field, new.text)
+        if written is not None:
+            text = new.text[: field.raw[0]] + written + new.text[field.raw[1] :]
+            yield Edited(
+                f"{new.path}: {' / '.join((*place, field.name))} was changed as well",
+                with_text(end, new.path, text),
+            )
+            return
 
 
 def one_more_folder(end: Evidence, path: str) -> Iterator[Edited]:

@@ -176,6 +176,18 @@ def count_records(changes: Sequence[Change]) -> RecordCounts:
     return RecordCounts(added, removed, len(changed))
 
 
+def changed_fields(changes: Sequence[Change]) -> frozenset[str]:
+    """Names of the fields that `changes` concern in records that were there and are there; times and generated ids left out."""
+    return frozenset(
+        "/".join(change.address[len(place) :])
+        for change in changes
+        for place in [_record_address(change)]
+        if not (_is_count(change) or _is_noise(change))
+        and (change.kind == "changed" or (change.parents is not None and _in_record(change)))
+        and len(change.address) > len(place)
+    )
+
+
 def _record_address(change: Change) -> tuple[str, ...]:
     depth = max((index + 1 for index, naming in enumerate(change.namings) if naming != "field"), default=None)
     return change.address if depth is None else change.address[:depth]

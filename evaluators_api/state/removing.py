@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evaluators_api.state.editing import Edited, undone, with_text, without_files
 from evaluators_api.state.reading import finished, read
+from evaluators_api.state.records import is_lines
 from evaluators_api.state.volatility import is_volatile, steady_path
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
@@ -28,7 +29,10 @@ def removed_elsewhere(start: Evidence, end: Evidence, effect: Effect) -> Iterato
 
 
 def only_emptied(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edited]:
-    """`end` with the group that `effect` removed still there and nothing in it, such as a table without its rows."""
+    """`end` with what `effect` removed still there and nothing in it: a table without its rows, a note without its text."""
+    if effect.area == "file" and effect.kind == "removed" and not effect.address:
+        yield from _emptied_file(start, end, effect.container)
+        return
     restored = undone(start, end, effect) if effect.area == "file" and effect.address else None
     file = None if restored is None else _file(restored, effect.container)
     if restored is None or file is None or file.text is None or effect.kind != "removed":
@@ -44,6 +48,23 @@ def only_emptied(start: Evidence, end: Evidence, effect: Effect) -> Iterator[Edi
     if text != file.text and read(file.path, text)[0] == name:
         told = f"{file.path}: {' / '.join(effect.address)} is still there and only empty"
         yield Edited(told, with_text(restored, file.path, text))
+
+
+def _emptied_file(start: Evidence, end: Evidence, path: str) -> Iterator[Edited]:
+    """`end` with a file that is gone there again, without the longest of the texts in it."""
+    file = _file(start, path)
+    if file is None or not file.text:
+        return
+    name, tree = read(path, file.text)
+    texts = [node for _, node in tree.walk() if node.value is not None or is_lines(node)]
+    longest = max(texts, key=lambda node: node.raw[1] - node.raw[0], default=None)
+    text = (
+        ""
+        if longest is None or longest is tree
+        else file.text[: longest.raw[0]] + file.text[longest.raw[1] :]
+    )
+    if not text or read(path, text)[0] == name:
+        yield Edited(f"{path} is still there and only empty", with_text(end, path, text))
 
 
 def _sibling_in_file(start: Evidence, restored: Evidence, effect: Effect) -> Iterator[Edited]:

@@ -63,6 +63,12 @@ def changed_numbers(terms: Sequence[Terms]) -> list[Condition]:
                 arguments.append((name, numbers.pop() if len(numbers) == 1 else None))
             call = Call("check_other_records_unchanged", tuple(arguments))
             found.append(Condition("remainder", call, told))
+            fields = {table[path].fields for table in tables}
+            if len(fields) == 1 and fields != {()}:
+                names = tuple(generalise(name, {}) for name in fields.pop())
+                kept = Call("check_other_fields_unchanged", (("file_path", path), ("fields", names)))
+                other = generalise("another field of the record was changed as well", {})
+                found.append(Condition("remainder", kept, other))
     return found
 
 

@@ -71,9 +71,10 @@ def _other_rows(terms: Terms) -> Condition:
 
 
 def _shown(terms: Terms, text: str) -> Condition:
-    """That a text is shown; letter by letter, where it is what a parameter says and not only stands in an input control."""
+    """That a text is shown; letter by letter, where parameters say it and nothing else, and it not only stands in an input control."""
     arguments: list[tuple[str, Value]] = [("text", terms.text(text))]
-    if [form for form, _ in terms.text(text).parts] == ["whole"] and text in terms.performance.effects.labels:
+    given = all(form == "whole" or (not form and not part.strip()) for form, part in terms.text(text).parts)
+    if given and terms.text(text).parameters and text in terms.performance.effects.labels:
         arguments.append(("exact", True))
     call = Call("check_text_exists_via_control", tuple(arguments))
     return Condition("screen", call, terms.text(f"{text} is not shown"))

@@ -10,7 +10,14 @@ from evaluators_api.state.essential import Division, divide
 from evaluators_api.state.kept_data import is_kept, kept_counts
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import belonging, count_records, is_lines, reference, text_of
+from evaluators_api.state.records import (
+    belonging,
+    changed_fields,
+    count_records,
+    is_lines,
+    reference,
+    text_of,
+)
 from evaluators_api.state.volatility import is_passing
 from evaluators_api.text_matching import same_page, shown_in
 from prompts.shown_effects import ChangedFile, ExtendedText, ShownEffects, TouchedRecord
@@ -234,8 +241,15 @@ def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterat
         before, after = old[path], new[path]
         if before.text is None or after.text is None or before.truncated or after.truncated:
             continue
-        counts = count_records(file_changes(before, after)[1])
-        yield ChangedFile(file_path=path, added=counts.added, removed=counts.removed, changed=counts.changed)
+        changes = file_changes(before, after)[1]
+        counts = count_records(changes)
+        yield ChangedFile(
+            file_path=path,
+            added=counts.added,
+            removed=counts.removed,
+            changed=counts.changed,
+            fields=tuple(sorted(changed_fields(changes))),
+        )
 
 
 def _record(start: Evidence, end: Evidence, effect: Effect, known: Sequence[str]) -> Iterator[TouchedRecord]:

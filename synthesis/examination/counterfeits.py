@@ -20,6 +20,7 @@ from evaluators_api.state.further_editing import (
     emptied_texts,
     one_more,
     one_more_folder,
+    other_field,
     put_before,
     put_first,
     rows_alike,
@@ -328,6 +329,10 @@ def _beside(subject: Subject) -> Iterator[Case]:
     twice = (edited for effect in subject.essential for edited in done_twice(subject.start, end, effect))
     for edited in islice(twice, 1):
         yield _loss(subject, edited.description, edited.evidence)
+    touched = {effect.address[-1] for effect in (*subject.essential, *subject.incidental) if effect.address}
+    for effect in subject.guarded:
+        for edited in other_field(subject.start, end, effect, touched, altered):
+            yield _loss(subject, edited.description, edited.evidence)
     for text in subject.once:
         for edited in shown_twice(end, text):
             yield _loss(subject, edited.description, edited.evidence)

@@ -32,7 +32,7 @@ def link(producer: int, consumer: int, category: str, value: str, kind: str = "f
 
 
 SUBTASKS = (
-    subtask(1, "trac.create_page", page_title="MondayMeeting", text="Please read the papers in advance."),
+    subtask(1, "trac.create_page", page_title="MondayMeeting", text="Please look at these in advance."),
     subtask(
         2,
         "sqlite_web.export_table_as_csv",
@@ -58,7 +58,7 @@ LINKS = (
     link(4, 8, "svg_path", "Downloads/sketch.svg"),
 )
 TEXT = (
-    "Create a wiki page MondayMeeting in Trac with the text “Please read the papers in advance.” Then attach the CSV export of"
+    "Create a wiki page MondayMeeting in Trac with the text “Please look at these in advance.” Then attach the CSV export of"
     " the customers table from sqlite-web (Downloads/customers-export.csv), the March sales from a new run of the job"
     " sales_export in Supervisor (Documents/sales.csv) and the SVG export of Downloads/sketch.excalidraw from Excalidraw"
     " (Downloads/sketch.svg) to the page. Attach Documents/agenda.txt to the page, too."

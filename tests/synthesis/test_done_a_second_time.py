@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -10,6 +12,7 @@ from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from synthesis.examination.case_building import build_cases
 from synthesis.examination.examination import examine
 from synthesis.examination.verdict import Thresholds, feedback
+from taskgraph.records.evidence import Evidence
 from taskgraph.records.interaction import Control
 from taskgraph.records.trajectory import Trajectory
 from tests.evaluators_api.test_state_checks import ask
@@ -169,3 +172,78 @@ def test_an_entry_of_a_ledger_is_at_its_end_however_wide_its_columns_are() -> No
             text="2026-01-01 open A:B",
         )
         assert found is expected
+
+
+def renamed(name: str, new: str) -> Trajectory:
+    def flows(label: str) -> str:
+        return json.dumps(
+            [{"id": "c1", "label": label, "info": "what it does"}, {"id": "c2", "label": "Z", "info": "z"}]
+        )
+
+    path = ".applications/desk/flows.json"
+    return recording(
+        "desk.rename",
+        {"name": name, "new_name": new},
+        [click("Save", files=(file(path, flows(new)),))],
+        start={"files": (file(path, flows(name)),)},
+    )
+
+
+def deleted(title: str) -> Trajectory:
+    other = file(".applications/desk/notes/other.tid", "title: other\n\nstays")
+    note = file(f".applications/desk/notes/{title}.tid", f"title: {title}\n\nwhat was written down")
+    return recording(
+        "desk.delete", {"title": title}, [click("Close", files=(other,))], start={"files": (note, other)}
+    )
+
+
+def test_another_field_of_the_changed_record_is_tried_and_asked_for(
+    shared_sandbox: EvaluationSandbox,
+) -> None:
+    both = [renamed("Ideas", "Thoughts"), renamed("Sales", "Turnover")]
+    source = written(both)
+    assert (
+        "check_other_fields_unchanged(file_path='.applications/desk/flows.json', fields=['label'])" in source
+    )
+    assert any("info was changed as well" in text for text in harms(both))
+    cases = build_cases(both[0], other_trajectories=both[1:])
+    for asked, good in ((source, True), (re.sub(r".*check_other_fields_unchanged.*\n", "", source), False)):
+        told = feedback(examine(asked, both[0], cases, shared_sandbox), Thresholds(least_other_subtasks=0))
+        assert ("info was changed as well" not in told) is good
+
+
+def test_a_note_that_is_only_emptied_is_not_deleted(shared_sandbox: EvaluationSandbox) -> None:
+    both = [deleted("Alpha"), deleted("Beta")]
+    assert any("is still there and only empty" in text for text in harms(both))
+    cases = build_cases(both[0], other_trajectories=both[1:])
+    told = feedback(
+        examine(written(both), both[0], cases, shared_sandbox), Thresholds(least_other_subtasks=0)
+    )
+    assert "only empty" not in told
+
+
+def test_other_fields_are_those_of_records_that_were_there() -> None:
+    done = renamed("Ideas", "Thoughts")
+    start, end = done.initial_evidence, done.final_evidence
+
+    def others(after: Evidence, *fields: str) -> object:
+        path = ".applications/desk/flows.json"
+        return ask(after, "check_other_fields_unchanged", start, file_path=path, fields=list(fields))
+
+    assert others(end, "label") is True
+    assert others(end, "info") is False
+    held = json.loads(end.files[0].text or "")
+    more = json.dumps([*held, {"id": "c3", "label": "new", "info": "new"}])
+    assert others(end.model_copy(update={"files": (file(end.files[0].path, more),)}), "label") is True
+    held[0]["disabled"] = True
+    off = json.dumps(held)
+    assert others(end.model_copy(update={"files": (file(end.files[0].path, off),)}), "label") is False
+
+
+def test_a_canvas_says_exactly_the_texts() -> None:
+    long = "Devices Printer on floor two"
+    assert ask(drawn(long).final_evidence, "check_text_exists_via_control", text=long, exact=True) is True
+    more = Evidence(step=1, controls=(control(f"{long} Scanner", "Custom"),))
+    assert ask(more, "check_text_exists_via_control", text=long, exact=True) is False
+    page = Evidence(step=1, controls=(control(f"{long} Scanner", "Text"),))
+    assert ask(page, "check_text_exists_via_control", text=long, exact=True) is True

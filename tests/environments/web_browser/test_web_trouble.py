@@ -91,6 +91,24 @@ async def test_a_window_that_closes_itself_gives_way_to_the_page(screen: Screen)
     assert screen.texts == ["Open"]
 
 
+async def test_an_application_in_a_second_window_is_waited_for_until_it_is_ready(screen: Screen) -> None:
+    page = screen.application(
+        "page",
+        index="""<button onclick="window.open(location.href.split('?')[0] + '?more')">Open</button>
+        <script>
+        const say = text => document.body.append(Object.assign(document.createElement('p'), {textContent: text}))
+        if (location.search) { say('Loading'); setTimeout(() => say('All menus'), 1500) } else say('All menus')
+        </script>""",
+    )
+    ready = page.model_copy(update={"launch": page.launch.model_copy(update={"ready_text": "All menus"})})
+    screen.now = await screen.environment.reset([ready])
+    observation = await screen.click("Open")
+    assert [item.text for item in observation.controls if item.control_type == "Text"] == [
+        "Loading",
+        "All menus",
+    ]
+
+
 async def test_a_browser_that_dies_is_started_again_at_the_next_reset(screen: Screen) -> None:
     for process in marked_processes(f"{MARK}={screen.sandbox.root}"):
         os.kill(process, signal.SIGKILL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 from playwright.async_api import BrowserContext, Download, Page
 from playwright.async_api import Error as BrowserError
@@ -201,10 +201,16 @@ class TabSet:
 
     async def _welcome(self, application: Application, page: Page) -> None:
         try:
-            await self._attach(application, page)
+            tab = await self._attach(application, page)
         except BrowserError:
             # A page that only started a download closes itself before it can be listened to.
             return
+        if application.launch.ready_text:
+            with contextlib.suppress(TabAsksError, EnvironmentBrokenError, ApplicationStartFailedError):
+                await tab.doing(page.wait_for_load_state("domcontentloaded"))
+                first = urlsplit(self._hosting.address(application))
+                if urlsplit(page.url)[:3] == first[:3]:  # the application once more, not another page of it
+                    await self._wait_until_ready(tab, application)
 
     def _leave(self, tab: Tab) -> None:
         tabs = self._tabs[tab.application]
