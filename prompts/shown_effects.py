@@ -103,6 +103,8 @@ class ShownEffects(Record):
     """Those of them that controls show as their texts, and not only input controls as what was typed into them."""
     shown_times: dict[str, int] = Field(default_factory=dict)
     """How often each of them is to be seen, of those that are texts of controls."""
+    canvases: tuple[str, ...] = ()
+    """What canvases say at the end and did not say at the start, each with all its texts."""
     vanished: tuple[str, ...] = ()
     """Texts that the screen showed at the start and does not show at the end."""
     contents: dict[str, str] = Field(default_factory=dict)

@@ -6,6 +6,7 @@ import re
 from urllib.parse import unquote
 
 from evaluators_api.checks.declaration import Scene, check
+from evaluators_api.evidence.evidence_view import CANVAS
 from evaluators_api.text_matching import (
     has_phrase,
     read_in_picture,
@@ -15,7 +16,6 @@ from evaluators_api.text_matching import (
     shown_in,
 )
 
-_CANVAS = "Custom"
 _TITLE_PARTS = re.compile(r" [-\u2013\u2014|\u00b7\u2022:] ")
 
 
@@ -61,7 +61,7 @@ def check_text_exists_via_control(scene: Scene, text: str, exact: bool = False) 
     """
     if exact:
         return any(
-            shown_exactly(text, control.text, whole=control.control_type == _CANVAS)
+            shown_exactly(text, control.text, whole=control.control_type == CANVAS)
             for control in scene.view.evidence.controls
         )
     return any(shown_in(text, shown) for shown in scene.view.shown)
@@ -85,6 +85,24 @@ def check_text_shown_times(scene: Scene, text: str, times: int) -> bool:
         check_text_shown_times(text='Router', times=1)
     """
     return scene.view.times_shown(text) == times
+
+
+@check("screen")
+def check_canvas(scene: Scene, text: str) -> bool:
+    """Checks if a canvas shows exactly these texts, in this order: all shapes and their labels, and nothing else.
+
+    It sees canvases whose texts are controls, and is for drawings that no file keeps; see check_drawing for those that are saved.
+
+    Args:
+        text: The texts, letter by letter, with a space between two.
+
+    Returns:
+        True if the texts on one of the canvases of the last screen are these.
+
+    Example:
+        check_canvas(text='Router Printer')
+    """
+    return " ".join(text.split()) in scene.view.canvases
 
 
 @check("screen", in_paper=True)

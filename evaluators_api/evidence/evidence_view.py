@@ -13,6 +13,8 @@ from evaluators_api.text_matching import count_phrases, same_name, shown_exactly
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
 
+CANVAS = "Custom"
+"""Type of the controls on which something is drawn."""
 _KEPT_VIEWS = 256
 
 
@@ -128,6 +130,21 @@ class EvidenceView:
         if not named:
             return 0
         return max(len(alone), *(count_phrases(text, item.text) for item in self.evidence.controls))
+
+    @cached_property
+    def canvases(self) -> tuple[str, ...]:
+        """What is drawn on each canvas: the texts of custom controls that say all the texts inside of them."""
+        inside = {
+            (item.parent_text, item.parent_type)
+            for item in self.evidence.controls
+            if item.control_type == "Text"
+        }
+        texts = (
+            " ".join(item.text.split())
+            for item in self.evidence.controls
+            if item.control_type == CANVAS and (item.text, item.control_type) in inside
+        )
+        return tuple(dict.fromkeys(text for text in texts if text))
 
     def controls_named(self, text: str) -> tuple[Control, ...]:
         """Controls called `text`."""

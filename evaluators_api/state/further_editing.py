@@ -19,6 +19,7 @@ from taskgraph.records.interaction import Control
 _LONG = 12
 _MOST = 2
 _LEDGER = "ledger"
+_CANVAS = "Custom"
 _IN_RECORD = 2
 """Length from which on an address leads to a field of a record."""
 
@@ -186,6 +187,30 @@ def shown_twice(end: Evidence, text: str) -> Iterator[Edited]:
     if again is not None:
         controls = (*end.controls, again.model_copy(update={"label": f"{again.label}b"}))
         yield Edited(f"{text[:60]!r} is there twice", end.model_copy(update={"controls": controls}))
+
+
+def more_drawn(start: Evidence, end: Evidence, alter: Callable[[str], str]) -> Iterator[Edited]:
+    """`end` with one more text on a canvas on which something was drawn."""
+    before = {(item.text, item.control_type) for item in start.controls}
+    drawn = [item for item in end.controls if item.control_type == "Text" and item.parent_text]
+    for canvas in end.controls:
+        own = (canvas.text, canvas.control_type)
+        inside = next((item for item in drawn if (item.parent_text, item.parent_type) == own), None)
+        if canvas.control_type != _CANVAS or own in before or inside is None:
+            continue
+        other = alter(inside.text)
+        says = f"{canvas.text} {other}"
+        controls = tuple(
+            item.model_copy(update={"text": says})
+            if item is canvas
+            else item.model_copy(update={"parent_text": says})
+            if (item.parent_text, item.parent_type) == own
+            else item
+            for item in end.controls
+        )
+        added = inside.model_copy(update={"text": other, "parent_text": says, "label": f"{inside.label}c"})
+        yield Edited(f"{other!r} was drawn as well", end.model_copy(update={"controls": (*controls, added)}))
+        return
 
 
 def rows_alike(start: Evidence, end: Evidence) -> Iterator[Edited]:

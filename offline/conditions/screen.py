@@ -45,6 +45,10 @@ def screen_conditions(terms: Terms) -> list[Condition]:
     for text in filter(terms.plain, effects.appeared):
         found.append(_shown(terms, text))
         found += _times(terms, text)
+    for text in effects.canvases:
+        if _is_given(terms.text(text)):
+            told = f"something else than {text} is on the canvas"
+            found.append(terms.condition("check_canvas", told, kind="screen", text=text))
     for text in filter(terms.plain, effects.vanished):
         told = f"{text} is still shown"
         found.append(
@@ -73,11 +77,17 @@ def _other_rows(terms: Terms) -> Condition:
 def _shown(terms: Terms, text: str) -> Condition:
     """That a text is shown; letter by letter, where parameters say it and nothing else, and it not only stands in an input control."""
     arguments: list[tuple[str, Value]] = [("text", terms.text(text))]
-    given = all(form == "whole" or (not form and not part.strip()) for form, part in terms.text(text).parts)
-    if given and terms.text(text).parameters and text in terms.performance.effects.labels:
+    if _is_given(terms.text(text)) and text in terms.performance.effects.labels:
         arguments.append(("exact", True))
     call = Call("check_text_exists_via_control", tuple(arguments))
     return Condition("screen", call, terms.text(f"{text} is not shown"))
+
+
+def _is_given(text: Expression) -> bool:
+    """Whether parameters say it, and nothing else does."""
+    return bool(text.parameters) and all(
+        form == "whole" or (not form and not part.strip()) for form, part in text.parts
+    )
 
 
 def _times(terms: Terms, text: str) -> Iterator[Condition]:

@@ -72,6 +72,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         appeared=(appeared := _shown_only_in(end, start)),
         labels=tuple(text for text in appeared if any(text == item.text.strip() for item in end.controls)),
         shown_times={text: times for text in appeared if (times := view(end).times_shown(text))},
+        canvases=tuple(text for text in view(end).canvases if text not in view(start).canvases),
         vanished=_shown_only_in(start, end),
         contents=_contents(start, end),
         switches=_switches(start, end),

@@ -18,6 +18,7 @@ from evaluators_api.state.further_editing import (
     altered_texts,
     done_twice,
     emptied_texts,
+    more_drawn,
     one_more,
     one_more_folder,
     other_field,
@@ -330,12 +331,10 @@ def _beside(subject: Subject) -> Iterator[Case]:
     for edited in islice(twice, 1):
         yield _loss(subject, edited.description, edited.evidence)
     touched = {effect.address[-1] for effect in (*subject.essential, *subject.incidental) if effect.address}
-    for effect in subject.guarded:
-        for edited in other_field(subject.start, end, effect, touched, altered):
-            yield _loss(subject, edited.description, edited.evidence)
-    for text in subject.once:
-        for edited in shown_twice(end, text):
-            yield _loss(subject, edited.description, edited.evidence)
+    fields = (other_field(subject.start, end, effect, touched, altered) for effect in subject.guarded)
+    drawn = [more_drawn(subject.start, end, altered)] if subject.once else []
+    for edited in chain(*fields, *(shown_twice(end, text) for text in subject.once), *drawn):
+        yield _loss(subject, edited.description, edited.evidence)
     folders = changed_folders(subject.start, end)
     meant = {effect.container for effect in subject.guarded if effect.area == "directory"}
     if folders and meant.issuperset(folders):

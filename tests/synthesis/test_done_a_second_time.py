@@ -77,6 +77,12 @@ LAST_LINE = "    return EvalResult(done, 'done', 1.0 * done)\n"
             "'Router' is there twice",
         ),
         (
+            [drawn("Router"), drawn("Printer")],
+            "check_canvas(text=label)",
+            FIRST_LINES.format("label", "check_text_shown_times(label, times=1)"),
+            "was drawn as well",
+        ),
+        (
             [opened("Expenses:Gifts"), opened("Expenses:Hobby")],
             "check_text_extended(file_path='Documents/a.beancount', text='2026-01-01 open ' + account)",
             FIRST_LINES.format(
@@ -87,7 +93,7 @@ LAST_LINE = "    return EvalResult(done, 'done', 1.0 * done)\n"
             "stands at the beginning instead of the end",
         ),
     ],
-    ids=["folder", "shape", "ledger"],
+    ids=["folder", "shape", "other shape", "ledger"],
 )
 def test_it_is_tried_and_asked_for(
     trajectories: list[Trajectory], call: str, lax: str, harm: str, shared_sandbox: EvaluationSandbox
@@ -152,6 +158,13 @@ def test_folders_of_applications_and_those_around_a_new_file_are_not_asked_about
 def test_a_text_is_counted_letter_by_letter(text: str, times: int, expected: bool) -> None:
     end = drawn("Router").final_evidence
     assert ask(end, "check_text_shown_times", text=text, times=times) is expected
+
+
+def test_a_canvas_says_all_its_texts() -> None:
+    assert ask(drawn("Router").final_evidence, "check_canvas", text="Router") is True
+    assert ask(drawn("Router", 2).final_evidence, "check_canvas", text="Router") is False
+    alone = Evidence(step=1, controls=(control("Router", "Custom"),))
+    assert ask(alone, "check_canvas", text="Router") is False
 
 
 def test_what_covers_another_is_counted_by_what_is_around_them() -> None:
