@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from resources.dimensions import TABLE
+from resources.reading.catalog import load_capabilities
 from resources.record import Record
 from taskgraph.measures.acceptance_rates import Rate, rate
 from taskgraph.measures.critic_scores import CriticReport, critic_report
+from taskgraph.measures.gaps import Gap, gaps_of
 from taskgraph.measures.judge_rates import JudgeReport, judge_report
 from taskgraph.measures.variety_figures import VarietyFigures, variety_of
 from taskgraph.records.criticism import Criticism
@@ -90,6 +93,8 @@ class TaskQuality(Record):
     """What most tasks have in common."""
     people: PeopleReport | None = None
     """What people said of them; None where nobody reviewed one."""
+    gaps: tuple[Gap, ...] = ()
+    """Levels of complexity and capabilities that few tasks have, or none."""
 
     def lines(self) -> list[tuple[str, str]]:
         """The figures in words, each with its name."""
@@ -179,4 +184,13 @@ def task_quality(warehouse: Warehouse) -> TaskQuality:
         variety=variety_of(texts),
         shares=tuple(shares),
         people=people_report(warehouse),
+        gaps=_gaps(warehouse),
     )
+
+
+def _gaps(warehouse: Warehouse) -> tuple[Gap, ...]:
+    """The levels and capabilities that few of the tasks have, or none."""
+    measures = ", ".join(row.column for row in TABLE)
+    counted = warehouse.query(f"SELECT {measures}, count(*) FROM tasks WHERE {_MADE} GROUP BY ALL").rows()
+    rows = [[int(str(value)) for value in row] for row in counted]
+    return gaps_of({tuple(row[:-1]): row[-1] for row in rows}, load_capabilities())

@@ -148,6 +148,13 @@ class RunSummary(Record):
             lines += [f"  {name:<{width}}  {value}" for name, value in self.tasks.lines()]
             if self.own_judge:
                 lines.append(f"  warning: {self.own_judge} both writes the instructions and judges them")
+            lines += [
+                "",
+                "Levels and capabilities that few tasks have or none, and what is missing (tasks are kept small: people refuse large ones)",
+            ]
+            lines += [f"  {gap.name:<{width}}  {gap}" for gap in self.tasks.gaps] or [
+                "  none: all are filled"
+            ]
         if self.report is not None and self.report.night:
             lines += ["", "Night", *(f"  {line}" for line in self.report.lines())]
         if self.mistakes:

@@ -11,4 +11,5 @@ acceptance_rates           how often accepted functions judge rightly
 judge_rates                how often the judge of instructions does
 critic_scores              what a critic thinks of tasks on the whole
 variety_figures            how varied instructions are
+gaps                       levels and capabilities that few tasks have, and what each lacks
 """

@@ -1,5 +1,6 @@
 import pytest
 
+from resources.dimensions import LEVELS, TABLE
 from taskgraph.records.criticism import Criticism, Score
 from taskgraph.records.judge_trial import JudgeTrial
 from taskgraph.records.model_calls import ModelRole
@@ -17,6 +18,16 @@ def test_figures_of_validated_tasks(filled: Warehouse) -> None:
     assert {item.kind for item in quality.shares} >= {"application", "scenario", "set of subtasks"}
     assert all(0 < item.share <= 1 for item in quality.shares)
     assert dict(quality.lines())["judge of instructions"].startswith("not known")
+
+
+def test_levels_that_few_tasks_have_are_named(filled: Warehouse) -> None:
+    gaps = task_quality(filled).gaps
+    assert gaps and all(gap.missing for gap in gaps)
+    for row in TABLE:
+        values = filled.query(f"SELECT {row.column} FROM tasks WHERE status = 'validated'").rows()
+        reached = {row.level(int(str(value))) for (value,) in values}
+        empty = {gap.name for gap in gaps if gap.name.endswith(f" in {row.name}") and not gap.tasks}
+        assert empty == {f"{level} in {row.name}" for level in LEVELS if level not in reached}
 
 
 def test_of_very_many_tasks_a_sample_is_counted(filled: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
