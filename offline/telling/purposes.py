@@ -120,7 +120,7 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         return [*ways, "coming"] if is_near and not wish else ways
     ways = ["front", "end", *dated]
     if (
-        told.rpartition(" ")[2] not in ("table", "page", "folder")
+        told.rpartition(" ")[2] not in ("table", "page", "folder", "milestone")
         and told[-1:] not in "”`"
         and " for the " not in told
     ):
