@@ -67,6 +67,8 @@ class DimensionDefinition:
     """Largest value."""
     on_map: Literal["row", "column", ""] = ""
     """Its place on the viewer's map of cells; a dimension without one is summed up there."""
+    more_by: str = ""
+    """What it takes to compose more tasks of its higher levels."""
 
     @property
     def level_column(self) -> str:
@@ -119,6 +121,7 @@ TABLE: tuple[DimensionDefinition, ...] = (
         lowest=0,
         highest=MOST_EDGES,
         on_map="row",
+        more_by="subtasks that read what two others make, and a larger composition.maximum_size or composition.maximum_readers",
     ),
     DimensionDefinition(
         name="instruction",
@@ -130,6 +133,7 @@ TABLE: tuple[DimensionDefinition, ...] = (
         easy=2,
         medium=4,
         on_map="row",
+        more_by="a larger composition.maximum_size",
     ),
     DimensionDefinition(
         name="knowledge",
@@ -140,6 +144,7 @@ TABLE: tuple[DimensionDefinition, ...] = (
         meaning="application categories",
         easy=1,
         medium=3,
+        more_by="subtasks that take what applications of further categories make, and a larger composition.maximum_size",
     ),
     DimensionDefinition(
         name="hierarchy",
@@ -151,6 +156,7 @@ TABLE: tuple[DimensionDefinition, ...] = (
         easy=2,
         medium=4,
         on_map="column",
+        more_by="subtasks that work on with what others make, for longer chains, and a larger composition.maximum_size",
     ),
     DimensionDefinition(
         name="branch",
@@ -162,6 +168,7 @@ TABLE: tuple[DimensionDefinition, ...] = (
         easy=2,
         medium=4,
         on_map="column",
+        more_by="a larger composition.maximum_ends, composition.maximum_readers or composition.maximum_errands",
     ),
 )
 """The dimensions in the order of Table 2, with its bounds."""

@@ -13,14 +13,6 @@ from taskgraph.measures.complexity import cell_from_measures
 
 FEW = 0.05
 """Share of the tasks below which a level or a capability is thin."""
-_WHAT_HELPS: Mapping[Dimension, str] = {
-    "dependency": "subtasks that read what two others make, and a larger composition.maximum_size or composition.maximum_readers",
-    "instruction": "a larger composition.maximum_size",
-    "knowledge": "subtasks that take what applications of further categories make, and a larger composition.maximum_size",
-    "hierarchy": "subtasks that work on with what others make, for longer chains, and a larger composition.maximum_size",
-    "branch": "a larger composition.maximum_ends, composition.maximum_readers or composition.maximum_errands",
-}
-"""What makes more tasks of higher levels, by dimension."""
 
 
 class Gap(Record):
@@ -86,7 +78,7 @@ def _missing_in(row: DimensionDefinition, level: Level, count: int, values: tupl
         said += f", the {'most' if level != 'easy' else 'fewest'} is {nearest}"
     if level == "easy":
         return said
-    return f"{said}. For more: {_WHAT_HELPS[row.name]}"
+    return f"{said}. For more: {row.more_by}"
 
 
 def _lacking(cells: Mapping[Cell, int], levels: Mapping[Dimension, Level]) -> str:
