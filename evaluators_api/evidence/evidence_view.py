@@ -133,16 +133,9 @@ class EvidenceView:
 
     @cached_property
     def canvases(self) -> tuple[str, ...]:
-        """What is drawn on each canvas: the texts of custom controls that say all the texts inside of them."""
-        inside = {
-            (item.parent_text, item.parent_type)
-            for item in self.evidence.controls
-            if item.control_type == "Text"
-        }
+        """What is drawn on each canvas: the texts of custom controls, which say all the texts inside of them."""
         texts = (
-            " ".join(item.text.split())
-            for item in self.evidence.controls
-            if item.control_type == CANVAS and (item.text, item.control_type) in inside
+            " ".join(item.text.split()) for item in self.evidence.controls if item.control_type == CANVAS
         )
         return tuple(dict.fromkeys(text for text in texts if text))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 
 from evaluators_api.state.editing import Edited, with_text
@@ -11,7 +11,7 @@ from evaluators_api.state.nodes import ID_KEYS
 from evaluators_api.state.reading import all_formats, finished, read
 from evaluators_api.state.records import changed_fields
 from evaluators_api.state.volatility import is_generated, is_passing, is_volatile
-from evaluators_api.text_matching import shown_exactly
+from evaluators_api.text_matching import has_phrase, shown_exactly
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
 from taskgraph.records.interaction import Control
@@ -189,27 +189,32 @@ def shown_twice(end: Evidence, text: str) -> Iterator[Edited]:
         yield Edited(f"{text[:60]!r} is there twice", end.model_copy(update={"controls": controls}))
 
 
-def more_drawn(start: Evidence, end: Evidence, alter: Callable[[str], str]) -> Iterator[Edited]:
-    """`end` with one more text on a canvas on which something was drawn."""
+def more_drawn(
+    start: Evidence, end: Evidence, texts: Collection[str], alter: Callable[[str], str]
+) -> Iterator[Edited]:
+    """`end` with one more text on the canvas on which one of `texts` was drawn, alone or with others."""
     before = {(item.text, item.control_type) for item in start.controls}
-    drawn = [item for item in end.controls if item.control_type == "Text" and item.parent_text]
     for canvas in end.controls:
         own = (canvas.text, canvas.control_type)
-        inside = next((item for item in drawn if (item.parent_text, item.parent_type) == own), None)
-        if canvas.control_type != _CANVAS or own in before or inside is None:
+        drawn = next((text for text in texts if has_phrase(text, canvas.text)), None)
+        if canvas.control_type != _CANVAS or own in before or drawn is None:
             continue
-        other = alter(inside.text)
+        other = alter(drawn)
         says = f"{canvas.text} {other}"
-        controls = tuple(
-            item.model_copy(update={"text": says})
-            if item is canvas
-            else item.model_copy(update={"parent_text": says})
-            if (item.parent_text, item.parent_type) == own
-            else item
-            for item in end.controls
+        inside = [item for item in end.controls if (item.parent_text, item.parent_type) == own]
+        moved = [item.model_copy(update={"parent_text": says}) for item in inside]
+        new = [canvas.text, other] if not inside else [other]
+        moved += [
+            canvas.model_copy(
+                update={"text": text, "control_type": "Text", "parent_text": says, "parent_type": _CANVAS}
+            )
+            for text in new
+        ]
+        kept = [item for item in end.controls if item is not canvas and item not in inside]
+        around = canvas.model_copy(update={"text": says})
+        yield Edited(
+            f"{other!r} was drawn as well", end.model_copy(update={"controls": (*kept, around, *moved)})
         )
-        added = inside.model_copy(update={"text": other, "parent_text": says, "label": f"{inside.label}c"})
-        yield Edited(f"{other!r} was drawn as well", end.model_copy(update={"controls": (*controls, added)}))
         return
 
 

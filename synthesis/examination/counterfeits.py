@@ -332,7 +332,7 @@ def _beside(subject: Subject) -> Iterator[Case]:
         yield _loss(subject, edited.description, edited.evidence)
     touched = {effect.address[-1] for effect in (*subject.essential, *subject.incidental) if effect.address}
     fields = (other_field(subject.start, end, effect, touched, altered) for effect in subject.guarded)
-    drawn = [more_drawn(subject.start, end, altered)] if subject.once else []
+    drawn = [more_drawn(subject.start, end, subject.once, altered)]
     for edited in chain(*fields, *(shown_twice(end, text) for text in subject.once), *drawn):
         yield _loss(subject, edited.description, edited.evidence)
     folders = changed_folders(subject.start, end)

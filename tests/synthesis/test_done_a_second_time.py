@@ -160,11 +160,21 @@ def test_a_text_is_counted_letter_by_letter(text: str, times: int, expected: boo
     assert ask(end, "check_text_shown_times", text=text, times=times) is expected
 
 
+def test_a_single_shape_is_the_canvas_and_another_one_beside_it_is_tried() -> None:
+    both = [
+        recording("desk.shape", {"label": label}, [click("New", controls=screen(control(label, "Custom")))])
+        for label in ("Router", "Printer")
+    ]
+    assert "check_canvas(text=label)" in written(both)
+    assert any("was drawn as well" in text for text in harms(both))
+
+
 def test_a_canvas_says_all_its_texts() -> None:
     assert ask(drawn("Router").final_evidence, "check_canvas", text="Router") is True
     assert ask(drawn("Router", 2).final_evidence, "check_canvas", text="Router") is False
     alone = Evidence(step=1, controls=(control("Router", "Custom"),))
-    assert ask(alone, "check_canvas", text="Router") is False
+    assert ask(alone, "check_canvas", text="Router") is True
+    assert ask(alone, "check_canvas", text="router") is False
 
 
 def test_what_covers_another_is_counted_by_what_is_around_them() -> None:
