@@ -22,7 +22,13 @@ from warehouse.exporting.exporting import ExportSource
 from warehouse.exporting.judging.taking_apart import WithoutChecks
 
 GUARDS: Final = frozenset(
-    {"check_other_records_unchanged", "check_other_files_unchanged", "check_other_parts_unchanged"}
+    {
+        "check_other_fields_unchanged",
+        "check_other_files_unchanged",
+        "check_other_folders_unchanged",
+        "check_other_parts_unchanged",
+        "check_other_records_unchanged",
+    }
 )
 """Checks that everything beside a subtask's own work is as before."""
 COPIES: Final = frozenset(
@@ -65,6 +71,7 @@ OF_FILES: Final = frozenset(
 """Checks that read nothing but files."""
 OF_THE_MOMENT: Final = frozenset(
     {
+        "check_canvas",
         "check_clipboard_text",
         "check_control_checked",
         "check_control_value",
@@ -74,6 +81,7 @@ OF_THE_MOMENT: Final = frozenset(
         "check_text_exists",
         "check_text_exists_via_control",
         "check_text_exists_via_ocr",
+        "check_text_shown_times",
         "check_text_under_cursor",
         "check_window",
         "clipboard_contains_file",
