@@ -2,7 +2,7 @@
 
 `python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part (all without one) that were not performed
 yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there; `--unseen`
-performs the second set, `--third` the third and `--fourth` the fourth.
+performs the second set, `--third` the third, `--fourth` the fourth and `--fifth` the fifth.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Protocol, cast
 
 from benchmarks.labelled_cases import (
     CASES,
+    FIFTH,
     FOURTH,
     RIGHT_KINDS,
     THIRD,
@@ -355,6 +356,7 @@ def main() -> None:
     parser.add_argument("--unseen", dest="folder", action="store_const", const=UNSEEN, default=CASES)
     parser.add_argument("--third", dest="folder", action="store_const", const=THIRD)
     parser.add_argument("--fourth", dest="folder", action="store_const", const=FOURTH)
+    parser.add_argument("--fifth", dest="folder", action="store_const", const=FIFTH)
     given = parser.parse_args()
     cases = [
         case
