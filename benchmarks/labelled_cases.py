@@ -13,7 +13,8 @@ A case says under `shows` what must be seen afterwards for the case to count as 
 The files under `benchmarks/labelled_work_cases/unseen` are the second set: written later, by somebody who had not seen how functions are
 examined, and judged by functions that existed before; see `benchmarks.unseen_work`. Those under `third` are a third one, written after
 the second had been used to mend the rules; see `benchmarks.third_work`. Those under `fourth` came after the third; see
-`benchmarks.fourth_work`. Those under `fifth` came after the fourth; see `benchmarks.fifth_work`.
+`benchmarks.fourth_work`. Those under `fifth` came after the fourth; see `benchmarks.fifth_work`. Those under `sixth` came after the
+fifth; see `benchmarks.sixth_work`.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ UNSEEN = CASES / "unseen"
 THIRD = CASES / "third"
 FOURTH = CASES / "fourth"
 FIFTH = CASES / "fifth"
+SIXTH = CASES / "sixth"
 
 Verdict = Literal["right", "wrong"]
 Kind = Literal[

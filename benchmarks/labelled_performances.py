@@ -2,7 +2,7 @@
 
 `python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part (all without one) that were not performed
 yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there; `--unseen`
-performs the second set, `--third` the third, `--fourth` the fourth and `--fifth` the fifth.
+performs the second set, `--third` the third, `--fourth` the fourth, `--fifth` the fifth and `--sixth` the sixth.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from benchmarks.labelled_cases import (
     FIFTH,
     FOURTH,
     RIGHT_KINDS,
+    SIXTH,
     THIRD,
     UNSEEN,
     Case,
@@ -357,6 +358,7 @@ def main() -> None:
     parser.add_argument("--third", dest="folder", action="store_const", const=THIRD)
     parser.add_argument("--fourth", dest="folder", action="store_const", const=FOURTH)
     parser.add_argument("--fifth", dest="folder", action="store_const", const=FIFTH)
+    parser.add_argument("--sixth", dest="folder", action="store_const", const=SIXTH)
     given = parser.parse_args()
     cases = [
         case
