@@ -77,6 +77,15 @@ class ChangedFile(Record):
     """Names of the fields that changed in records that were there and still are."""
 
 
+class FilledFields(Record):
+    """Which fields of the new records of a file hold something."""
+
+    file_path: str
+    """The file."""
+    fields: tuple[str, ...]
+    """Their names, times and generated ids left out; all others are empty."""
+
+
 class ExtendedText(Record):
     """A text that is what it, or another file, was at the start, with something behind it."""
 
@@ -119,6 +128,8 @@ class ShownEffects(Record):
     """Where new content was at the start."""
     counts: tuple[ChangedFile, ...] = ()
     """How many records of each changed file differ."""
+    filled: tuple[FilledFields, ...] = ()
+    """Fields of new records that hold something, file by file."""
     extended: tuple[ExtendedText, ...] = ()
     """Texts that grew at their end."""
     rows: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -132,4 +143,4 @@ class ShownEffects(Record):
     other_files: tuple[str, ...] = Field(default=())
     """Files of the application that changed incidentally."""
     folders: tuple[str, ...] | None = None
-    """Folders of the user that were made or removed; None where the work is about none, or others came or went incidentally."""
+    """Folders of the user that were made or removed; None where others came or went incidentally."""

@@ -36,6 +36,15 @@ class Installation(Record):
     """Static site: path under `{install}/site` to its source, a path under `{install}` or an `asset:` of the catalogue."""
 
 
+class OpenDocument(Record):
+    """How the document that an editor holds open is read, which no file keeps before it is saved."""
+
+    ending: str = Field(pattern=r"^\.[a-z0-9]+$")
+    """Ending of the files that hold such documents, with the dot; it tells the format."""
+    script: str = Field(min_length=1)
+    """JavaScript expression whose value is the document's text; evaluated in the page, where it must change nothing."""
+
+
 class Launch(Record):
     """How the application's server is started on a loopback port, or where it runs already."""
 
@@ -57,6 +66,8 @@ class Launch(Record):
     """A text of some control that shows that the application is ready; empty: ready when the controls are stable."""
     start_timeout_seconds: float = 60.0
     """How long the port may take to open and the page to get ready."""
+    open_document: OpenDocument | None = None
+    """For editors: how what is open in the page is read. Checks see it as a file of the application."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -11,7 +11,8 @@ from pathlib import Path
 from environments.evidence.archive_listing import list_members
 from environments.evidence.sqlite_text import is_database, render_database
 from environments.machines.sandbox import APPLICATIONS_FOLDER
-from taskgraph.records.evidence import FileState
+from resources.applications import OpenDocument
+from taskgraph.records.evidence import OPEN_DOCUMENT, FileState
 
 TEXT_LIMIT = 64 * 1024
 """Bytes of text kept per file."""
@@ -68,6 +69,25 @@ class FileSnapshots:
         self._known = seen
         return tuple(sorted(states, key=lambda state: state.path)), tuple(sorted(set(directories)))
 
+    def document(self, application: str, form: OpenDocument, text: str) -> FileState:
+        """The document open in an application, as if it were a file of it."""
+        path = f"{APPLICATIONS_FOLDER}/{application}/{OPEN_DOCUMENT}{form.ending}"
+        content = text.encode()
+        shown = self._shown(content[:TEXT_LIMIT].decode(errors="ignore"))
+        return FileState(
+            path=path,
+            size=len(content),
+            sha256=hashlib.sha256(content).hexdigest(),
+            text=shown[:TEXT_LIMIT],
+            truncated=len(content) > TEXT_LIMIT,
+        )
+
+    def _shown(self, text: str) -> str:
+        """A text with `~` for the home."""
+        for application, place in self.elsewhere.items():
+            text = text.replace(str(place), f"{_HOME_SHOWN_AS}/{APPLICATIONS_FOLDER}/{application}")
+        return text.replace(str(self.home), _HOME_SHOWN_AS)
+
     def _is_apart(self, name: str) -> bool:
         return name in self.left_out or (name[0] == "." and name != APPLICATIONS_FOLDER)
 
@@ -92,9 +112,7 @@ class FileSnapshots:
             text = _as_text(content[: TEXT_LIMIT + 4])
             truncated = text is not None and len(content) > TEXT_LIMIT
         if text is not None:
-            for application, place in self.elsewhere.items():
-                text = text.replace(str(place), f"{_HOME_SHOWN_AS}/{APPLICATIONS_FOLDER}/{application}")
-            text = text.replace(str(self.home), _HOME_SHOWN_AS)[:TEXT_LIMIT]
+            text = self._shown(text)[:TEXT_LIMIT]
         return FileState(path=path, size=len(content), sha256=sha256, text=text, truncated=truncated)
 
 

@@ -8,9 +8,10 @@ from evaluators_api.evidence.sandbox_paths import relative_to_home
 from evaluators_api.state.comparison import Change
 from evaluators_api.state.effects import changed_folders, changed_paths, file_changes
 from evaluators_api.state.kept_data import APPLICATIONS, file_counts, kept_counts
-from evaluators_api.state.records import changed_fields, count_records, parts_of
+from evaluators_api.state.reading import read
+from evaluators_api.state.records import changed_fields, count_records, filled_fields, parts_of
 from evaluators_api.state.volatility import is_generated
-from taskgraph.records.evidence import FileState
+from taskgraph.records.evidence import FileState, is_open_document
 
 _DATABASE, _JSON = "database", "json_tree"
 _LONG = 12
@@ -87,6 +88,30 @@ def check_other_fields_unchanged(scene: Scene, file_path: str, fields: list[str]
 
 
 @check("files")
+def check_other_fields_empty(scene: Scene, file_path: str, fields: list[str]) -> bool:
+    """Checks that in the records of a file that are new since the start, no other field holds anything.
+
+    Records are rows, objects and notes; all those of a file that is new. Times and ids that an application writes by itself do not count,
+    nor do 0 and switches that are off. Together with check_record it tells that a record holds what it should and nothing more.
+
+    Args:
+        file_path: Path relative to the home folder.
+        fields: Names of the fields or columns that new records fill, those that the application fills by itself included.
+
+    Returns:
+        True if the file is there, and its new records hold nothing else.
+
+    Example:
+        check_other_fields_empty(file_path='.applications/tickets/tickets.db', fields=['id', 'summary', 'status'])
+    """
+    before, after = scene.start.file(file_path), scene.view.file(file_path)
+    if after is None or after.text is None:
+        return False
+    changes = None if before is None else file_changes(before, after)[1]
+    return filled_fields(read(after.path, after.text)[1], changes) <= set(fields)
+
+
+@check("files")
 def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
     """Checks that nothing else happened: no other file of the user was made, lost or changed, and no application lost data.
 
@@ -106,7 +131,7 @@ def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
     allowed = {relative_to_home(path) for path in file_paths}
     before, after = scene.start.files, scene.view.files
     for path in changed_paths(scene.start.evidence, scene.view.evidence):
-        if path in allowed:
+        if path in allowed or is_open_document(path):
             continue
         if not path.startswith(APPLICATIONS) or _lost(before.get(path), after.get(path)):
             return False

@@ -14,7 +14,7 @@ from evaluators_api.state.comparison import Change, match_parts
 from evaluators_api.state.effects import changed_paths, file_changes, shown_controls
 from evaluators_api.state.nodes import Node, Span
 from evaluators_api.state.reading import Format, all_formats, finished, read
-from evaluators_api.state.volatility import is_generated, is_volatile
+from evaluators_api.state.volatility import is_generated, is_passing_file
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
 
@@ -93,7 +93,7 @@ def losses(start: Evidence, end: Evidence) -> Iterator[Edited]:
     for path in changed_paths(start, end):
         yield from _lost_parts(start, end, path)
     changed = set(changed_paths(start, end))
-    others = [file.path for file in end.files if file.path not in changed and not is_volatile(file.path)]
+    others = [file.path for file in end.files if file.path not in changed and not is_passing_file(file.path)]
     if others:
         yield Edited(f"{others[0]} was deleted as well", without_files(end, {others[0]}))
     if len(others) > 1:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evaluators_api.state.effects import changed_folders
 from evaluators_api.state.templates import filled
 from evaluators_api.state.volatility import is_generated
 from taskgraph.records.effect import Effect
+from taskgraph.records.evidence import Evidence, is_open_document
 
+_LASTING = frozenset({"file", "directory", "clipboard"})
 Performance = tuple[Sequence[Effect], Mapping[str, str]]
 """Effects of a performance, and its parameters."""
 _Key = tuple[str, ...]
@@ -48,12 +51,28 @@ def divide(performances: Sequence[Performance]) -> tuple[Division, ...]:
             else:
                 found[1].append(effect)
         divisions.append(Division(tuple(found[0]), tuple(found[1])))
-    return tuple(divisions)
+    return tuple(map(_without_passing, divisions))
+
+
+def _without_passing(division: Division) -> Division:
+    """What is only open in an editor counts where nothing else lasts: what was saved may be closed afterwards."""
+    opened = [item for item in division.essential if item.area == "file" and is_open_document(item.container)]
+    others = [item for item in division.essential if item not in opened]
+    if not opened or not any(item.area in _LASTING for item in others):
+        return division
+    return Division(tuple(others), (*division.incidental, *opened))
 
 
 def essential(performances: Sequence[Performance]) -> tuple[tuple[Effect, ...], ...]:
     """The essential effects of each performance; see `divide`."""
     return tuple(item.essential for item in divide(performances))
+
+
+def folders_meant(division: Division, start: Evidence, end: Evidence) -> tuple[str, ...] | None:
+    """Folders of the user that a performance made or removed; None where some of them came or went incidentally."""
+    changed = changed_folders(start, end)
+    meant = {item.container for item in division.essential if item.area == "directory"}
+    return changed if meant.issuperset(changed) else None
 
 
 @dataclass(slots=True)

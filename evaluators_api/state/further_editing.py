@@ -10,7 +10,7 @@ from evaluators_api.state.effects import file_changes
 from evaluators_api.state.nodes import ID_KEYS
 from evaluators_api.state.reading import all_formats, finished, read
 from evaluators_api.state.records import changed_fields
-from evaluators_api.state.volatility import is_generated, is_passing, is_volatile
+from evaluators_api.state.volatility import is_generated, is_passing, is_passing_file
 from evaluators_api.text_matching import has_phrase, shown_exactly
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
@@ -20,6 +20,7 @@ _LONG = 12
 _MOST = 2
 _LEDGER = "ledger"
 _CANVAS = "Custom"
+_EMPTY = frozenset({"", "NULL", "null"})
 _IN_RECORD = 2
 """Length from which on an address leads to a field of a record."""
 
@@ -159,6 +160,49 @@ def other_field(
             return
 
 
+def filled_field(end: Evidence, effect: Effect, except_for: set[str], value: str) -> Iterator[Edited]:
+    """`end` with a field filled that is empty in a new record, or that only others of its kind have; none of those in `except_for`."""
+    file = end.file(effect.container)
+    if effect.area != "file" or file is None or file.text is None or file.truncated:
+        return
+    name, tree = read(file.path, file.text)
+    record = tree.at(effect.address)
+    if record is None or not any(child.naming == "field" for child in record.children):
+        return
+    for field in record.children:
+        if field.naming != "field" or field.value is None or field.value.strip() not in _EMPTY:
+            continue
+        written = None if field.name in except_for else all_formats()[name].encode(value, field, file.text)
+        if written is not None and field.raw[0] < field.raw[1]:
+            text = file.text[: field.raw[0]] + written + file.text[field.raw[1] :]
+            yield Edited(f"{file.path}: {field.name} was filled as well", with_text(end, file.path, text))
+            return
+    own = {child.name for child in record.children} | except_for
+    for other in end.files:
+        if effect.address or other.path == file.path or not _alike(other.path, file.path) or not other.text:
+            continue
+        for field in read(other.path, other.text)[1].children:
+            if field.name in own or field.value is None or not field.value.strip() or field.whole is None:
+                continue
+            if is_generated(field.value):
+                continue
+            raw = other.text[field.whole[0] : field.whole[1]]
+            inserted = all_formats()[name].insert(file.text, record, 1, raw)
+            if inserted is not None:
+                yield Edited(
+                    f"{file.path}: {field.name} was filled as well", with_text(end, file.path, inserted)
+                )
+                return
+
+
+def _alike(one: str, two: str) -> bool:
+    """Whether two files lie in one folder and have the same ending."""
+    return [one.rpartition("/")[0], one.rpartition(".")[2]] == [
+        two.rpartition("/")[0],
+        two.rpartition(".")[2],
+    ]
+
+
 def one_more_folder(end: Evidence, path: str) -> Iterator[Edited]:
     """`end` with another folder called like the one at `path`, in another folder of the user."""
     name = path.rpartition("/")[2]
@@ -252,7 +296,7 @@ def rows_alike(start: Evidence, end: Evidence) -> Iterator[Edited]:
 def _kept_files(end: Evidence, folder: str, except_for: set[str]) -> Iterator[FileState]:
     """Files below `folder` that were not touched and that applications do not write for themselves."""
     for file in end.files:
-        if file.path.startswith(folder) and file.path not in except_for and not is_volatile(file.path):
+        if file.path.startswith(folder) and file.path not in except_for and not is_passing_file(file.path):
             yield file
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evaluators_api.state.effects import file_changes
 from evaluators_api.state.records import RecordCounts, count_records
-from evaluators_api.state.volatility import is_volatile
+from evaluators_api.state.volatility import is_passing_file
 from taskgraph.records.evidence import Evidence, FileState
 
 APPLICATIONS = ".applications/"
@@ -13,12 +13,12 @@ _DATABASE = "database"
 
 
 def is_kept(path: str) -> bool:
-    """Whether a file is one in which an application keeps its data, and not one that it writes for itself.
+    """Whether a file is one in which an application keeps its data, and neither one that it writes for itself nor what is only open.
 
     >>> is_kept(".applications/desk/shop.db"), is_kept(".applications/desk/shop.db-wal"), is_kept("Documents/a.txt")
     (True, False, False)
     """
-    return path.startswith(APPLICATIONS) and not is_volatile(path)
+    return path.startswith(APPLICATIONS) and not is_passing_file(path)
 
 
 def kept_counts(start: Evidence, end: Evidence, within: tuple[str, ...] = ()) -> RecordCounts | None:

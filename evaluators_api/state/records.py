@@ -16,6 +16,8 @@ _LONGEST_NUMBER = 40
 _ITEM = "*"
 _SWITCHES = frozenset({"true", "false", "yes", "no", "on", "off", "null", "none"})
 """Words whose case is a matter of the format."""
+_NOTHING = frozenset({"", "0", "[]", "{}", "false", "none", "null"})
+"""What a field holds that nobody has filled."""
 
 
 def records_of(tree: Node, within: str = "") -> Iterator[Node]:
@@ -185,6 +187,37 @@ def changed_fields(changes: Sequence[Change]) -> frozenset[str]:
         if not (_is_count(change) or _is_noise(change))
         and (change.kind == "changed" or (change.parents is not None and _in_record(change)))
         and len(change.address) > len(place)
+    )
+
+
+def filled_fields(tree: Node, changes: Sequence[Change] | None) -> frozenset[str]:
+    """Names of the fields that hold something in new records of `tree`; all its records are new where there are no `changes` to a
+    former state. Times and generated ids are left out; a switch that is off and a number that is 0 count as nothing.
+    """
+    if changes is None:
+        roots = [tree]
+    else:
+        roots = [
+            change.after
+            for change in changes
+            if change.kind == "added" and change.parents is not None and change.after is not None
+        ]
+    return frozenset(
+        child.name
+        for root in roots
+        for _, node in root.walk()
+        if node.naming != "schema"
+        for child in node.children
+        if child.naming == "field" and _holds_something(child)
+    )
+
+
+def _holds_something(field: Node) -> bool:
+    return any(
+        node.value is not None
+        and node.value.strip().casefold() not in _NOTHING
+        and not is_generated(node.value)
+        for _, node in field.walk()
     )
 
 

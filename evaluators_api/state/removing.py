@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evaluators_api.state.editing import Edited, undone, with_text, without_files
 from evaluators_api.state.reading import finished, read
 from evaluators_api.state.records import is_lines
-from evaluators_api.state.volatility import is_volatile, steady_path
+from evaluators_api.state.volatility import is_passing_file, steady_path
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, FileState
 
@@ -98,7 +98,7 @@ def _sibling_file(start: Evidence, restored: Evidence, effect: Effect) -> Iterat
     own, kind = effect.container, _kind(effect.container)
     left = {file.path: file.sha256 for file in restored.files}
     for file in start.files:
-        if file.path == own or _kind(file.path) != kind or is_volatile(file.path):
+        if file.path == own or _kind(file.path) != kind or is_passing_file(file.path):
             continue
         if left.get(file.path) != file.sha256:
             continue

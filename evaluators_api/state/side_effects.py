@@ -12,6 +12,7 @@ from evaluators_api.state.essential import Performance
 from evaluators_api.state.templates import filled
 from evaluators_api.state.volatility import is_generated
 from taskgraph.records.effect import ANY, Effect
+from taskgraph.records.evidence import is_open_document
 from taskgraph.records.side_effects import SideEffects
 
 Place = tuple[str, ...]
@@ -73,8 +74,10 @@ def side_effects(
 
 
 def lasting(effects: Iterable[Effect]) -> Iterator[Effect]:
-    """Effects on files and folders; clipboard, window and screen are means, not possessions."""
-    return (effect for effect in effects if effect.area in _LASTING)
+    """Effects on files and folders; clipboard, window, screen and what is only open are means, not possessions."""
+    return (
+        effect for effect in effects if effect.area in _LASTING and not is_open_document(effect.container)
+    )
 
 
 def _outer(effects: list[Effect]) -> Iterator[Effect]:

@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from taskgraph.records.evidence import is_open_document
+
 _SUFFIXES = frozenset(
     [
         ".crdownload",
@@ -47,6 +49,11 @@ def is_volatile(path: str) -> bool:
     ):
         return True
     return bool(_SUFFIXES & set(location.suffixes[-1:])) or bool(_FOLDERS & set(location.parts[:-1]))
+
+
+def is_passing_file(path: str) -> bool:
+    """Whether a file is none that somebody could lose: applications write it for themselves, or it is only open."""
+    return is_volatile(path) or is_open_document(path)
 
 
 _TABLES = re.compile(

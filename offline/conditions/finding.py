@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluators_api.state.kept_data import APPLICATIONS
+from evaluators_api.state.kept_data import is_kept
 from offline.conditions.conditions import Call, Condition, Value
 from offline.conditions.expressions import Expression, generalise
-from offline.conditions.records import changed_numbers, record_conditions
+from offline.conditions.records import changed_numbers, empty_fields, record_conditions
 from offline.conditions.screen import other_rows, screen_conditions
 from offline.conditions.state import lasting_conditions, remainder_conditions
 from offline.conditions.terms import Terms
 from prompts.inputs import Performance
-from prompts.shown_effects import ShownEffects
 
 _MOST_LINES = 12
 _MOST_SHOWN = 14
@@ -40,7 +39,11 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
     lasting = [*_common([lasting_conditions(item) for item in terms]), *record_conditions(terms)]
     lasting = list({(item.call, item.negated): item for item in lasting}.values())
     lasting.sort(key=_weakness)
-    remainder = [*changed_numbers(terms), *_common([remainder_conditions(item) for item in terms])]
+    remainder = [
+        *changed_numbers(terms),
+        *empty_fields(terms),
+        *_common([remainder_conditions(item) for item in terms]),
+    ]
     kept = _kept(terms)
     if lasting and not on_screen:
         return [*_fewer_lines(lasting), *remainder, *_common([other_rows(item) for item in terms]), *kept]
@@ -58,11 +61,7 @@ def _kept(terms: Sequence[Terms]) -> list[Condition]:
     Where performances differ in a number it may be any; nothing is said where they change data of which more is known.
     """
     found = [item.performance.effects.kept for item in terms]
-    if any(
-        count.file_path.startswith(APPLICATIONS)
-        for item in terms
-        for count in item.performance.effects.counts
-    ):
+    if any(is_kept(count.file_path) for item in terms for count in item.performance.effects.counts):
         return []
     known = [item for item in found if item is not None]
     arguments: list[tuple[str, Value]] = [("file_path", generalise("", {}))]
@@ -74,13 +73,6 @@ def _kept(terms: Sequence[Terms]) -> list[Condition]:
     told = generalise("data of an application was lost, added or changed", {})
     arguments = [item for item in arguments if item[1] != 0]
     return [Condition("remainder", Call("check_other_records_unchanged", tuple(arguments)), told)]
-
-
-def _changes_in_place(effects: ShownEffects) -> bool:
-    """Whether data of an application are changed, or not by every performance."""
-    paths = [item.file_path for item in effects.counts]
-    paths += [item.container for item in effects.incidental if item.area == "file"]
-    return any(path.startswith(APPLICATIONS) for path in (*paths, *effects.other_files))
 
 
 def _counts_something(condition: Condition) -> bool:

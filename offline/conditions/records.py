@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from offline.conditions.conditions import Call, Condition, Value
 from offline.conditions.expressions import Expression, generalise
@@ -70,6 +71,33 @@ def changed_numbers(terms: Sequence[Terms]) -> list[Condition]:
                 other = generalise("another field of the record was changed as well", {})
                 found.append(Condition("remainder", kept, other))
     return found
+
+
+def empty_fields(terms: Sequence[Terms]) -> list[Condition]:
+    """That new records hold nothing in fields that no performance fills."""
+    tables = [
+        {item.text(filled.file_path): filled.fields for filled in item.performance.effects.filled}
+        for item in terms
+    ]
+    told = generalise("another field of the new record was filled as well", {})
+    return [
+        Condition(
+            "remainder",
+            Call(
+                "check_other_fields_empty",
+                (
+                    ("file_path", path),
+                    (
+                        "fields",
+                        tuple(generalise(name, {}) for name in sorted({*chain(*(t[path] for t in tables))})),
+                    ),
+                ),
+            ),
+            told,
+        )
+        for path in (tables[0] if tables else ())
+        if all(path in table for table in tables)
+    ]
 
 
 def _tables(terms: Terms, path: Expression) -> tuple[Expression, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evaluators_api.evidence.evidence_view import view
-from evaluators_api.state.effects import changed_folders, effects, file_changes
-from evaluators_api.state.essential import Division, divide
+from evaluators_api.state.effects import effects, file_changes
+from evaluators_api.state.essential import Division, divide, folders_meant
 from evaluators_api.state.kept_data import is_kept, kept_counts
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
@@ -14,16 +14,17 @@ from evaluators_api.state.records import (
     belonging,
     changed_fields,
     count_records,
+    filled_fields,
     is_lines,
     reference,
     text_of,
 )
 from evaluators_api.state.volatility import is_passing
 from evaluators_api.text_matching import same_page, shown_in
-from prompts.shown_effects import ChangedFile, ExtendedText, ShownEffects, TouchedRecord
+from prompts.shown_effects import ChangedFile, ExtendedText, FilledFields, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
 from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence
+from taskgraph.records.evidence import Evidence, is_open_document
 from taskgraph.records.trajectory import Trajectory
 
 _MOST_EFFECTS = 80
@@ -38,6 +39,8 @@ _LONGEST_CLIPBOARD = 4_000
 _DATABASE = "database"
 _DEEP = 3
 _TEXTS = frozenset({"lines"})
+_WITHOUT_DEFAULTS = frozenset({"lines", "delimited"})
+"""Formats in which every value is asked for."""
 _LEDGER = "ledger"
 
 
@@ -80,17 +83,20 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         records=tuple(records.values())[:_MOST_RECORDS],
         origins=origins(start, end, containers, tuple(trajectory.parameters.values())),
         counts=tuple(_counts(start, end, containers)),
+        filled=tuple(_filled(start, end, essential)),
         extended=tuple(_extended(start, end, containers)),
         rows=_changed_rows(start, end),
         other_rows=_other_rows(start, end),
         kept=_kept(start, end),
-        folders=_folders(start, end, essential),
+        folders=folders_meant(division, start, end),
         clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
         other_files=tuple(
             dict.fromkeys(
                 item.container
                 for item in incidental
-                if item.area == "file" and item.container not in containers
+                if item.area == "file"
+                and item.container not in containers
+                and not is_open_document(item.container)
             )
         ),
     )
@@ -176,16 +182,17 @@ def _other_rows(start: Evidence, end: Evidence) -> bool:
     )
 
 
-def _folders(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> tuple[str, ...] | None:
-    """Folders that were made or removed, where that is essential and there are no others, such as those around a new file."""
-    changed = changed_folders(start, end)
-    meant = {
-        item.container
-        for item in essential
-        if item.area == "directory"
-        and not any(other.container.startswith(f"{item.container}/") for other in essential)
-    }
-    return changed if changed and meant.issuperset(changed) else None
+def _filled(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> Iterator[FilledFields]:
+    """Of files in which records are new that have fields, which of these hold something."""
+    added = [item for item in essential if item.area == "file" and item.kind == "added"]
+    for path in dict.fromkeys(item.container for item in added):
+        before, after = start.file(path), end.file(path)
+        if after is None or not after.text or after.truncated:
+            continue
+        form, tree = read(path, after.text)
+        if form not in _WITHOUT_DEFAULTS:
+            fields = filled_fields(tree, None if before is None else file_changes(before, after)[1])
+            yield FilledFields(file_path=path, fields=tuple(sorted(fields)))
 
 
 def _kept(start: Evidence, end: Evidence) -> ChangedFile | None:

@@ -13,11 +13,12 @@ from itertools import chain, islice
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.state.editing import Edited, losses, moved, replaced, undone, with_text, without_files
-from evaluators_api.state.effects import changed_folders, file_changes
+from evaluators_api.state.effects import file_changes
 from evaluators_api.state.further_editing import (
     altered_texts,
     done_twice,
     emptied_texts,
+    filled_field,
     more_drawn,
     one_more,
     one_more_folder,
@@ -30,7 +31,7 @@ from evaluators_api.state.further_editing import (
 from evaluators_api.state.mixing import exchanged, halved
 from evaluators_api.state.records import same_value
 from evaluators_api.state.removing import only_emptied, removed_elsewhere
-from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
+from evaluators_api.state.volatility import is_generated, is_passing_file, steady_path
 from evaluators_api.text_matching import same_page
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
@@ -286,7 +287,7 @@ def _losses(subject: Subject) -> Iterator[Case]:
     kept = [
         file.path
         for file in start.files
-        if file.path not in touched | incidental and not is_volatile(file.path)
+        if file.path not in touched | incidental and not is_passing_file(file.path)
     ]
     for edited in losses(start, end):
         if any(edited.description.startswith(f"{path}: ") for path in touched) and not is_generated(
@@ -335,11 +336,13 @@ def _beside(subject: Subject) -> Iterator[Case]:
     drawn = [more_drawn(subject.start, end, subject.once, altered)]
     for edited in chain(*fields, *(shown_twice(end, text) for text in subject.once), *drawn):
         yield _loss(subject, edited.description, edited.evidence)
-    folders = changed_folders(subject.start, end)
-    meant = {effect.container for effect in subject.guarded if effect.area == "directory"}
-    if folders and meant.issuperset(folders):
-        for edited in one_more_folder(end, folders[0]):
+    if subject.folders is not None:
+        for edited in one_more_folder(end, (*subject.folders, f"{USER_FOLDERS[0]}/new{_OTHER}")[0]):
             yield _loss(subject, edited.description, edited.evidence)
+    for edited in chain.from_iterable(
+        filled_field(end, effect, touched, _OTHER) for effect in subject.essential if effect.kind == "added"
+    ):
+        yield _loss(subject, edited.description, edited.evidence)
     if subject.shown or (subject.keeps_nothing and same_page(subject.start.url, end.url)):
         for edited in rows_alike(subject.start, end):
             yield _loss(subject, edited.description, edited.evidence)

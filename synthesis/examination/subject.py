@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from environments.machines.sandbox import APPLICATIONS_FOLDER
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import Division, divide
+from evaluators_api.state.essential import Division, divide, folders_meant
 from evaluators_api.state.formats.drawing import SHAPE
-from evaluators_api.state.kept_data import APPLICATIONS, kept_counts
+from evaluators_api.state.kept_data import is_kept, kept_counts
 from evaluators_api.state.nodes import ID_KEYS
 from evaluators_api.state.reading import read
 from evaluators_api.state.records import reference
@@ -53,6 +53,8 @@ class Subject:
     kept: frozenset[str] = frozenset()
     """Of `added` and `changed`, what every performance does to equally many records of all that applications keep; empty where
     the work changes their data in place, or some performances change what others leave."""
+    folders: tuple[str, ...] | None = None
+    """Folders of the user that the recording made or removed; None where some performance leaves others behind incidentally."""
     once: tuple[str, ...] = ()
     """Texts given by parameters that every performance shows in one place, of work that leaves nothing else."""
 
@@ -70,7 +72,7 @@ class Subject:
     def keeps_nothing(self) -> bool:
         """Whether no application keeps anything of the work in its data, so that the screen alone tells the states of things."""
         return not any(
-            effect.area == "file" and effect.container.startswith(APPLICATIONS)
+            effect.area == "file" and is_kept(effect.container)
             for effect in (*self.essential, *self.incidental)
         )
 
@@ -205,7 +207,12 @@ def subject_of(
         (effects(item.initial_evidence, item.final_evidence, item.parameters), item.parameters)
         for item in performances
     ]
-    division = divide(found)[0]
+    divisions = divide(found)
+    division = divisions[0]
+    folders = [
+        folders_meant(one, item.initial_evidence, item.final_evidence)
+        for one, item in zip(divisions, performances, strict=True)
+    ]
     lasting = tuple(effect for effect in division.essential if effect.area in _LASTING)
     on_screen = not lasting or (instance is not None and is_on_screen(instance))
     seen = [
@@ -223,6 +230,7 @@ def subject_of(
             if all(other.get(key) == texts for other in values) and not any(map(_names_parameter, texts))
         ),
         kept=_kept(division, performances),
+        folders=None if None in folders else folders[0],
         once=() if lasting else tuple(_shown_once(seen, performances)),
     )
 
@@ -245,14 +253,14 @@ def _kept(division: Division, performances: Sequence[Trajectory]) -> frozenset[s
     essential = division.essential
     whole = {effect.container for effect in essential if effect.area == "file" and not effect.address}
     if any(
-        effect.area == "file" and effect.container.startswith(APPLICATIONS) and effect.container not in whole
+        effect.area == "file" and is_kept(effect.container) and effect.container not in whole
         for effect in division.incidental  # times in a file that is new as a whole are no changes beside it
     ):
         return frozenset()
     if any(
         effect.area == "file"
         and effect.address
-        and effect.container.startswith(APPLICATIONS)
+        and is_kept(effect.container)
         and effect.container not in whole
         for effect in essential
     ):

@@ -11,6 +11,20 @@ from resources.applications import ControlQuery
 from resources.record import Record
 from taskgraph.records.interaction import Control, Screenshot
 
+OPEN_DOCUMENT = "open document"
+"""Name without ending under which the document that an editor holds open is a file of its application."""
+_APPLICATIONS = ".applications"
+
+
+def is_open_document(path: str) -> bool:
+    """Whether it stands for a document that an editor holds open and has perhaps not saved.
+
+    >>> is_open_document(".applications/desk/open document.drawio"), is_open_document("Documents/open document.drawio")
+    (True, False)
+    """
+    folder, _, name = path.rpartition("/")
+    return folder.startswith(f"{_APPLICATIONS}/") and name.rpartition(".")[0] == OPEN_DOCUMENT
+
 
 class InputEvent(Record):
     """One input that the agent made."""

@@ -27,7 +27,7 @@ from environments.platforms.web_browser.pages.tab_set import TabSet, page_title
 from environments.platforms.web_browser.pages.task_bar import OWNER, TaskBarButton, lay_out
 from environments.platforms.web_browser.servers.hosting import Hosting
 from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application
+from resources.applications import Application, OpenDocument
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.interaction import (
     Action,
@@ -165,9 +165,13 @@ class WebEnvironment:
             view, tabs, files, own = self._view, self._tabs, self._files, self._own
             if view is None or tabs is None or files is None or own is None:
                 raise EnvironmentBrokenError("The environment must be reset before there is evidence.")
-            snapshot, clipboard, title = await asyncio.gather(
-                asyncio.to_thread(files.take), own.clipboard(), page_title(tabs.front)
+            snapshot, clipboard, title, documents = await asyncio.gather(
+                asyncio.to_thread(files.take), own.clipboard(), page_title(tabs.front), tabs.documents()
             )
+            opened = [
+                files.document(name, cast(OpenDocument, tabs.applications[name].launch.open_document), text)
+                for name, text in documents.items()
+            ]
             return Evidence(
                 step=self._log.step,
                 inputs=self._log.events,
@@ -175,7 +179,7 @@ class WebEnvironment:
                 controls=view.controls,
                 text_under_cursor=under_pointer(view.controls, self._pointer),
                 clipboard=clipboard,
-                files=snapshot[0],
+                files=tuple(sorted((*snapshot[0], *opened), key=lambda state: state.path)),
                 directories=snapshot[1],
                 active_application=tabs.front.application,
                 window_title=own.window.title if own.window is not None else title,

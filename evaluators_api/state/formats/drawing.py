@@ -145,7 +145,7 @@ def _pages(root: Node) -> Iterator[Node]:
     for child in root.children:
         name = child.at(("@name",)) if _tag(child) == "diagram" else None
         if name is not None and name.value:
-            yield leaf("", "position", name.raw, name.value)
+            yield leaf("", "field", name.raw, name.value)
 
 
 def _svg(root: Node) -> Iterator[Node]:

@@ -14,6 +14,7 @@ from typing import Final
 import networkx
 
 from resources.categories import ResourceKind
+from taskgraph.records.evidence import is_open_document
 from taskgraph.records.judging_sheet import JudgedSubtask, JudgingSheet
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task
@@ -23,6 +24,7 @@ from warehouse.exporting.judging.taking_apart import WithoutChecks
 
 GUARDS: Final = frozenset(
     {
+        "check_other_fields_empty",
         "check_other_fields_unchanged",
         "check_other_files_unchanged",
         "check_other_folders_unchanged",
@@ -174,21 +176,25 @@ def rewritten(
     except SyntaxError:
         raise InexpressibleError(f"the evaluation function of {node.subtask_id} is not Python") from None
     gone = OF_THE_MOMENT | GUARDS if several else OF_THE_MOMENT
+
+    def is_gone(call: ast.Call) -> bool:
+        return isinstance(call.func, ast.Name) and (call.func.id in gone or _reads_what_is_open(call))
+
     calls = list(_checks_in(module))
     for name, call in calls:
         if name not in OF_FILES | OF_THE_MOMENT:
             raise InexpressibleError(
                 f"the evaluation function of {node.subtask_id} asks {name}, which is about more than files"
             )
-        if name not in gone:
+        if not is_gone(call):
             _refuse_what_is_not_kept(name, call, node, earlier)
-    if not any(name not in GUARDS | OF_THE_MOMENT for name, _ in calls):
+    if not any(name not in GUARDS | OF_THE_MOMENT and not _reads_what_is_open(call) for name, call in calls):
         return "", ()
-    taken = tuple(sorted({name for name, _ in calls} & gone))
+    taken = tuple(sorted({name for name, call in calls if is_gone(call)}))
     if not taken:
         return source, ()
-    changed = ast.fix_missing_locations(WithoutChecks(gone).visit(module))
-    if any(name in gone for name, _ in _checks_in(changed)):
+    changed = ast.fix_missing_locations(WithoutChecks(is_gone).visit(module))
+    if any(is_gone(call) for _, call in _checks_in(changed)):
         raise InexpressibleError(
             f"the evaluation function of {node.subtask_id} mixes files with what the screen shows"
         )
@@ -214,6 +220,14 @@ def _refuse_what_is_not_kept(
         raise InexpressibleError(
             f"the evaluation function of {node.subtask_id} compares with a state between the subtasks"
         )
+
+
+def _reads_what_is_open(call: ast.Call) -> bool:
+    """Whether a check looks at a document that an editor holds open, which is no file."""
+    return any(
+        isinstance(item, ast.Constant) and isinstance(item.value, str) and is_open_document(item.value)
+        for item in ast.walk(call)
+    )
 
 
 def _checks_in(module: ast.Module) -> Iterator[tuple[str, ast.Call]]:

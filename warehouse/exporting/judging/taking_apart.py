@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 
 class WithoutChecks(ast.NodeTransformer):
@@ -12,9 +13,9 @@ class WithoutChecks(ast.NodeTransformer):
     in failure, what is returned. Elsewhere, and inside an `or` of what must hold, the calls stay, for the caller to refuse.
     """
 
-    def __init__(self, names: frozenset[str]) -> None:
-        """Take out the checks in `names`."""
-        self._names = names
+    def __init__(self, is_gone: Callable[[ast.Call], bool]) -> None:
+        """Take out the calls of which `is_gone` says so."""
+        self._is_gone = is_gone
 
     def visit_List(self, node: ast.List) -> ast.expr:
         """Conditions of a list: each alone, or with its message."""
@@ -49,8 +50,7 @@ class WithoutChecks(ast.NodeTransformer):
     def _without(self, node: ast.expr, neutral: bool) -> ast.expr:
         """The condition without the checks; `neutral` is the value that lets the others decide."""
         if isinstance(node, ast.Call):
-            gone = isinstance(node.func, ast.Name) and node.func.id in self._names
-            return ast.Constant(neutral) if gone else node
+            return ast.Constant(neutral) if self._is_gone(node) else node
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node.operand = self._without(node.operand, not neutral)
         elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And if neutral else ast.Or):

@@ -49,6 +49,7 @@ class TabSet:
         self._arriving: set[asyncio.Task[None]] = set()
         self._arrival = asyncio.Event()
         self._front: Tab | None = None
+        self._documents: dict[str, str] = {}
 
     @property
     def front(self) -> Tab:
@@ -129,6 +130,21 @@ class TabSet:
         if stays:  # another fragment alone loads nothing
             await tab.doing(tab.page.reload(wait_until="domcontentloaded"), limit)
         await self._wait_until_ready(tab, application)
+
+    async def documents(self) -> dict[str, str]:
+        """Texts of the documents open in applications that say how these are read, by application; of its windows the one in front
+        counts. Of one that asks a question, or cannot be read, what was read last.
+        """
+        for name, tabs in self._tabs.items():
+            wanted = self.applications[name].launch.open_document
+            tab = self._front if self._front in tabs else (tabs[-1] if tabs else None)
+            if wanted is None or tab is None or tab.dialog is not None:
+                continue
+            with contextlib.suppress(TabAsksError, EnvironmentBrokenError):
+                found = await tab.look(wanted.script)
+                if isinstance(found, str):
+                    self._documents[name] = found
+        return dict(self._documents)
 
     async def close_front(self) -> None:
         """Close the tab in front, unless its page asks whether to leave.
