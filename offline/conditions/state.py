@@ -190,8 +190,11 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
             file_path=effect.container,
             part=effect.address[0],
         )
-    elif effect.kind == "changed" and not effect.address[-1].isdigit() and _CUT not in (effect.after or ""):
-        yield from _former(terms, effect)
+    elif (
+        effect.kind == "changed" and not effect.address[-1].isdigit() and _CUT not in (effect.after or "")
+    ) or _is_page(effect):
+        if effect.kind == "changed":
+            yield from _former(terms, effect)
         yield terms.condition(
             "check_field",
             f"{' / '.join(effect.address)} is not what it should be",
@@ -201,6 +204,11 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
         )
     elif effect.address[-1].isdigit():
         yield from _line(terms, effect)
+
+
+def _is_page(effect: Effect) -> bool:
+    """Whether it is the name of a page of a new drawing."""
+    return effect.format == _DRAWING and effect.kind == "added" and effect.address[:1] == ("pages",)
 
 
 def _former(terms: Terms, effect: Effect) -> Iterator[Condition]:

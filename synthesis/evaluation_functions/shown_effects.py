@@ -345,7 +345,7 @@ def _enclosing(tree: Node, address: tuple[str, ...]) -> tuple[str, ...] | None:
     """Address of the innermost group around `address` that holds values by name."""
     for depth in range(len(address) - 1, -1, -1):
         node = tree.at(address[:depth])
-        if node is not None and _fields(node):
+        if node is not None and node.naming != "schema" and _fields(node):
             return address[:depth]
     return None
 
