@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.evidence_view import EvidenceView
@@ -11,6 +13,7 @@ from evaluators_api.state.reading import FALLBACK, meaning, read
 from evaluators_api.text_matching import document_contains, same_content
 from taskgraph.records.evidence import FileState
 
+_JSON = "json_tree"
 CLIPBOARD = "clipboard"
 """What stands for the clipboard where a file path could stand."""
 
@@ -40,7 +43,8 @@ def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
     """Checks if the file holds the same data as this text: JSON, YAML, settings or a ledger, however it is laid out.
 
     Spaces and line breaks between values and the order of fields do not count, nor whether a ledger leaves out the amount
-    that balances a transaction. Values must be the same, case included, and there must be no others.
+    that balances a transaction. Values must be the same, case included, and there must be no others; in JSON a number in
+    quotation marks is another value.
 
     Args:
         file_path: Path relative to the home folder; its ending tells the format.
@@ -58,7 +62,19 @@ def check_file_data(scene: Scene, file_path: str, text: str) -> bool:
     wanted, found = read(file.path, text), read(file.path, _whole(file))
     if wanted[0] == FALLBACK or found[0] == FALLBACK:
         return _exact(_whole(file)) == _exact(text)
-    return wanted[0] == found[0] and not compare(meaning(*wanted), meaning(*found))
+    return (
+        wanted[0] == found[0]
+        and not compare(meaning(*wanted), meaning(*found))
+        and (wanted[0] != _JSON or _typed(text) == _typed(_whole(file)))
+    )
+
+
+def _typed(text: str) -> str:
+    """JSON in one way of writing, in which 5 is another value than "5"."""
+    try:
+        return json.dumps(json.loads(text, parse_int=float, parse_constant=str), sort_keys=True)
+    except (ValueError, RecursionError):
+        return text
 
 
 @check("clipboard")

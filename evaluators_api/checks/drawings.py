@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
 from evaluators_api.checks.declaration import Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.state.formats.drawing import SHAPE, SHAPES, TEXT
+from evaluators_api.state.formats.drawing import PAGES, SHAPE, SHAPES, TEXT
 from evaluators_api.state.reading import read
 from evaluators_api.text_matching import has_phrase, shown_in
+from taskgraph.records.evidence import FileState
 from taskgraph.text_folding import written_out
 
 _WRITTEN = "text"
+_FIRST_TAG = re.compile(r"<([A-Za-z][\w.-]*)")
 
 
 @check("files")
@@ -42,7 +45,8 @@ def check_drawing(scene: Scene, file_path: str, shapes: list[str], texts: list[s
 
 @check("files")
 def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
-    """Checks if a drawing holds what another one held at the start: the same texts and as many shapes. For exports and copies.
+    """Checks if a drawing holds what another one held at the start: the same texts, as many shapes, and pages of the same
+    names where both have pages. For exports and copies, and for what is open in an editor.
 
     Args:
         source: Path of the drawing as it was at the start, relative to the home folder.
@@ -57,7 +61,19 @@ def check_drawing_copied(scene: Scene, source: str, target: str) -> bool:
     first, second = _drawn(scene.start, source), _drawn(scene.view, target)
     if first is None or second is None or not (first[0] or first[1]):
         return False
-    return first[1] == second[1] and first[0].total() == second[0].total()
+    pages = _pages(scene.start, source), _pages(scene.view, target)
+    return (
+        first[1] == second[1]
+        and first[0].total() == second[0].total()
+        and (pages[0] == pages[1] or not all(pages))
+    )
+
+
+def _pages(view: EvidenceView, path: str) -> list[str]:
+    """Names of the pages; none where the format has no pages."""
+    tree = view.tree(path)
+    held = None if tree is None else tree.at((PAGES,))
+    return [] if held is None else [page.value or "" for page in held.children]
 
 
 @check("files")
@@ -120,10 +136,19 @@ def _said(text: str) -> str:
     return " ".join(written_out(text).split())
 
 
+def _is_drawing(file: FileState) -> bool:
+    """Whether a file holds text; one that is called a picture must be one, and not a diagram under that name."""
+    text = text_of_file(file)
+    first = _FIRST_TAG.search(text)
+    return bool(text) and (
+        not file.path.casefold().endswith(".svg") or (first is not None and first[1].casefold() == "svg")
+    )
+
+
 def _drawn(view: EvidenceView, path: str) -> tuple[Counter[str], Counter[str]] | None:
     """Shapes and texts of the drawing at `path`; None where there is none."""
     file = view.file(path)
-    tree = None if file is None or not text_of_file(file) else read(file.path, text_of_file(file))[1]
+    tree = None if file is None or not _is_drawing(file) else read(file.path, text_of_file(file))[1]
     drawn = None if tree is None else tree.at((SHAPES,))
     if drawn is None:
         return None

@@ -116,7 +116,8 @@ def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
     """Checks that nothing else happened: no other file of the user was made, lost or changed, and no application lost data.
 
     Files in which applications keep their own data may change. They must be there as long as they were at the start, no
-    row of their databases may be gone, and no text in them emptied or cut short.
+    row of their databases may be gone, and no text in them emptied or cut short. What is only open in an editor does
+    not count.
 
     Args:
         file_paths: Paths relative to the home folder of the files that the subtask makes, changes or removes, those of

@@ -21,6 +21,7 @@ _MOST = 2
 _LEDGER = "ledger"
 _CANVAS = "Custom"
 _EMPTY = frozenset({"", "NULL", "null"})
+_COLUMNS, _ROW = "columns", 3
 _IN_RECORD = 2
 """Length from which on an address leads to a field of a record."""
 
@@ -167,14 +168,19 @@ def filled_field(end: Evidence, effect: Effect, except_for: set[str], value: str
         return
     name, tree = read(file.path, file.text)
     record = tree.at(effect.address)
-    if record is None or not any(child.naming == "field" for child in record.children):
+    if record is None or record.naming == "schema":
+        return
+    if not any(child.naming == "field" for child in record.children):
         return
     for field in record.children:
         if field.naming != "field" or field.value is None or field.value.strip() not in _EMPTY:
             continue
         written = None if field.name in except_for else all_formats()[name].encode(value, field, file.text)
-        if written is not None and field.raw[0] < field.raw[1]:
-            text = file.text[: field.raw[0]] + written + file.text[field.raw[1] :]
+        if written is None:
+            continue
+        text = file.text[: field.raw[0]] + written + file.text[field.raw[1] :]
+        now = read(file.path, text)[1].at((*effect.address, field.name))
+        if now is not None and now.value == value:
             yield Edited(f"{file.path}: {field.name} was filled as well", with_text(end, file.path, text))
             return
     own = {child.name for child in record.children} | except_for
@@ -193,6 +199,38 @@ def filled_field(end: Evidence, effect: Effect, except_for: set[str], value: str
                     f"{file.path}: {field.name} was filled as well", with_text(end, file.path, inserted)
                 )
                 return
+
+
+def one_more_column(start: Evidence, end: Evidence, effect: Effect, name: str) -> Iterator[Edited]:
+    """`end` with another column in the table, which was there at the start, into which `effect` put a row."""
+    old, new = start.file(effect.container), end.file(effect.container)
+    if effect.kind != "added" or len(effect.address) != _ROW or not (old and new and old.text and new.text):
+        return
+    columns = (effect.address[0], _COLUMNS)
+    form, tree = read(new.path, new.text)
+    held = tree.at(columns)
+    if (
+        form != "database"
+        or held is None
+        or not held.children
+        or read(old.path, old.text)[1].at(columns) is None
+    ):
+        return
+    place = held.children[-1].raw[1]
+    text = f'{new.text[:place]}, "{name}"{new.text[place:]}'
+    yield Edited(f"{new.path}: {effect.address[0]} has another column", with_text(end, new.path, text))
+
+
+def tagged(end: Evidence, effect: Effect, tag: str) -> Iterator[Edited]:
+    """`end` with a tag behind the first line of an entry that was added to a ledger."""
+    file = end.file(effect.container)
+    if effect.format != _LEDGER or effect.kind != "added" or file is None or file.text is None:
+        return
+    record = read(file.path, file.text)[1].at(effect.address)
+    if record is not None and record.children and record.at(("rest",)) is None and len(effect.address) == 1:
+        place = file.text.find("\n", record.raw[0])
+        text = f"{file.text[:place]} #{tag}{file.text[place:]}"
+        yield Edited(f"{file.path}: the entry has the tag #{tag} as well", with_text(end, file.path, text))
 
 
 def _alike(one: str, two: str) -> bool:

@@ -14,6 +14,8 @@ from taskgraph.text_folding import written_out
 
 _LONGEST_NUMBER = 40
 _ITEM = "*"
+_OLD, _NEW, _VERSION = "old", "new", "version"
+_NAMES = (*ID_KEYS, "title")
 _SWITCHES = frozenset({"true", "false", "yes", "no", "on", "off", "null", "none"})
 """Words whose case is a matter of the format."""
 _NOTHING = frozenset({"", "0", "[]", "{}", "false", "none", "null"})
@@ -159,8 +161,9 @@ class RecordCounts:
 
 
 def count_records(changes: Sequence[Change]) -> RecordCounts:
-    """Records that `changes` concern."""
+    """Records that `changes` concern. What a history tells of work in several goes counts as if it were done in one."""
     added = removed = 0
+    rows: dict[int, list[Node]] = {}
     changed: set[tuple[str, ...]] = set()
     for change in changes:
         if _is_count(change) or _is_noise(change):
@@ -173,9 +176,60 @@ def count_records(changes: Sequence[Change]) -> RecordCounts:
             changed.add(_record_address(change))
         elif change.kind == "added":
             added += 1
+            if change.after is not None and change.after.value is None:
+                rows.setdefault(id(change.parents[1]), []).append(change.after)
         else:
             removed += 1
+    added -= sum(repeated_rows(items) for items in rows.values())
     return RecordCounts(added, removed, len(changed))
+
+
+def repeated_rows(rows: Sequence[Node]) -> int:
+    """How many of the new rows of a table would not be there, had the same been done in one go.
+
+    Of several versions of one thing all but one; of notes that a field of a record got a value, all but one where each begins with the
+    value that another one ended with, or where none of them says anything.
+    """
+    held = [
+        {child.name.casefold(): child.value for child in row.children if child.value is not None}
+        for row in rows
+    ]
+    versions: dict[tuple[str, str], set[str]] = {}
+    notes: dict[frozenset[tuple[str, str]], list[tuple[str, str]]] = {}
+    for fields in held:
+        old, new = _beginning(fields, _OLD), _beginning(fields, _NEW)
+        name = next((field for field in _NAMES if fields.get(field)), "")
+        if old and new:
+            about = {
+                (field, value)
+                for field, value in fields.items()
+                if field not in (old, new) and not is_generated(value)
+            }
+            notes.setdefault(frozenset(about), []).append((fields[old], fields[new]))
+        elif name and _VERSION in fields:
+            versions.setdefault((name, fields[name]), set()).add(fields[_VERSION])
+    return sum(len(numbers) - 1 for numbers in versions.values()) + sum(map(_links, notes.values()))
+
+
+def _beginning(fields: Mapping[str, str], word: str) -> str:
+    return next((name for name in fields if name.startswith(word)), "")
+
+
+def _links(notes: Sequence[tuple[str, str]]) -> int:
+    """How many notes go on from another one."""
+    left = list(notes)
+    silent = {note for note in left if not _says(note[1])}
+    found = max(0, len(silent) - 1)
+    ends = [new for _, new in left if _says(new)]
+    for old, new in left:
+        if _says(new) and old in ends and old != new:
+            ends.remove(old)
+            found += 1
+    return found
+
+
+def _says(value: str) -> bool:
+    return value.strip() not in ("", "NULL", "null")
 
 
 def changed_fields(changes: Sequence[Change]) -> frozenset[str]:

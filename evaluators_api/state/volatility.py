@@ -34,6 +34,21 @@ _COPIES = frozenset([".backup", ".bak", ".old", ".orig"])
 """Inside the data of an application: copies that it keeps of its own files."""
 
 
+_LOGS = frozenset(["log", "logs"])
+
+
+def is_log(path: str) -> bool:
+    """Whether a file of the user holds what a process says while it runs.
+
+    >>> is_log("Logs/backup.log"), is_log("Documents/backup.log"), is_log(".applications/desk/logs/a.log")
+    (True, False, False)
+    """
+    location = PurePosixPath(path.casefold())
+    return (
+        location.suffix == ".log" and location.parent.name in _LOGS and location.parts[:1] != (_APPLICATIONS,)
+    )
+
+
 @lru_cache(maxsize=8192)
 def is_volatile(path: str) -> bool:
     """Whether a file is one that applications write for themselves.
@@ -43,6 +58,8 @@ def is_volatile(path: str) -> bool:
     >>> is_volatile(".applications/x/.config.json"), is_volatile("Documents/.hidden"), is_volatile("Documents/a.bak")
     (True, False, False)
     """
+    if is_log(path):
+        return False
     location = PurePosixPath(path.casefold())
     if location.parts[:1] == (_APPLICATIONS,) and (
         location.name.startswith(".") or location.suffix in _COPIES

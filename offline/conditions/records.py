@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 
+from evaluators_api.state.kept_data import is_kept
 from offline.conditions.conditions import Call, Condition, Value
 from offline.conditions.expressions import Expression, generalise
 from offline.conditions.terms import Terms
@@ -14,6 +16,8 @@ _Key = tuple[Expression, Expression, str, tuple[str, ...], int]
 _TABLES = frozenset({"delimited", "lines"})
 """Formats in which nothing in a file of the user is a default."""
 _APPLICATIONS, _DATABASE = ".applications/", "database"
+_WORD_OR_ZERO = re.compile(r"[A-Za-z]+|0")
+"""What an application writes of itself into every new record, and somebody could have chosen otherwise."""
 _NOWHERE = (("", ""),)
 
 
@@ -61,7 +65,8 @@ def changed_numbers(terms: Sequence[Terms]) -> list[Condition]:
             arguments: list[tuple[str, Value]] = [("file_path", path)]
             for name in ("added", "removed", "changed"):
                 numbers = {getattr(table[path], name) for table in tables}
-                arguments.append((name, numbers.pop() if len(numbers) == 1 else None))
+                taken = name == "added" and any(_takes_records_over(item, path) for item in terms)
+                arguments.append((name, numbers.pop() if len(numbers) == 1 and not taken else None))
             call = Call("check_other_records_unchanged", tuple(arguments))
             found.append(Condition("remainder", call, told))
             fields = {table[path].fields for table in tables}
@@ -71,6 +76,14 @@ def changed_numbers(terms: Sequence[Terms]) -> list[Condition]:
                 other = generalise("another field of the record was changed as well", {})
                 found.append(Condition("remainder", kept, other))
     return found
+
+
+def _takes_records_over(terms: Terms, path: Expression) -> bool:
+    """Whether all records of another file were added to a table of the one at `path`: how many these are is up to that file."""
+    origins = terms.performance.effects.origins
+    return any(
+        item.kind == "records" and item.target_at and terms.text(item.target) == path for item in origins
+    )
 
 
 def empty_fields(terms: Sequence[Terms]) -> list[Condition]:
@@ -170,7 +183,9 @@ def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
         fields = {
             name: terms.text(value)
             for name, value in record.fields.items()
-            if everything or (value.strip() and terms.said(value))
+            if everything
+            or (value.strip() and terms.said(value))
+            or (is_kept(record.file_path) and _WORD_OR_ZERO.fullmatch(value) is not None)
         }
         fields = {
             name: value

@@ -207,8 +207,8 @@ def _file(terms: Terms, effect: Effect) -> Iterator[Condition]:
 
 
 def _is_page(effect: Effect) -> bool:
-    """Whether it is the name of a page of a new drawing."""
-    return effect.format == _DRAWING and effect.kind == "added" and effect.address[:1] == ("pages",)
+    """Whether it is the name of a page of a drawing."""
+    return effect.format == _DRAWING and effect.kind != "removed" and effect.address[:-1] == ("pages",)
 
 
 def _former(terms: Terms, effect: Effect) -> Iterator[Condition]:

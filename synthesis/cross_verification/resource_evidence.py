@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from evaluators_api.evidence.starting_state import described, holds, mentions, paths_of
 from resources.categories import ResourceKind
-from synthesis.examination.user_files import USER_FOLDERS
+from synthesis.examination.cases import USER_FOLDERS
 from taskgraph.records.evidence import Evidence
 from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.trajectory import Trajectory

@@ -25,7 +25,7 @@ from evaluators_api.state.reading import read
 from evaluators_api.state.records import records_of, text_of
 from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
 from prompts.shown_effects import Origin
-from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.evidence import Evidence, FileState, is_open_document
 
 SCREEN = "screen"
 """What stands for the screen where a file path could stand."""
@@ -89,6 +89,8 @@ def _from(target: str, start: Evidence, end: Evidence) -> Iterator[Origin]:
     yield from _same_fields(target, sources, start, end)
     tables = _tables(end, target)
     for file in sources:
+        if _is_drawing(file):
+            continue
         for source_at in _tables(start, file.path):
             for target_at in tables:
                 yield Origin(
@@ -117,13 +119,14 @@ def _steady(path: str) -> str:
 
 def _drawings(target: str, sources: Sequence[FileState], start: Evidence, end: Evidence) -> Iterator[Origin]:
     """The drawing of which a new one is a copy; else the one that was open."""
-    file = _new_file(target, start, end)
+    file = end.file(target) if is_open_document(target) else _new_file(target, start, end)
     if file is None or not _is_drawing(file):
         return
     for source in sources:
         if _is_drawing(source):
             yield Origin(kind="drawing", source=source.path, target=target)
-    yield Origin(kind="shown", source=SCREEN, target=target)
+    if not is_open_document(target):
+        yield Origin(kind="shown", source=SCREEN, target=target)
 
 
 def _is_drawing(file: FileState) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.state.effects import effects, file_changes
@@ -19,7 +19,7 @@ from evaluators_api.state.records import (
     reference,
     text_of,
 )
-from evaluators_api.state.volatility import is_passing
+from evaluators_api.state.volatility import is_log, is_passing
 from evaluators_api.text_matching import same_page, shown_in
 from prompts.shown_effects import ChangedFile, ExtendedText, FilledFields, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
@@ -92,11 +92,17 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
         other_files=tuple(
             dict.fromkeys(
-                item.container
-                for item in incidental
-                if item.area == "file"
-                and item.container not in containers
-                and not is_open_document(item.container)
+                (
+                    *_named_logs(end, trajectory.parameters.values()),
+                    *(
+                        item.container
+                        for item in incidental
+                        if item.area == "file"
+                        and item.container not in containers
+                        and not is_open_document(item.container)
+                        and not is_log(item.container)
+                    ),
+                )
             )
         ),
     )
@@ -180,6 +186,15 @@ def _other_rows(start: Evidence, end: Evidence) -> bool:
         and same_page(start.url, end.url)
         and all(set(before[name]) == set(after[name]) for name in others)
     )
+
+
+def _named_logs(end: Evidence, values: Collection[str]) -> list[str]:
+    """Logs called as a parameter says: those of processes that the work is about."""
+    return [
+        file.path
+        for file in end.files
+        if is_log(file.path) and file.path.rpartition("/")[2].rpartition(".")[0] in values
+    ]
 
 
 def _filled(start: Evidence, end: Evidence, essential: Sequence[Effect]) -> Iterator[FilledFields]:
@@ -345,7 +360,7 @@ def _enclosing(tree: Node, address: tuple[str, ...]) -> tuple[str, ...] | None:
     """Address of the innermost group around `address` that holds values by name."""
     for depth in range(len(address) - 1, -1, -1):
         node = tree.at(address[:depth])
-        if node is not None and node.naming != "schema" and _fields(node):
+        if node is not None and _fields(node):
             return address[:depth]
     return None
 

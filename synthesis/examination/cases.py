@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily
 from taskgraph.records.evidence import Evidence
 
+USER_FOLDERS = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Videos")
+"""Folders of the sandbox home whose files belong to the user; elsewhere applications keep their state."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:

@@ -9,35 +9,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
 
-from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.state.editing import Edited, losses, moved, replaced, undone, with_text, without_files
+from evaluators_api.state.editing import Edited, moved, replaced, undone, with_text
 from evaluators_api.state.effects import file_changes
 from evaluators_api.state.further_editing import (
-    altered_texts,
-    done_twice,
-    emptied_texts,
-    filled_field,
-    more_drawn,
-    one_more,
-    one_more_folder,
-    other_field,
     put_before,
     put_first,
-    rows_alike,
-    shown_twice,
 )
 from evaluators_api.state.mixing import exchanged, halved
 from evaluators_api.state.records import same_value
 from evaluators_api.state.removing import only_emptied, removed_elsewhere
-from evaluators_api.state.volatility import is_generated, is_passing_file, steady_path
-from evaluators_api.text_matching import same_page
+from evaluators_api.state.volatility import steady_path
 from synthesis.examination.altering import altered
 from synthesis.examination.cases import Case
 from synthesis.examination.given_content import other_content_given
+from synthesis.examination.harm_beside import harm_beside
 from synthesis.examination.subject import Subject, is_leaf, is_outermost
-from synthesis.examination.user_files import USER_FOLDERS
 from taskgraph.records.effect import Effect
 from taskgraph.records.evaluation_function import CaseFamily
 from taskgraph.records.evidence import Evidence
@@ -48,7 +35,6 @@ _SHORTEST_CUT = 4
 _SHOWN = 60
 _LEAD = 12
 """Characters shown before the place where two values differ."""
-_OTHER = "zq7"
 _DRAWING = "drawing"
 _LEDGER = "ledger"
 _ONE_PARAMETER = re.compile(r"\{\w+\}")
@@ -59,6 +45,7 @@ _SHAPES = re.compile(
     re.IGNORECASE,
 )
 _LAYOUTS = re.compile(r"\b(?:compact|formatted|indented|on (?:a single|one) line)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(:\s*)(-?\d+(?:\.\d+)?)(?=\s*[,}\]])")
 _AT_END = re.compile(r"\b(end|bottom|below|append|appended|last)\b", re.IGNORECASE)
 
 
@@ -72,9 +59,9 @@ def counterfeits(subject: Subject, values: Mapping[tuple[str, ...], Sequence[str
     yield from _spread(tuple(_mixed(subject)))
     yield from _other_shape(subject)
     yield from _other_layout(subject)
+    yield from _other_type(subject)
     yield from other_content_given(subject)
-    yield from _losses(subject)
-    yield from _beside(subject)
+    yield from harm_beside(subject)
     yield from _untouched(subject)
 
 
@@ -253,6 +240,21 @@ def _laid_out(text: str) -> str | None:
     return json.dumps(data, ensure_ascii=False, indent=None if "\n" in text.strip() else 4)
 
 
+def _other_type(subject: Subject) -> Iterator[Case]:
+    """A number in quotation marks, in JSON that the parameters give as a whole."""
+    for effect in subject.guarded:
+        if (
+            effect.format == "json_tree"
+            and not effect.address
+            and _ONE_PARAMETER.fullmatch((effect.after_template or "").strip()) is not None
+        ):
+            other = _NUMBER.sub(r'\1"\2"', effect.after or "", count=1)
+            evidence = replaced(subject.start, subject.end, effect, other)
+            if other != effect.after and evidence is not None:
+                told = f"{_where(effect)} has a number in quotation marks"
+                yield _case(subject, "wrong_value", effect, told, evidence)
+
+
 def _mixed(subject: Subject) -> Iterator[Case]:
     """All values are there, but not together: two are exchanged, or a record is there in two halves."""
     mixed: tuple[tuple[CaseFamily, Iterator[Edited]], ...] = (
@@ -279,75 +281,6 @@ def _wrong_removals(subject: Subject) -> Iterator[Case]:
             yield _case(subject, "undone_change", effect, edited.description, edited.evidence)
 
 
-def _losses(subject: Subject) -> Iterator[Case]:
-    """Something lost beside the changes: in the containers they are in, of the user's files, of the application's data."""
-    start, end = subject.start, subject.end
-    touched = {effect.container for effect in subject.essential if effect.area == "file"}
-    incidental = {effect.container for effect in subject.incidental if effect.area == "file"} - touched
-    kept = [
-        file.path
-        for file in start.files
-        if file.path not in touched | incidental and not is_passing_file(file.path)
-    ]
-    for edited in losses(start, end):
-        if any(edited.description.startswith(f"{path}: ") for path in touched) and not is_generated(
-            edited.description.partition(": ")[2]
-        ):
-            yield _loss(subject, edited.description, edited.evidence)
-    users = [path for path in kept if path.partition("/")[0] in USER_FOLDERS]
-    if users:
-        yield _loss(subject, f"the file {users[0]} was deleted as well", without_files(end, {users[0]}))
-    if len(users) > 1:
-        yield _loss(
-            subject, "all other files of the user were deleted as well", without_files(end, set(users))
-        )
-    application = subject.positive.subtask_id.partition(".")[0]
-    own = [path for path in kept if path.startswith(f"{APPLICATIONS_FOLDER}/{application}/")]
-    if own:
-        yield _loss(
-            subject, "what the application kept before was deleted as well", without_files(end, set(own))
-        )
-
-
-def _beside(subject: Subject) -> Iterator[Case]:
-    """More than was asked for: another file was made, another text emptied, another row brought into the same state."""
-    end = subject.end
-    made = next((effect for effect in subject.essential if effect.area == "file"), None)
-    folder = (made.container if made is not None else "Documents/x").rpartition("/")[0]
-    if folder.partition("/")[0] not in USER_FOLDERS:
-        folder = USER_FOLDERS[1]
-    other = f"{folder}/other{_OTHER}.txt"
-    yield _loss(subject, f"the file {other} was made as well", with_text(end, other, "something else"))
-    changed = {effect.container for effect in (*subject.essential, *subject.incidental)}
-    application = subject.positive.subtask_id.partition(".")[0]
-    own = f"{APPLICATIONS_FOLDER}/{application}/"
-    more = [emptied_texts(end, own, changed)]
-    if "added" in subject.kept:
-        more.append(one_more(end, own, changed, altered))
-    if "changed" in subject.kept:
-        more.append(altered_texts(end, own, changed, altered))
-    for edited in chain.from_iterable(more):
-        yield _loss(subject, edited.description, edited.evidence)
-    twice = (edited for effect in subject.essential for edited in done_twice(subject.start, end, effect))
-    for edited in islice(twice, 1):
-        yield _loss(subject, edited.description, edited.evidence)
-    touched = {effect.address[-1] for effect in (*subject.essential, *subject.incidental) if effect.address}
-    fields = (other_field(subject.start, end, effect, touched, altered) for effect in subject.guarded)
-    drawn = [more_drawn(subject.start, end, subject.once, altered)]
-    for edited in chain(*fields, *(shown_twice(end, text) for text in subject.once), *drawn):
-        yield _loss(subject, edited.description, edited.evidence)
-    if subject.folders is not None:
-        for edited in one_more_folder(end, (*subject.folders, f"{USER_FOLDERS[0]}/new{_OTHER}")[0]):
-            yield _loss(subject, edited.description, edited.evidence)
-    for edited in chain.from_iterable(
-        filled_field(end, effect, touched, _OTHER) for effect in subject.essential if effect.kind == "added"
-    ):
-        yield _loss(subject, edited.description, edited.evidence)
-    if subject.shown or (subject.keeps_nothing and same_page(subject.start.url, end.url)):
-        for edited in rows_alike(subject.start, end):
-            yield _loss(subject, edited.description, edited.evidence)
-
-
 def _untouched(subject: Subject) -> Iterator[Case]:
     """The result was there before the first step: nobody did anything."""
     if not any(effect.area in ("file", "directory") for effect in subject.essential):
@@ -360,10 +293,6 @@ def _untouched(subject: Subject) -> Iterator[Case]:
         start,
         start,
     )
-
-
-def _loss(subject: Subject, description: str, evidence: Evidence) -> Case:
-    return Case("collateral_loss", description, subject.positive.parameters, evidence, subject.start)
 
 
 def _case(subject: Subject, family: CaseFamily, effect: Effect, description: str, evidence: Evidence) -> Case:

@@ -31,6 +31,7 @@ _SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
 _DRAWING = "drawing"
 _ONE_PARAMETER = re.compile(r"\{(\w+)\}")
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*(px|pt|em)?")
+_WORD_OR_ZERO = re.compile(r"[A-Za-z]+|0")
 _LASTING = frozenset({"file", "directory", "clipboard"})
 _DEEP = 3
 """Length from which on an address leads into a record of a list or table."""
@@ -53,6 +54,8 @@ class Subject:
     kept: frozenset[str] = frozenset()
     """Of `added` and `changed`, what every performance does to equally many records of all that applications keep; empty where
     the work changes their data in place, or some performances change what others leave."""
+    references: frozenset[tuple[tuple[str, ...], str, str]] = frozenset()
+    """Keys of effects whose number refers to a record that a parameter names in every performance, with the fields of its id and name."""
     folders: tuple[str, ...] | None = None
     """Folders of the user that the recording made or removed; None where some performance leaves others behind incidentally."""
     once: tuple[str, ...] = ()
@@ -100,6 +103,20 @@ class Subject:
             or is_leaf(effect, self.essential)
             or any(_inside(inner, effect) for inner in leaves)
             or (is_outermost(effect, self.essential) and _names_parameter(effect.address_template[-1]))
+        )
+
+    @property
+    def defaults(self) -> tuple[Effect, ...]:
+        """Words and zeros that an application writes of itself into a new record of its data, the same in every performance."""
+        return tuple(
+            effect
+            for effect in self.essential
+            if effect.key in self.constant
+            and is_kept(effect.container)
+            and len(effect.address) >= (_DEEP if effect.format == "database" else _DEEP - 1)
+            and is_leaf(effect, self.essential)
+            and self._is_default(effect)
+            and _WORD_OR_ZERO.fullmatch(effect.after or "") is not None
         )
 
     def reached(self, evidence: Evidence) -> bool:
@@ -178,14 +195,10 @@ class Subject:
 
     def _refers(self, effect: Effect, value: str) -> bool:
         """Whether it is the id of a record that a parameter names, such as the number of a ticket."""
-        file = next((item for item in self.start.files if item.path == effect.container), None)
-        if file is None or file.text is None or effect.address[-1].casefold() in ID_KEYS:
+        if effect.address[-1].casefold() in ID_KEYS or self._by_chance(effect):
             return False
-        tree = read(file.path, file.text)[1]
-        return (
-            not self._by_chance(effect)
-            and reference(tree, value, self.positive.parameters.values()) is not None
-        )
+        found = _reference(self.positive, effect, value)
+        return found is not None and (effect.key, *found) in self.references
 
     def _by_chance(self, effect: Effect) -> bool:
         """Whether it is always the same number, and only here the id that another field of its record holds."""
@@ -230,9 +243,34 @@ def subject_of(
             if all(other.get(key) == texts for other in values) and not any(map(_names_parameter, texts))
         ),
         kept=_kept(division, performances),
+        references=frozenset.intersection(
+            *(
+                frozenset(_referring(item, changes))
+                for item, (changes, _) in zip(performances, found, strict=True)
+            )
+        ),
         folders=None if None in folders else folders[0],
         once=() if lasting else tuple(_shown_once(seen, performances)),
     )
+
+
+def _referring(
+    performance: Trajectory, changes: Sequence[Effect]
+) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    for effect in changes:
+        if effect.area == "file" and effect.address and effect.after is not None and effect.after.isdigit():
+            found = _reference(performance, effect, effect.after)
+            if found is not None:
+                yield (effect.key, *found)
+
+
+def _reference(performance: Trajectory, effect: Effect, value: str) -> tuple[str, str] | None:
+    """Fields of the id and the name of the record that `value` refers to, if a parameter names it."""
+    file = performance.initial_evidence.file(effect.container)
+    if file is None or file.text is None:
+        return None
+    found = reference(read(file.path, file.text)[1], value, performance.parameters.values())
+    return None if found is None else found[:2]
 
 
 def _shown_once(seen: Sequence[Effect], performances: Sequence[Trajectory]) -> Iterator[str]:

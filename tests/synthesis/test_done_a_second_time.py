@@ -129,7 +129,7 @@ def test_other_folders_are_as_they_were() -> None:
     assert others(emptied, "Documents/two") is False
 
 
-def test_folders_of_applications_and_those_around_a_new_file_are_not_asked_about() -> None:
+def test_folders_of_applications_and_those_around_a_new_file_are_no_others() -> None:
     def attached(name: str) -> Trajectory:
         end = (*FOLDERS, f".applications/desk/{name}")
         return recording(
@@ -143,12 +143,27 @@ def test_folders_of_applications_and_those_around_a_new_file_are_not_asked_about
             start={"directories": FOLDERS},
         )
 
-    for both in (
-        [attached("one"), attached("two")],
-        [note_written(), note_written("Documents/b.txt", "Buy bread")],
+    for both, folders in (
+        ([attached("one"), attached("two")], "folders=[])"),
+        ([note_written(), note_written("Documents/b.txt", "Buy bread")], 'folders=["'),
     ):
-        assert "check_other_folders_unchanged" not in written(both)
-        assert not any("the folder" in text for text in harms(both))
+        assert f"check_other_folders_unchanged({folders}" in written(both)
+        assert any("the folder" in text for text in harms(both))
+
+
+def test_where_work_leaves_other_folders_behind_nothing_is_asked() -> None:
+    def filed(path: str, *beside: str) -> Trajectory:
+        end = tuple(sorted({*FOLDERS, *beside}))
+        return recording(
+            "desk.file",
+            {"path": path},
+            [click("New", directories=end, files=(file(path, "what it holds"),))],
+            start={"directories": FOLDERS},
+        )
+
+    both = [filed("Documents/a.txt"), filed("Documents/b.txt", "Downloads/parts")]
+    assert "check_other_folders_unchanged" not in written(both)
+    assert not any("the folder" in text for text in harms(both))
 
 
 @pytest.mark.parametrize(

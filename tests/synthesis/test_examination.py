@@ -21,6 +21,7 @@ GOOD = (
     "check_file_text(text_path, text)",
     "check_file_changed(text_path)",
     "check_other_files_unchanged([text_path])",
+    "check_other_folders_unchanged([text_path])",
 )
 
 
@@ -152,7 +153,7 @@ def test_changes_that_are_missing_unnoticed_are_listed(shared_sandbox: Evaluatio
 
 def test_conditions_that_right_work_does_not_meet_are_listed(shared_sandbox: EvaluationSandbox) -> None:
     quality = examined(shared_sandbox, *GOOD, "check_text_exists_via_control(text)")
-    assert quality.refusing_checks == ("check_text_exists_via_control('{text}') [call 3]",)
+    assert quality.refusing_checks == ("check_text_exists_via_control('{text}') [call 4]",)
     assert "Right work does not meet these conditions" in feedback(quality)
 
 

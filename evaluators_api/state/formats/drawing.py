@@ -65,7 +65,7 @@ def parse(text: str) -> Node:
         raise StateUnreadableError("no drawing")
     parts = [group(SHAPES, "field", (0, len(text)), tuple(_numbered(shapes)))]
     if pages:
-        parts.append(group(PAGES, "schema", (0, len(text)), tuple(pages)))
+        parts.append(group(PAGES, "schema", (0, len(text)), tuple(_numbered(pages))))
     return group("", "field", (0, len(text)), tuple(parts))
 
 
@@ -143,8 +143,9 @@ def _kind(style: str) -> str:
 
 def _pages(root: Node) -> Iterator[Node]:
     names = (child.at(("@name",)) for child in root.children if _tag(child) == "diagram")
-    for number, name in enumerate((name for name in names if name is not None and name.value), start=1):
-        yield leaf(f"page {number}", "field", name.raw, name.value or "")
+    for name in names:
+        if name is not None and name.value:
+            yield leaf("", "record", name.raw, name.value)
 
 
 def _svg(root: Node) -> Iterator[Node]:
