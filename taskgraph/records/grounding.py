@@ -19,14 +19,17 @@ def find_control(query: ControlQuery, controls: Sequence[Control]) -> Control | 
     the query says: a recorded "second of three" means nothing among four.
 
     Parents are given up before the answer is None, since a tree may be laid out anew between two visits while the
-    control itself stays what it was. A recorded control must then be the only one that matches, and what stood in a dialog is
-    not sought outside of dialogs: while the dialog is still to come, a field of the page behind it may look the same.
+    control itself stays what it was. A control known by the text of its parent, and a recorded one, must then be the only one that
+    matches: the button of another row is none. What stood in a dialog is not sought outside of dialogs: while the dialog is still
+    to come, a field of the page behind it may look the same.
     """
     for use_parent in (True, False) if query.parent_text or query.parent_type else (True,):
         matches = _equal(query, controls, use_parent=use_parent)
         if not matches:
             continue
         if query.equals and len(matches) != (query.equals if use_parent else 1):
+            continue
+        if query.parent_text and not use_parent and len(matches) > 1:
             continue
         if not use_parent and query.equals:
             return (

@@ -81,3 +81,17 @@ def test_what_stood_in_a_dialog_is_not_sought_on_the_page_behind_it() -> None:
     editor = describe_control(field("Region"), (field("Region"),))
     assert find_control(editor, (asked,)) is None
     assert find_control(editor, (field("Group"),)) is not None
+
+
+def test_the_button_of_another_row_is_not_the_one_that_is_gone() -> None:
+    def start(process: str, top: int) -> Control:
+        place = Rectangle(left=0, top=top, right=20, bottom=top + 20)
+        return Control(
+            label=str(top), text="Start", control_type="Hyperlink", parent_text=process, rectangle=place
+        )
+
+    curated = ControlQuery(text="Start", parent_text="export")
+    others = (start("count", 0), start("backup", 30))
+    assert find_control(curated, (*others, start("export", 60))) == start("export", 60)
+    assert find_control(curated, others) is None
+    assert find_control(curated, others[:1]) == others[0]

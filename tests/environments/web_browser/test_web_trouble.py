@@ -21,7 +21,7 @@ from environments.errors import (
 from environments.machines.reaper import MARK, marked_processes
 from environments.platforms.web_browser.environment import WebEnvironment
 from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application, Installation, Launch
+from resources.applications import Application, Installation, Launch, OpenDocument
 from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 from tests.environments.web_browser.conftest import Screen
 
@@ -107,6 +107,30 @@ async def test_an_application_in_a_second_window_is_waited_for_until_it_is_ready
         "Loading",
         "All menus",
     ]
+
+
+async def test_what_is_open_in_an_editor_is_evidence_and_stays_so_while_its_page_asks(screen: Screen) -> None:
+    page = screen.application(
+        "page",
+        index="""<textarea id="text">first</textarea><button onclick="confirm('Sure?')">Ask</button>
+        <button onclick="window.broken = true">Break</button>""",
+    )
+    script = "window.broken ? null : '<svg>' + document.getElementById('text').value + '</svg>'"
+    opened = OpenDocument(ending=".svg", script=script)
+    editor = page.model_copy(update={"launch": page.launch.model_copy(update={"open_document": opened})})
+    screen.now = await screen.environment.reset([editor])
+
+    async def held() -> list[str | None]:
+        files = (await screen.environment.evidence()).files
+        return [file.text for file in files if file.path == ".applications/page/open document.svg"]
+
+    assert await held() == ["<svg>first</svg>"]
+    await screen.click("Break")
+    assert await held() == ["<svg>first</svg>"]
+    await screen.click("Ask")
+    assert screen.texts[:2] == ["Page says", "Sure?"]
+    assert await held() == ["<svg>first</svg>"]
+    await screen.click("OK")
 
 
 async def test_a_browser_that_dies_is_started_again_at_the_next_reset(screen: Screen) -> None:

@@ -87,6 +87,7 @@ def _conditions(blocks: list[str], shown: str) -> Iterator[str]:
         yield from (f"check_file_changed({place})" for place in places)
     places += list(dict.fromkeys(gone))
     yield f"check_other_files_unchanged([{', '.join(places)}])"
+    yield "check_other_folders_unchanged([])"
 
 
 def _shared_folder(alike: list[Record]) -> str:
