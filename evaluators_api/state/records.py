@@ -211,6 +211,16 @@ def repeated_rows(rows: Sequence[Node]) -> int:
     return sum(len(numbers) - 1 for numbers in versions.values()) + sum(map(_links, notes.values()))
 
 
+def is_note_of_change(fields: Iterable[str]) -> bool:
+    """Whether a row with these fields notes which value a field of another record had and has now.
+
+    >>> is_note_of_change(["ticket", "field", "oldvalue", "newvalue"]), is_note_of_change(["title", "newsletter"])
+    (True, False)
+    """
+    names = {name.casefold(): "" for name in fields}
+    return bool(_beginning(names, _OLD) and _beginning(names, _NEW))
+
+
 def _beginning(fields: Mapping[str, str], word: str) -> str:
     return next((name for name in fields if name.startswith(word)), "")
 

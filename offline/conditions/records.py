@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from evaluators_api.state.kept_data import is_kept
+from evaluators_api.state.records import is_note_of_change
 from offline.conditions.conditions import Call, Condition, Value
 from offline.conditions.expressions import Expression, generalise
 from offline.conditions.terms import Terms
@@ -185,7 +186,11 @@ def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
             for name, value in record.fields.items()
             if everything
             or (value.strip() and terms.said(value))
-            or (is_kept(record.file_path) and _WORD_OR_ZERO.fullmatch(value) is not None)
+            or (
+                is_kept(record.file_path)
+                and _WORD_OR_ZERO.fullmatch(value) is not None
+                and not is_note_of_change(record.fields)
+            )
         }
         fields = {
             name: value

@@ -15,7 +15,7 @@ from evaluators_api.state.formats.drawing import SHAPE
 from evaluators_api.state.kept_data import is_kept, kept_counts
 from evaluators_api.state.nodes import ID_KEYS
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import reference
+from evaluators_api.state.records import is_note_of_change, reference
 from evaluators_api.text_matching import has_phrase
 from resources.categories import ResourceKind
 from synthesis.examination.histories import without_histories
@@ -108,10 +108,16 @@ class Subject:
     @property
     def defaults(self) -> tuple[Effect, ...]:
         """Words and zeros that an application writes of itself into a new record of its data, the same in every performance."""
+        records: dict[tuple[str, ...], list[str]] = {}
+        for effect in self.essential:
+            records.setdefault((effect.container, *effect.address[:-1]), []).append(
+                effect.address[-1] if effect.address else ""
+            )
         return tuple(
             effect
             for effect in self.essential
             if effect.key in self.constant
+            and not is_note_of_change(records[(effect.container, *effect.address[:-1])])
             and is_kept(effect.container)
             and len(effect.address) >= (_DEEP if effect.format == "database" else _DEEP - 1)
             and is_leaf(effect, self.essential)
