@@ -16,6 +16,7 @@ _EFFECT = re.compile(
     r'^- (.+?): (added|removed|changed)(?:, before "(?:[^"\\]|\\.)*")?(?:, now ("(?:[^"\\]|\\.)*"))?',
     re.MULTILINE,
 )
+_DEFAULT = re.compile(r"0|[A-Za-z]+")
 Record = dict[str, JsonValue]
 
 
@@ -156,9 +157,15 @@ def _fields(record: Record, alike: list[Record], parameters: list[dict[str, str]
         for name in parameters[0]:
             if all(text == chosen[name] for text, chosen in zip(given, parameters, strict=True)):
                 found[field] = name
-        if field not in found and isinstance(changed, list) and field in changed and len(set(given)) == 1:
+        chosen_by_hand = isinstance(changed, list) and field in changed
+        if field not in found and (chosen_by_hand or _is_default(record, given[0])) and len(set(given)) == 1:
             found[field] = repr(value)
     return found if any(not text.startswith(("'", '"')) for text in found.values()) else {}
+
+
+def _is_default(record: Record, value: str) -> bool:
+    """Whether a new row has the value because nobody chose another: zero, or a word."""
+    return record["kind"] == "added" and _DEFAULT.fullmatch(value) is not None
 
 
 def _json_after(block: str, heading: str) -> list[Record]:
