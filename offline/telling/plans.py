@@ -134,7 +134,13 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
         follows = bool(needed & last)
         current = sentences[-1] if sentences else None
         at_last = any(graph.takes_away(number) for number in numbers)
-        if current is not None and not current.wish and follows and not at_last and current.takes(text):
+        partly = _is_partly_free(graph, numbers, last)
+        if (
+            current is not None
+            and not (current.wish or at_last or partly)
+            and follows
+            and current.takes(text)
+        ):
             current.clauses.append(text)
             current.numbers |= numbers
             last |= numbers
@@ -152,7 +158,14 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
         else:
             beside = follows and current is not None and not needed & newest
             sentences.append(
-                Sentence([text], follows=follows, numbers=set(numbers), beside=beside, at_last=at_last)
+                Sentence(
+                    [text],
+                    follows=follows,
+                    numbers=set(numbers),
+                    beside=beside,
+                    at_last=at_last,
+                    partly=partly and follows,
+                )
             )
             last = set(numbers)
         newest = set(numbers)
@@ -162,6 +175,13 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
         sentence.joins = any(
             link.consumer in sentence.numbers and link.producer in before for link in graph.links
         )
+
+
+def _is_partly_free(graph: Graph, numbers: set[int], last: set[int]) -> bool:
+    """Whether one clause tells what needs the sentence before together with what does not."""
+    ends = numbers - {link.producer for link in graph.links}
+    waits = {link.consumer for link in graph.links if link.producer in last}
+    return bool(ends & waits) and bool(ends - waits)
 
 
 def _is_errand(graph: Graph, numbers: set[int]) -> bool:

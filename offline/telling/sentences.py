@@ -38,6 +38,8 @@ class Sentence:
     """Whether something in it needs what came before, though not the first clause."""
     beside: bool = False
     """Whether other work of the sentence before needs as little of it as it needs of that, so that "then" would mislead."""
+    partly: bool = False
+    """Whether a part of what it tells in one clause needs nothing that came before, so that "then" would say too much."""
     afterwards: bool = False
     """Whether it is to be said that this comes afterwards."""
     at_last: bool = False
@@ -146,6 +148,8 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             texts.append(_ended(f"{'Finally' if last else 'Once that is done'}, {words}", "."))
         elif sentence.afterwards:
             texts.append(_ended(f"After that, {words}", "."))
+        elif sentence.partly:
+            texts.append(_ended(words, "."))
         else:
             if sentence.joins and not sentence.follows:
                 texts.append(_ended(f"Also {words}", "."))

@@ -147,6 +147,21 @@ def test_many_like_things_are_told_in_one_list() -> None:
     assert not any(" to the page. Attach" in text or "along with" in text for text in texts)
 
 
+def test_then_is_not_said_of_several_attachments_of_which_one_waits_for_nothing() -> None:
+    told = []
+    for task in worldly_tasks():
+        ready = {node.instance_id for node in task.graph.nodes} - {
+            edge.consumer
+            for edge in task.graph.edges
+            if not edge.resource.category.startswith(("wiki_page", "page"))
+        }
+        attached = [node.instance_id for node in task.graph.nodes if ".attach_" in node.subtask_id]
+        if len(attached) > 1 and ready.intersection(attached) and not ready.issuperset(attached):
+            told += [summarize(view(task), number, NO_MISTAKES, BOOK)[0].instruction for number in range(4)]
+    assert told
+    assert not [text for text in told if re.search(r"(?:, then|Then|After that,) attach [^.]* and ", text)]
+
+
 def test_a_purpose_is_told_in_many_ways() -> None:
     sentence = [Sentence(["export the table"])]
     purpose = Purpose("the tax return", "the March sales")
