@@ -4,7 +4,7 @@ The cases (`benchmarks/labelled_work_cases/fifth`) were written from the catalog
 The first look is kept as that of the other sets is (`benchmarks.third_work`). What the functions of a dataset say is asked with `--quick`, which
 keeps nothing:
 
-    python -m benchmarks.labelled_performances --fifth
+    python -m benchmarks.labelled_performances --set fifth
     python -m benchmarks fifth_work --quick
 """
 

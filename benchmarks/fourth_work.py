@@ -4,7 +4,7 @@ The cases (`benchmarks/labelled_work_cases/fourth`) were written from the catalo
 The first look is kept as that of the other sets is (`benchmarks.third_work`). What the functions of a dataset say is asked with `--quick`, which
 keeps nothing:
 
-    python -m benchmarks.labelled_performances --fourth
+    python -m benchmarks.labelled_performances --set fourth
     python -m benchmarks fourth_work --quick
 """
 

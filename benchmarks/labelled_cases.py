@@ -43,6 +43,13 @@ FOURTH = CASES / "fourth"
 FIFTH = CASES / "fifth"
 SIXTH = CASES / "sixth"
 
+
+
+def later_sets() -> list[str]:
+    """Names of the sets beside the first one."""
+    return sorted(folder.name for folder in CASES.iterdir() if folder.is_dir())
+
+
 Verdict = Literal["right", "wrong"]
 Kind = Literal[
     "nothing done",

@@ -1,8 +1,8 @@
 """Performing labelled cases in the installed applications; what was seen is kept in the data folder.
 
 `python -m benchmarks.labelled_performances [PART …]` performs the cases whose ids begin with a given part (all without one) that were not performed
-yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there; `--unseen`
-performs the second set, `--third` the third, `--fourth` the fourth, `--fifth` the fifth and `--sixth` the sixth.
+yet, and says of each what failed. With `--again` also those that were, with `--look FOLDER` the last screens are written there; `--set NAME`
+performs a later set (`unseen`, `third`, …: the folders of `benchmarks/labelled_work_cases`).
 """
 
 from __future__ import annotations
@@ -24,17 +24,13 @@ from typing import Protocol, cast
 
 from benchmarks.labelled_cases import (
     CASES,
-    FIFTH,
-    FOURTH,
     RIGHT_KINDS,
-    SIXTH,
-    THIRD,
-    UNSEEN,
     Case,
     Deed,
     FileDeed,
     Kind,
     ToFront,
+    later_sets,
     load_cases,
 )
 from benchmarks.labelled_outcome import not_shown
@@ -354,15 +350,11 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--look", type=Path)
-    parser.add_argument("--unseen", dest="folder", action="store_const", const=UNSEEN, default=CASES)
-    parser.add_argument("--third", dest="folder", action="store_const", const=THIRD)
-    parser.add_argument("--fourth", dest="folder", action="store_const", const=FOURTH)
-    parser.add_argument("--fifth", dest="folder", action="store_const", const=FIFTH)
-    parser.add_argument("--sixth", dest="folder", action="store_const", const=SIXTH)
+    parser.add_argument("--set", choices=later_sets())
     given = parser.parse_args()
     cases = [
         case
-        for case in load_cases(given.folder)
+        for case in load_cases(CASES / given.set if given.set else CASES)
         if not given.parts or any(case.case_id.startswith(part) for part in given.parts)
     ]
     cases = most_telling_first(cases)

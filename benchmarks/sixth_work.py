@@ -4,7 +4,7 @@ The cases (`benchmarks/labelled_work_cases/sixth`) were written from the catalog
 The first look is kept as that of the other sets is (`benchmarks.third_work`). What the functions of a dataset say is asked with `--quick`, which
 keeps nothing:
 
-    python -m benchmarks.labelled_performances --sixth
+    python -m benchmarks.labelled_performances --set sixth
     python -m benchmarks sixth_work --quick
 """
 

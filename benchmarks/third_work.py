@@ -4,7 +4,7 @@ The cases (`benchmarks/labelled_work_cases/third`) were written after the second
 read the rules. The functions of the first look were written anew from recordings by the rules of that day; see decision 0211. The first look is
 kept as that of the second set is (`benchmarks.unseen_work`). What the functions of a dataset say is asked with `--quick`, which keeps nothing:
 
-    python -m benchmarks.labelled_performances --third
+    python -m benchmarks.labelled_performances --set third
     python -m benchmarks third_work --quick
 """
 
@@ -78,7 +78,7 @@ def first_look(
     if not judgement.outcomes:
         raise NotMeasuredError(
             f"no outcome of the {labelled.name} set was performed in {data}; run"
-            f" python -m benchmarks.labelled_performances --{labelled.name}."
+            f" python -m benchmarks.labelled_performances --set {labelled.name}."
         )
     judgement.invalid = [reason.partition("\n")[0] for reason in judgement.invalid]
     report = acceptance_report(judgement.outcomes)

@@ -4,7 +4,7 @@ The cases (`benchmarks/labelled_work_cases/unseen`) were written when the functi
 examined. A set is unseen once: the first look is kept in `benchmarks/results` and never measured anew, so this is no part of `make bench`, whose
 table in README shows it. What the functions of another dataset say is asked with `--quick`, which keeps nothing:
 
-    python -m benchmarks.labelled_performances --unseen
+    python -m benchmarks.labelled_performances --set unseen
     python -m benchmarks unseen_work --quick
 """
 
@@ -43,7 +43,7 @@ def figures(quick: bool = False, *, data: Path = DATA, report_file: Path = REPOR
     judgement = judge(cases, Performances(data), accepted_functions(data / "warehouse", cases))
     if not judgement.outcomes:
         raise NotMeasuredError(
-            f"no outcome of the second set was performed in {data}; run python -m benchmarks.labelled_performances --unseen."
+            f"no outcome of the second set was performed in {data}; run python -m benchmarks.labelled_performances --set unseen."
         )
     judgement.invalid = [reason.partition("\n")[0] for reason in judgement.invalid]
     report = acceptance_report(judgement.outcomes)
