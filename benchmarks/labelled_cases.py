@@ -10,11 +10,8 @@ A case is a list of steps written as in the catalogue's worked examples, and bes
 
 A case says under `shows` what must be seen afterwards for the case to count as performed.
 
-The files under `benchmarks/labelled_work_cases/unseen` are the second set: written later, by somebody who had not seen how functions are
-examined, and judged by functions that existed before; see `benchmarks.unseen_work`. Those under `third` are a third one, written after
-the second had been used to mend the rules; see `benchmarks.third_work`. Those under `fourth` came after the third; see
-`benchmarks.fourth_work`. Those under `fifth` came after the fourth; see `benchmarks.fifth_work`. Those under `sixth` came after the
-fifth; see `benchmarks.sixth_work`.
+The folders below it hold later sets, each written after the one before it had been used to mend the rules, by somebody who had not seen how
+functions are examined, and judged by functions that existed before; see `benchmarks.first_looks`.
 """
 
 from __future__ import annotations
@@ -37,12 +34,6 @@ from taskgraph.records.subtask import fill
 from taskgraph.records.worked_examples import fill_step
 
 CASES = Path(__file__).parent / "labelled_work_cases"
-UNSEEN = CASES / "unseen"
-THIRD = CASES / "third"
-FOURTH = CASES / "fourth"
-FIFTH = CASES / "fifth"
-SIXTH = CASES / "sixth"
-
 
 
 def later_sets() -> list[str]:

@@ -1,4 +1,4 @@
-"""The second labelled set: what it holds, and that its first look is measured once and kept as it was."""
+"""The later labelled sets: what they hold, and that the first look at each is measured once and kept as it was."""
 
 from __future__ import annotations
 
@@ -7,31 +7,38 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.labelled_cases import UNSEEN, load_cases
+from benchmarks.first_looks import figures_of, look
+from benchmarks.labelled_cases import CASES, later_sets, load_cases
 from benchmarks.labelled_work import Judgement
-from benchmarks.run import NotMeasuredError
-from benchmarks.unseen_work import REPORT, figures, figures_of
+from benchmarks.run import RESULTS, NotMeasuredError
 from resources.reading.catalog import load_applications
 from taskgraph.measures.acceptance_rates import acceptance_report
 from taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
 
+SETS = later_sets()
 
-def test_the_second_set_covers_every_application_and_repeats_no_case_of_the_first() -> None:
-    cases = load_cases(UNSEEN)
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_covers_every_application_and_repeats_no_case(name: str) -> None:
+    cases = load_cases(CASES / name)
+    others = [CASES, *(CASES / other for other in SETS if other != name)]
+    elsewhere = {case.case_id for folder in others for case in load_cases(folder)}
     assert {case.application.name for case in cases} == set(load_applications())
-    assert len({case.subtask_id for case in cases}) >= 25
     assert len({case.case_id for case in cases}) == len(cases)
-    assert not {case.case_id for case in cases} & {case.case_id for case in load_cases()}
+    assert not {case.case_id for case in cases} & elsewhere
 
 
 def test_a_first_look_is_not_measured_again(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.json"
+    kept = tmp_path / "sixth_work_report.json"
     kept.write_text("{}")
     with pytest.raises(NotMeasuredError, match="no longer unseen"):
-        figures(data=tmp_path, report_file=kept)
+        look("sixth", tmp_path, keep_in=tmp_path)
     with pytest.raises(NotMeasuredError, match="No dataset"):
-        figures(quick=True, data=tmp_path, report_file=kept)
+        look("sixth", tmp_path)
+    with pytest.raises(NotMeasuredError, match="no outcome of the sixth set"):
+        look("sixth", tmp_path, functions={})
     assert kept.read_text() == "{}"
+    assert list(tmp_path.iterdir()) == [kept]
 
 
 def test_the_rows_are_counted_and_named_by_the_day_of_the_set() -> None:
@@ -51,17 +58,23 @@ def test_the_rows_are_counted_and_named_by_the_day_of_the_set() -> None:
             [(True, True), (True, False), (False, True), (False, False)]
         )
     ]
-    wrong, refused = figures_of(Judgement(outcomes), acceptance_report(outcomes))
+    unseen = "third set, unseen at 2026-11-23"
+    wrong, refused = figures_of(Judgement(outcomes), acceptance_report(outcomes), unseen)
     assert (wrong.value, wrong.unit, wrong.met) == (1, "of 2 outcomes", False)
     assert (refused.value, refused.unit, refused.met) == (0.5, "share of 2 outcomes", False)
-    assert wrong.name.endswith("unseen at 2026-11-23")
+    assert wrong.name.endswith("third set, unseen at 2026-11-23")
 
 
-def test_the_kept_figures_are_those_of_the_kept_verdicts() -> None:
-    report = json.loads(REPORT.read_text(encoding="utf-8"))
-    wrong, refused = json.loads((REPORT.parent / "unseen_work.json").read_text(encoding="utf-8"))["figures"]
+@pytest.mark.parametrize("name", SETS)
+def test_kept_figures_are_those_of_the_kept_verdicts(name: str) -> None:
+    report = json.loads((RESULTS / f"{name}_work_report.json").read_text(encoding="utf-8"))
+    wrong, refused = json.loads((RESULTS / f"{name}_work.json").read_text(encoding="utf-8"))["figures"]
     verdicts = [(item["right"], item["accepted"]) for item in report["outcomes"]]
     right = [accepted for is_right, accepted in verdicts if is_right]
+    assert "unseen at" in wrong["name"]
     assert wrong["value"] == verdicts.count((False, True))
     assert wrong["unit"] == f"of {len(verdicts) - len(right)} outcomes"
     assert refused["value"] == pytest.approx(right.count(False) / len(right))
+    assert {item["case_id"] for item in report["outcomes"]} <= {
+        case.case_id for case in load_cases(CASES / name)
+    }
