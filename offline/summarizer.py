@@ -55,7 +55,7 @@ def _told(
     Most tries say what people call the things. All say what it is for, where that is known.
     """
     listed = sum(len(words.split()) for words in instructions)
-    purpose = purpose_of(graph, book, view.uses, view.called)
+    purpose = purpose_of(graph, book, view.uses, view.called, view.readers)
     introduced = _introduced(graph, book, view.called)
     drawn = Random(hashlib.sha256(seed.encode()).digest())
     way = drawn.random()

@@ -356,6 +356,8 @@ class SummarizerInput(PromptInput[SummarizerReply]):
     """What people call the things that are named here, by their values: "the March sales"."""
     uses: dict[str, str] = Field(default_factory=dict)
     """What they are wanted for, by their values: "the tax return"."""
+    readers: str = ""
+    """Who reads what is published where these things are: "the club board"."""
     previous_instruction: str = ""
     """The instruction of the last round."""
     feedback: tuple[str, ...] = ()

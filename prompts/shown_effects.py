@@ -75,6 +75,8 @@ class ChangedFile(Record):
     """Records with another value."""
     fields: tuple[str, ...] = ()
     """Names of the fields that changed in records that were there and still are."""
+    parts: tuple[str, ...] = ()
+    """Of a database, the tables in which something differs."""
 
 
 class FilledFields(Record):
@@ -138,6 +140,10 @@ class ShownEffects(Record):
     """Whether the screen is the same page as at the start, with other rows that show what they showed."""
     kept: ChangedFile | None = None
     """How many records of all that applications keep differ, together; None where they keep nothing, or that cannot be told."""
+    kept_files: tuple[str, ...] = ()
+    """Files of applications in which something differs, with `*` for what was generated in their paths."""
+    new_kept_files: tuple[str, ...] = ()
+    """Those of them that were not there at the start."""
     clipboard_before: str = ""
     """Text in the clipboard at the start."""
     other_files: tuple[str, ...] = Field(default=())

@@ -57,6 +57,11 @@ class World(Record):
         found = self.phrases.get(value, "") or self.phrases.get(value.rpartition("/")[2], "")
         return found or (self.phrases.get(stem_of(value), "") if value.endswith(".csv") else "")
 
+    @property
+    def readers(self) -> str:
+        """Who reads what is published in this world: `the club board`; empty where nothing is said."""
+        return self.terms.get("project.about.team", "")
+
     def use(self, value: str) -> str:
         """What a note, file or record of this world is wanted for; empty where nothing is said.
 

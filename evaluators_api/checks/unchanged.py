@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from evaluators_api.checks.declaration import Scene, check
 from evaluators_api.errors import CheckUnavailableError
 from evaluators_api.evidence.sandbox_paths import relative_to_home
 from evaluators_api.state.comparison import Change
 from evaluators_api.state.effects import changed_folders, changed_paths, file_changes
-from evaluators_api.state.kept_data import APPLICATIONS, file_counts, kept_counts
+from evaluators_api.state.kept_data import (
+    APPLICATIONS,
+    changed_kept_files,
+    file_counts,
+    kept_counts,
+)
 from evaluators_api.state.reading import read
 from evaluators_api.state.records import changed_fields, count_records, filled_fields, parts_of
 from evaluators_api.state.volatility import is_generated
@@ -137,6 +144,35 @@ def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
         if not path.startswith(APPLICATIONS) or _lost(before.get(path), after.get(path)):
             return False
     return True
+
+
+@check("files", empty_allowed=True)
+def check_other_data_unchanged(scene: Scene, file_paths: list[str]) -> bool:
+    """Checks that in no other file in which applications keep their own data anything was added, removed or changed.
+
+    Times and ids that an application writes by itself do not count. Stricter than check_other_files_unchanged, which lets applications
+    write what they like as long as nothing is lost: it tells that no other note, page or setting was touched.
+
+    Args:
+        file_paths: Paths relative to the home folder of the files in which the subtask has something kept, and of those that the
+            application writes on the way; [] for none. '*' stands for a part of a path that the application makes up.
+
+    Returns:
+        True if all others are as they were at the start.
+
+    Example:
+        check_other_data_unchanged(file_paths=['.applications/wiki/pages/Opening hours.txt'])
+    """
+    allowed = [_pattern(path) for path in map(relative_to_home, file_paths) if path]
+    return all(
+        any(pattern.fullmatch(path) for pattern in allowed)
+        for path in changed_kept_files(scene.start.evidence, scene.view.evidence)
+    )
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    """What a path must be like, in which `*` is any part."""
+    return re.compile("[^/]*".join(map(re.escape, path.split("*"))))
 
 
 @check("files")

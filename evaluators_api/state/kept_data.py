@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluators_api.state.effects import file_changes
+from evaluators_api.state.effects import changed_paths, file_changes
 from evaluators_api.state.records import RecordCounts, count_records
 from evaluators_api.state.volatility import is_passing_file
 from taskgraph.records.evidence import Evidence, FileState
@@ -36,6 +36,25 @@ def kept_counts(start: Evidence, end: Evidence, within: tuple[str, ...] = ()) ->
             return None
         added, removed, changed = added + counts.added, removed + counts.removed, changed + counts.changed
     return RecordCounts(added, removed, changed)
+
+
+def changed_kept_files(start: Evidence, end: Evidence) -> tuple[str, ...]:
+    """Files in which applications keep their data and of which a record is new, gone or changed, or of which nobody can tell; sorted.
+
+    Times and ids that an application writes by itself do not count.
+    """
+    before, after = start.files_by_path(), end.files_by_path()
+    return tuple(
+        path
+        for path in changed_paths(start, end)
+        if is_kept(path)
+        and (
+            (counts := file_counts(before.get(path), after.get(path))) is None
+            or counts.added
+            or counts.removed
+            or counts.changed
+        )
+    )
 
 
 def file_counts(

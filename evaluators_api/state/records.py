@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from evaluators_api.state.comparison import Change
 from evaluators_api.state.nodes import ID_KEYS, Node
-from evaluators_api.state.volatility import is_first_time, is_generated
+from evaluators_api.state.volatility import is_appointed, is_first_time, is_generated
 from taskgraph.text_cutting import is_cut_of
 from taskgraph.text_folding import written_out
 
@@ -221,6 +222,18 @@ def is_note_of_change(fields: Iterable[str]) -> bool:
     return bool(_beginning(names, _OLD) and _beginning(names, _NEW))
 
 
+_CHOICE = re.compile(r"[A-Za-z][A-Za-z./+_-]*|0")
+
+
+def is_choice(value: str) -> bool:
+    """Whether an application may have written a value of itself into a new record where somebody could have chosen another one.
+
+    >>> [is_choice(text) for text in ("major", "text/plain", "0", "Two words", "12", "2026-11-22")]
+    [True, True, True, False, False, False]
+    """
+    return _CHOICE.fullmatch(value) is not None and not is_generated(value)
+
+
 def _beginning(fields: Mapping[str, str], word: str) -> str:
     return next((name for name in fields if name.startswith(word)), "")
 
@@ -304,6 +317,8 @@ def _is_noise(change: Change) -> bool:
     values = [node.value for node in (change.before, change.after) if node is not None]
     if change.kind == "changed" and is_first_time(change.address[-1], values[0] or "", values[-1] or ""):
         return True
+    if is_appointed(change.address[-1]):
+        return False
     return bool(values) and all(value is not None and is_generated(value) for value in values)
 
 

@@ -53,7 +53,7 @@ def is_log(path: str) -> bool:
 def is_volatile(path: str) -> bool:
     """Whether a file is one that applications write for themselves.
 
-    >>> is_volatile("state/app.db-wal"), is_volatile("state/logs/a.txt"), is_volatile("Documents/a.txt")
+    >>> is_volatile("state/app.db-wal"), is_volatile(".applications/x/logs/a.txt"), is_volatile("Logs/a.txt")
     (True, True, False)
     >>> is_volatile(".applications/x/.config.json"), is_volatile("Documents/.hidden"), is_volatile("Documents/a.bak")
     (True, False, False)
@@ -65,7 +65,9 @@ def is_volatile(path: str) -> bool:
         location.name.startswith(".") or location.suffix in _COPIES
     ):
         return True
-    return bool(_SUFFIXES & set(location.suffixes[-1:])) or bool(_FOLDERS & set(location.parts[:-1]))
+    folders = set(location.parts[:-1])
+    own = any(part.startswith(".") or part.startswith("__") for part in location.parts[:-1])
+    return bool(_SUFFIXES & set(location.suffixes[-1:])) or (own and bool(_FOLDERS & folders))
 
 
 def is_passing_file(path: str) -> bool:
@@ -197,3 +199,31 @@ def is_first_time(field: str, before: str, after: str) -> bool:
     words = {word.casefold() for word in _WORDS.findall(field)}
     noted = _TIME.fullmatch(after.strip()) is not None
     return noted and before.strip().casefold() in _NEVER and bool(words & _OF_ITSELF)
+
+
+_APPOINTED = frozenset(
+    [
+        "begin",
+        "begins",
+        "deadline",
+        "due",
+        "end",
+        "ends",
+        "expires",
+        "expiry",
+        "planned",
+        "scheduled",
+        "start",
+        "starts",
+        "until",
+    ]
+)
+
+
+def is_appointed(field: str) -> bool:
+    """Whether the times in a field are set by people, to judge by its name, and not noted by the application.
+
+    >>> is_appointed("due"), is_appointed("due_date"), is_appointed("changetime")
+    (True, True, False)
+    """
+    return bool({word.casefold() for word in _WORDS.findall(field)} & _APPOINTED)

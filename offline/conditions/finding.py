@@ -58,21 +58,41 @@ def shared_conditions(performances: Sequence[Performance], *, on_screen: bool) -
 def _kept(terms: Sequence[Terms]) -> list[Condition]:
     """That applications keep what they kept, but for as many records as all performances add, remove and change.
 
-    Where performances differ in a number it may be any; nothing is said where they change data of which more is known.
+    Where they change data of which more is known, or differ in a number, no other file of an application may be touched.
     """
     found = [item.performance.effects.kept for item in terms]
+    others = _other_data(terms)
     if any(is_kept(count.file_path) for item in terms for count in item.performance.effects.counts):
-        return []
+        return others
     known = [item for item in found if item is not None]
     arguments: list[tuple[str, Value]] = [("file_path", generalise("", {}))]
     for name in ("added", "removed", "changed"):
         numbers = {getattr(item, name) for item in known}
         arguments.append((name, numbers.pop() if len(numbers) == 1 else None))
-    if len(known) < len(found) or all(value is None for _, value in arguments[1:]):
+    if len(known) < len(found):
+        return others if any(item.performance.effects.kept_files for item in terms) else []
+    if others and any(value is None for _, value in arguments[1:]):
+        return others
+    if all(value is None for _, value in arguments[1:]):
         return []
     told = generalise("data of an application was lost, added or changed", {})
     arguments = [item for item in arguments if item[1] != 0]
     return [Condition("remainder", Call("check_other_records_unchanged", tuple(arguments)), told)]
+
+
+def _other_data(terms: Sequence[Terms]) -> list[Condition]:
+    """That applications keep what they kept, in all files but those in which some performance has something kept.
+
+    Nothing is said where a performance makes a file whose name cannot be told from its parameters.
+    """
+    found = [{item.text(path) for path in item.performance.effects.kept_files} for item in terms]
+    new = {item.text(path) for item in terms for path in item.performance.effects.new_kept_files}
+    always = set.intersection(*found) if found else set()
+    if any(not path.depends and path not in always and "*" not in path.source() for path in new):
+        return []
+    paths = tuple(sorted(set[Expression]().union(*found), key=Expression.source))
+    call = Call("check_other_data_unchanged", (("file_paths", paths),))
+    return [Condition("remainder", call, generalise("other data of an application was added or changed", {}))]
 
 
 def _counts_something(condition: Condition) -> bool:

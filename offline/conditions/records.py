@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import chain
 
 from evaluators_api.state.kept_data import is_kept
-from evaluators_api.state.records import is_note_of_change
+from evaluators_api.state.records import is_choice, is_note_of_change
 from offline.conditions.conditions import Call, Condition, Value
 from offline.conditions.expressions import Expression, generalise
 from offline.conditions.terms import Terms
@@ -17,8 +16,6 @@ _Key = tuple[Expression, Expression, str, tuple[str, ...], int]
 _TABLES = frozenset({"delimited", "lines"})
 """Formats in which nothing in a file of the user is a default."""
 _APPLICATIONS, _DATABASE = ".applications/", "database"
-_WORD_OR_ZERO = re.compile(r"[A-Za-z]+|0")
-"""What an application writes of itself into every new record, and somebody could have chosen otherwise."""
 _NOWHERE = (("", ""),)
 
 
@@ -70,6 +67,15 @@ def changed_numbers(terms: Sequence[Terms]) -> list[Condition]:
                 arguments.append((name, numbers.pop() if len(numbers) == 1 and not taken else None))
             call = Call("check_other_records_unchanged", tuple(arguments))
             found.append(Condition("remainder", call, told))
+            touched = {
+                item.text(part)
+                for item, table in zip(terms, tables, strict=True)
+                for part in table[path].parts
+            }
+            if touched and any(value is None for _, value in arguments):
+                meant = tuple(sorted(touched, key=Expression.source))
+                call = Call("check_other_parts_unchanged", (("file_path", path), ("parts", meant)))
+                found.append(Condition("remainder", call, told))
             fields = {table[path].fields for table in tables}
             if len(fields) == 1 and fields != {()}:
                 names = tuple(generalise(name, {}) for name in fields.pop())
@@ -186,11 +192,7 @@ def _keyed(terms: Terms) -> dict[_Key, dict[str, Expression]]:
             for name, value in record.fields.items()
             if everything
             or (value.strip() and terms.said(value))
-            or (
-                is_kept(record.file_path)
-                and _WORD_OR_ZERO.fullmatch(value) is not None
-                and not is_note_of_change(record.fields)
-            )
+            or (is_kept(record.file_path) and is_choice(value) and not is_note_of_change(record.fields))
         }
         fields = {
             name: value

@@ -21,6 +21,9 @@ _OCCASION = (
 """What has a date, so that one can prepare it."""
 _DAY = r" on (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$"
 """What is near, so that one can say that it is coming up."""
+_IN_APPLICATION = re.compile(r" (?:in|with) [\w.-]+$")
+"""A text that ends with the name of an application, after which "for the winter" would say something of that."""
+_PAGE, _PASTED = "page_title", "text_in_clipboard"
 _SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
 
 
@@ -32,14 +35,17 @@ class Purpose:
     """What its results are wanted for: "the tax return"."""
     thing: str = ""
     """What people call what is wanted, if there is one thing: "the March sales"."""
+    readers: str = ""
+    """Who is to read it, if it is a text that is put onto a page: "the club board"."""
 
 
 def purpose_of(
-    graph: Graph, book: Phrasebook, uses: Mapping[str, str], called: Mapping[str, str]
+    graph: Graph, book: Phrasebook, uses: Mapping[str, str], called: Mapping[str, str], readers: str = ""
 ) -> Purpose | None:
     """What the last subtasks have in common that is wanted for something, or the last one where there is one only.
 
-    Where several end in different things, what all of them come from; None where nothing is known.
+    Where several end in different things, what all of them come from; None where nothing is known. Where a text is put onto a new page, it
+    is for its `readers`, too, and for nobody else if the name of the page says already what it is for.
     """
     sinks = [graph.tellers[number] for number in graph.sinks()]
     shared = _shared(sinks, uses)
@@ -56,11 +62,21 @@ def purpose_of(
         return None
     chosen = candidates[0]
     use = uses[chosen.value]
+    published = [
+        thing.value
+        for teller in sinks
+        for thing in teller.outputs
+        if thing.category == _PAGE and any(item.category == _PASTED for item in teller.inputs)
+    ]
+    readers = readers if len(sinks) == 1 and published else ""
+    produced = [thing.value for teller in graph.tellers.values() for thing in teller.outputs if thing.value]
+    if any(_words(use) <= _words(_apart(value)) for value in produced):
+        return Purpose("", readers=readers) if readers else None
     thing = called.get(chosen.value, "")
     wanted = len(sinks) == 1 and (
         book.is_file(chosen.category) or chosen.category in ("note_title", "table_name")
     )
-    return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "")
+    return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "", readers)
 
 
 def said_for(
@@ -82,6 +98,9 @@ def said_for(
     way = ways[int(share * len(ways))]
     if way == "last":
         sentences[-1].purpose = f"for {use}"
+        return instruction_of(sentences, voice, random)
+    if way == "readers":
+        sentences[-1].purpose = f"so that {purpose.readers} can read it"
         return instruction_of(sentences, voice, random)
     if way == "prepare" and voice == "polite" and not sentences[0].wish:
         voice = "terse"
@@ -109,10 +128,13 @@ def said_for(
 def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, short: bool) -> list[str]:
     """The ways in which it can be said what it is for; of long texts and of places for several things, those that say it first."""
     wish = sentences[0].wish
+    if purpose.readers and not purpose.use:
+        return ["readers"]
     occasion = re.search(_OCCASION, purpose.use) is not None
     told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
     is_near = occasion and re.search(_DAY, purpose.use) is not None
     dated = ["ahead", "prepare"] if occasion else []
+    dated += ["readers"] * 2 if purpose.readers and not (wish and len(sentences) > 1) else []
     if len(sentences) > 1 or len(told.split()) > _LONG or any(sentence.makes_place for sentence in sentences):
         ways = ["front", *dated]
         if purpose.thing and not wish and not short:
@@ -123,6 +145,7 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         told.rpartition(" ")[2] not in ("table", "page", "folder", "milestone")
         and told[-1:] not in "”`"
         and " for the " not in told
+        and _IN_APPLICATION.search(told) is None
     ):
         ways += ["last"] * 4
     if short:
@@ -165,6 +188,15 @@ def _things(teller: Teller, uses: Mapping[str, str]) -> list[Thing]:
 def _words(text: str) -> set[str]:
     """The words of some meaning, without their endings."""
     return {word[:5] for word in re.findall(r"\w+", text.casefold())} - {word[:5] for word in _SMALL}
+
+
+def _apart(name: str) -> str:
+    """A name with its words apart.
+
+    >>> _apart("StaffMeeting"), _apart("Documents/staff_meeting.txt")
+    ('Staff Meeting', 'Documents/staff meeting.txt')
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("_", " ")
 
 
 def _inside(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.state.effects import effects, file_changes
 from evaluators_api.state.essential import Division, divide, folders_meant
-from evaluators_api.state.kept_data import is_kept, kept_counts
+from evaluators_api.state.kept_data import changed_kept_files, is_kept, kept_counts
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
 from evaluators_api.state.records import (
@@ -19,7 +19,7 @@ from evaluators_api.state.records import (
     reference,
     text_of,
 )
-from evaluators_api.state.volatility import is_log, is_passing
+from evaluators_api.state.volatility import is_log, is_passing, steady_path
 from evaluators_api.text_matching import same_page, shown_in
 from prompts.shown_effects import ChangedFile, ExtendedText, FilledFields, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
@@ -61,6 +61,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
     incidental = [item for item in division.incidental if item.area != "screen"]
     telling = _telling(essential, start, tuple(trajectory.parameters.values()))
     containers = list(dict.fromkeys(item.container for item in essential if item.area == "file"))
+    touched = changed_kept_files(start, end)
     records: dict[object, TouchedRecord] = {}
     for effect in essential:
         if effect.area == "file":
@@ -88,6 +89,10 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         rows=_changed_rows(start, end),
         other_rows=_other_rows(start, end),
         kept=_kept(start, end),
+        kept_files=tuple(dict.fromkeys(map(steady_path, touched))),
+        new_kept_files=tuple(
+            dict.fromkeys(steady_path(path) for path in touched if start.file(path) is None)
+        ),
         folders=folders_meant(division, start, end),
         clipboard_before=(start.clipboard.text or "")[:_LONGEST_CLIPBOARD],
         other_files=tuple(
@@ -264,7 +269,7 @@ def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterat
         before, after = old[path], new[path]
         if before.text is None or after.text is None or before.truncated or after.truncated:
             continue
-        changes = file_changes(before, after)[1]
+        form, changes = file_changes(before, after)
         counts = count_records(changes)
         yield ChangedFile(
             file_path=path,
@@ -272,6 +277,7 @@ def _counts(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterat
             removed=counts.removed,
             changed=counts.changed,
             fields=tuple(sorted(changed_fields(changes))),
+            parts=tuple(sorted({item.address[0] for item in changes})) if form == _DATABASE else (),
         )
 
 

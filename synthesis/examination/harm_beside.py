@@ -6,20 +6,23 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.state.editing import losses, replaced, with_text, without_files
-from evaluators_api.state.further_editing import (
-    altered_texts,
+from evaluators_api.state.adding import (
     done_twice,
-    emptied_texts,
     filled_field,
-    more_drawn,
     one_more,
     one_more_column,
     one_more_folder,
+    other_tables,
+    tagged,
+)
+from evaluators_api.state.editing import losses, replaced, with_text, without_files
+from evaluators_api.state.further_editing import (
+    altered_texts,
+    emptied_texts,
+    more_drawn,
     other_field,
     rows_alike,
     shown_twice,
-    tagged,
 )
 from evaluators_api.state.volatility import is_generated, is_passing_file
 from evaluators_api.text_matching import same_page
@@ -78,12 +81,14 @@ def _beside(subject: Subject) -> Iterator[Case]:
     other = f"{folder}/other{_OTHER}.txt"
     yield _loss(subject, f"the file {other} was made as well", with_text(end, other, "something else"))
     changed = {effect.container for effect in (*subject.essential, *subject.incidental)}
+    changed |= {file.path for file in end.files if subject.is_touched(file.path)}
     application = subject.positive.subtask_id.partition(".")[0]
     own = f"{APPLICATIONS_FOLDER}/{application}/"
     more = [emptied_texts(end, own, changed)]
-    if "added" in subject.kept:
+    if subject.names_its_files:
         more.append(one_more(end, own, changed, altered))
-    if "changed" in subject.kept:
+        more.append(other_tables(end, own, subject.is_touched, altered))
+    if subject.names_its_files or "changed" in subject.kept:
         more.append(altered_texts(end, own, changed, altered))
     for edited in chain.from_iterable(more):
         yield _loss(subject, edited.description, edited.evidence)

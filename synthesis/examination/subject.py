@@ -15,7 +15,9 @@ from evaluators_api.state.formats.drawing import SHAPE
 from evaluators_api.state.kept_data import is_kept, kept_counts
 from evaluators_api.state.nodes import ID_KEYS
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import is_note_of_change, reference
+from evaluators_api.state.records import is_choice, is_note_of_change, reference
+from evaluators_api.state.templates import templated
+from evaluators_api.state.volatility import steady_path
 from evaluators_api.text_matching import has_phrase
 from resources.categories import ResourceKind
 from synthesis.examination.histories import without_histories
@@ -31,7 +33,6 @@ _SAYS_SOMETHING = re.compile(r"[^\W\d_]{3}")
 _DRAWING = "drawing"
 _ONE_PARAMETER = re.compile(r"\{(\w+)\}")
 _NUMBERS = re.compile(r"[-+\d.,;:%\s]*(px|pt|em)?")
-_WORD_OR_ZERO = re.compile(r"[A-Za-z]+|0")
 _LASTING = frozenset({"file", "directory", "clipboard"})
 _DEEP = 3
 """Length from which on an address leads into a record of a list or table."""
@@ -58,6 +59,10 @@ class Subject:
     """Keys of effects whose number refers to a record that a parameter names in every performance, with the fields of its id and name."""
     folders: tuple[str, ...] | None = None
     """Folders of the user that the recording made or removed; None where some performance leaves others behind incidentally."""
+    touched: frozenset[tuple[str, str]] = frozenset()
+    """Files that some performance changed, in terms of the parameters, each with "" and, of a database, with every table in which something differs."""
+    names_its_files: bool = True
+    """Whether every file that some performance makes among the data of applications is named by its parameters, or made by all."""
     once: tuple[str, ...] = ()
     """Texts given by parameters that every performance shows in one place, of work that leaves nothing else."""
 
@@ -122,8 +127,12 @@ class Subject:
             and len(effect.address) >= (_DEEP if effect.format == "database" else _DEEP - 1)
             and is_leaf(effect, self.essential)
             and self._is_default(effect)
-            and _WORD_OR_ZERO.fullmatch(effect.after or "") is not None
+            and is_choice(effect.after or "")
         )
+
+    def is_touched(self, path: str, table: str = "") -> bool:
+        """Whether some performance changed the file at `path`, or that table of it."""
+        return (templated(steady_path(path), self.positive.parameters), table) in self.touched
 
     def reached(self, evidence: Evidence) -> bool:
         """Whether all that makes the work right is there in `evidence`."""
@@ -256,8 +265,32 @@ def subject_of(
             )
         ),
         folders=None if None in folders else folders[0],
+        touched=frozenset(
+            (effect.container_template, part)
+            for changes, _ in found
+            for effect in changes
+            if effect.area == "file"
+            for part in ("", *(effect.address[:1] if effect.format == "database" else ()))
+        ),
+        names_its_files=_all_named([changes for changes, _ in found]),
         once=() if lasting else tuple(_shown_once(seen, performances)),
     )
+
+
+def _all_named(performances: Sequence[Sequence[Effect]]) -> bool:
+    made = [
+        {
+            effect.container_template
+            for effect in changes
+            if effect.area == "file"
+            and effect.kind == "added"
+            and not effect.address
+            and is_kept(effect.container)
+        }
+        for changes in performances
+    ]
+    always = set.intersection(*made)
+    return all(_names_parameter(path) or "*" in path or path in always for path in set[str]().union(*made))
 
 
 def _referring(

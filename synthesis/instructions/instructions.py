@@ -66,6 +66,7 @@ async def write_instruction(
         links=resource_links(task, nodes),
         called=called_in(task),
         uses=uses_in(task),
+        readers=readers_in(task),
         previous_instruction=previous,
         feedback=tuple(feedback),
     )
@@ -88,6 +89,12 @@ def uses_in(task: Task) -> dict[str, str]:
     """What the things that its subtasks read and write are wanted for in the task's world, by their values."""
     world = _world(task.world)
     return {} if world is None else _said(task, world.use)
+
+
+def readers_in(task: Task) -> str:
+    """Who reads what is published in the task's world; empty where nothing is said."""
+    world = _world(task.world)
+    return "" if world is None else world.readers
 
 
 def _said(task: Task, words_for: Callable[[str], str]) -> dict[str, str]:

@@ -31,6 +31,7 @@ TESTED_THROUGH = {
     "environments.platforms.simulated.applications": "environments/simulated_platform/test_simulated.py",
     "environments.platforms.simulated.desktop": "environments/simulated_platform/test_simulated.py",
     "environments.platforms.web_browser.servers.relay": "environments/web_browser/test_confined_servers.py",
+    "evaluators_api.state.adding": "synthesis/test_case_building.py",
     "evaluators_api.state.further_editing": "synthesis/test_case_building.py",
     "evaluators_api.state.records": "evaluators_api/test_state_checks.py",
     "flows.fan_out.ray_driver": "flows/fan_out/test_dask_workers.py",

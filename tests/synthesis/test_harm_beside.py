@@ -77,9 +77,10 @@ def test_the_writer_asks_for_what_is_kept_and_how_much_is_new() -> None:
     assert "check_other_records_unchanged(file_path='', added=1)" in source
 
 
-def test_where_performances_differ_any_number_may_be_new() -> None:
+def test_where_performances_make_files_that_nobody_can_name_any_number_may_be_new() -> None:
     different = [imported("Alpha"), imported("Beta", more=1)]
     assert "added=None" in written(different)
+    assert "check_other_data_unchanged(" not in written(different)
     assert not any("added to it as well" in text for text in harms(different))
 
 

@@ -1,0 +1,146 @@
+"""What accepted functions do not notice: every place of the state at the end of right work, altered by itself.
+
+The examination makes its counterfeits from what performances changed. This sweep takes no notice of that: it goes through all that an
+application or a user keeps, file by file and field by field, alters, removes or doubles each thing alone, and asks the function once more. What
+is accepted is either a place that says nothing (a time, a random id, the width of a window) or one that nobody guards:
+
+    python -m benchmarks.state_sweep [--warehouse FOLDER] [SUBTASK …]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.labelled_performances import DATA
+from benchmarks.labelled_work import PATIENT
+from benchmarks.written_again import read_functions
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from evaluators_api.state.editing import Edited, with_text, without_files
+from evaluators_api.state.nodes import Node
+from evaluators_api.state.reading import all_formats, finished, read
+from evaluators_api.state.volatility import is_volatile, is_volatile_table
+from flows.examining.examination import stored_functions
+from taskgraph.records.evidence import Evidence, FileState
+from taskgraph.records.trajectory import Trajectory
+from warehouse.store import Warehouse
+
+_OTHER = "zq7"
+_MOST_ALIKE = 2
+"""Places of one kind, such as one column of a table, that are tried."""
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+def sweep(end: Evidence) -> Iterator[tuple[str, Edited]]:
+    """Every alteration of `end` with the kind of place that it concerns."""
+    for file in end.files:
+        if not is_volatile(file.path):
+            yield from _file(end, file)
+    tops = sorted({path.partition("/")[0] for path in end.directories if not path.startswith(".")})
+    for top in tops:
+        made = tuple(sorted({*end.directories, f"{top}/{_OTHER}"}))
+        yield "a folder was made", Edited(f"{top}/{_OTHER}", end.model_copy(update={"directories": made}))
+        path = f"{top}/{_OTHER}.txt"
+        yield "a file was made", Edited(path, with_text(end, path, "x"))
+
+
+def _file(end: Evidence, file: FileState) -> Iterator[tuple[str, Edited]]:
+    yield f"{file.path} was deleted", Edited(file.path, without_files(end, {file.path}))
+    if file.text is None or file.truncated:
+        changed = file.model_copy(update={"sha256": "0" * 64})
+        files = tuple(changed if item is file else item for item in end.files)
+        yield f"{file.path} has other bytes", Edited(file.path, end.model_copy(update={"files": files}))
+        return
+    form, tree = read(file.path, file.text)
+    seen: Counter[str] = Counter()
+    for address, node, parent in _walk(tree):
+        if form == "database" and address and is_volatile_table(address[0]):
+            continue
+        for what, text in _edits(file.text, form, node, parent):
+            kind = f"{file.path} [{form}] {_pattern(address, node, tree)}: {what}"
+            seen[kind] += 1
+            if seen[kind] <= _MOST_ALIKE and text is not None and text != file.text:
+                done = finished(form, file.text, text) if what != "altered" else text
+                yield kind, Edited(f"{'/'.join(address)}: {what}", with_text(end, file.path, done))
+
+
+def _walk(tree: Node) -> Iterator[tuple[tuple[str, ...], Node, Node]]:
+    pending: list[tuple[tuple[str, ...], Node, Node]] = [
+        ((child.name,), child, tree) for child in tree.children
+    ]
+    while pending:
+        address, node, parent = pending.pop()
+        yield address, node, parent
+        pending.extend(((*address, child.name), child, node) for child in reversed(node.children))
+
+
+def _pattern(address: Sequence[str], node: Node, tree: Node) -> str:
+    shown, at = [], tree
+    for name in address:
+        at = next(child for child in at.children if child.name == name)
+        shown.append("*" if at.naming in ("record", "position") else name)
+    return "/".join(shown)
+
+
+def _edits(text: str, form: str, node: Node, parent: Node) -> Iterator[tuple[str, str | None]]:
+    formats = all_formats()[form]
+    if node.value is not None:
+        number = _NUMBER.fullmatch(node.value)
+        value = str(int(float(node.value)) + 7) if number else f"{node.value} {_OTHER}".strip()
+        written = formats.encode(value, node, text)
+        yield "altered", None if written is None else text[: node.raw[0]] + written + text[node.raw[1] :]
+        if node.value:
+            written = formats.encode("", node, text)
+            yield "emptied", None if written is None else text[: node.raw[0]] + written + text[node.raw[1] :]
+        if form == "json_tree" and number and text[node.raw[0]] not in "\"'":
+            yield "quoted", f'{text[: node.raw[0]]}"{node.value}"{text[node.raw[1] :]}'
+    if node.extent is not None:
+        yield "removed", text[: node.extent[0]] + text[node.extent[1] :]
+    if node.naming in ("record", "position"):
+        index = parent.children.index(node)
+        yield "doubled", formats.insert(text, parent, index, text[node.raw[0] : node.raw[1]])
+
+
+def unguarded(source: str, positive: Trajectory, sandbox: EvaluationSandbox) -> dict[str, str]:
+    """Kinds of places whose alteration the function does not notice, with an example; under "#" how many alterations were tried."""
+    found: dict[str, str] = {}
+    asked: Counter[str] = Counter()
+    for kind, edited in sweep(positive.final_evidence):
+        asked[kind] += 1
+        said = sandbox.evaluate(source, positive.parameters, edited.evidence, start=positive.initial_evidence)
+        if said.passed:
+            found.setdefault(kind, edited.description)
+    found["#"] = str(sum(asked.values()))
+    return found
+
+
+def main() -> None:
+    """Print what is not noticed, subtask by subtask."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.state_sweep", description=__doc__)
+    parser.add_argument("parts", nargs="*")
+    parser.add_argument("--warehouse", type=Path, default=DATA / "warehouse")
+    parser.add_argument(
+        "--functions", type=Path, help="judge with functions that benchmarks.written_again wrote"
+    )
+    given = parser.parse_args()
+    functions = {} if given.functions is None else read_functions(given.functions)
+    with Warehouse(given.warehouse, read_only=True) as warehouse, EvaluationSandbox(PATIENT) as sandbox:
+        for stored in stored_functions(warehouse):
+            name = stored.subtask.subtask_id
+            if given.parts and not any(name.startswith(part) for part in given.parts):
+                continue
+            if given.functions is not None and name not in functions:
+                continue
+            source = functions[name][0].source if functions else stored.function.source
+            places = unguarded(source, stored.positive, sandbox)
+            asked = places.pop("#")
+            print(f"== {name}: {len(places)} kinds of {asked} alterations not noticed", flush=True)
+            for kind, example in places.items():
+                print(f"   {kind}   ({example[:90]})")
+
+
+if __name__ == "__main__":
+    main()

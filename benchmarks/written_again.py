@@ -1,0 +1,156 @@
+"""Functions that the offline writer writes today for the recordings of a dataset, without performing anything.
+
+A change of the checks, of the writer or of the examination shows here first: what it makes of recordings of real work, subtask by subtask.
+
+    python -m benchmarks.written_again --into FILE [--warehouse FOLDER] [SUBTASK …]
+
+The file holds every function that was accepted; `benchmarks.first_looks`, `benchmarks.labelled_work` and `benchmarks.state_sweep` judge with
+it by `--functions FILE`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.labelled_performances import DATA
+from benchmarks.labelled_work import PATIENT
+from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from flows.examining.examination import StoredFunction, stored_functions
+from offline.mistakes import MistakeSource
+from offline.rules import OfflineRules
+from prompts.prompt_input import PromptInput, Reply
+from resources.reading.catalog import load_applications, load_resource_categories
+from synthesis.cross_verification.agreement import routes
+from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
+from synthesis.examination.case_building import build_cases
+from synthesis.examination.examination import examine
+from synthesis.examination.subject import is_on_screen
+from synthesis.examination.verdict import Thresholds, feedback
+from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.provenance import Provenance
+from warehouse.store import Warehouse
+
+_TRIES = 6
+
+
+@dataclass
+class _Rules:
+    """The offline rules without a ledger."""
+
+    rules: OfflineRules = field(
+        default_factory=lambda: OfflineRules(
+            load_applications(), load_resource_categories(), MistakeSource(0.0, 0)
+        )
+    )
+
+    async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Any:
+        """As `synthesis.ports.Models` has it."""
+        return self.rules.answer(question, attempt)[0]
+
+
+def write_again(stored: StoredFunction, sandbox: EvaluationSandbox) -> tuple[EvaluationFunction | None, str]:
+    """The function that is written and accepted today, or why there is none."""
+    subtask, own = stored.subtask, [stored.positive]
+    own += [item for item in stored.others if item.subtask_id == stored.subtask.subtask_id]
+    others = [item for item in stored.others if item.subtask_id != subtask.subtask_id]
+    instance = subtask.bind(stored.positive.parameters, load_resource_categories())
+    cases = build_cases(
+        stored.positive,
+        instance=instance,
+        other_parameter_sets=[
+            item for item in subtask.available_parameters if item != stored.positive.parameters
+        ],
+        other_trajectories=[*own[1:], *others],
+    )
+    criticism: Criticism | None = None
+    tried: set[str] = set()
+    reason = "nothing was written"
+    for attempt in range(_TRIES):
+        function = asyncio.run(
+            write_evaluation_function(
+                subtask,
+                load_applications()[subtask.application],
+                own,
+                models=_Rules(),
+                result_on_screen=is_on_screen(instance),
+                criticism=criticism,
+                attempt=attempt,
+                provenance=Provenance(),
+            )
+        )
+        if function.source in tried:
+            break
+        tried.add(function.source)
+        quality = examine(function.source, stored.positive, cases, sandbox, routes=len(routes(own)))
+        reason = feedback(quality, Thresholds())
+        if not reason:
+            return function.model_copy(update={"quality": quality}), ""
+        criticism = Criticism(
+            function.source,
+            messages=(reason,),
+            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
+            untested_checks=quality.untested_checks,
+            refusing_checks=quality.refusing_checks,
+        )
+    return None, f"{reason}\n{sorted(tried)[-1] if tried else ''}"
+
+
+def _written_again(location: Path, subtask_id: str) -> tuple[EvaluationFunction | None, str]:
+    with Warehouse(location, read_only=True) as warehouse:
+        stored = list(stored_functions(warehouse, subtask_id))
+    if not stored:
+        return None, "no recordings"
+    with EvaluationSandbox(PATIENT) as sandbox:
+        return write_again(stored[0], sandbox)
+
+
+def subtasks_of(location: Path, parts: Sequence[str] = ()) -> list[str]:
+    """Ids of subtasks with an accepted function in the warehouse at `location` that begin with one of `parts`."""
+    with Warehouse(location, read_only=True) as warehouse:
+        names = {item.subtask_id for item in warehouse.read(EvaluationFunction, "accepted")}
+    return sorted(name for name in names if not parts or any(name.startswith(part) for part in parts))
+
+
+def read_functions(file: Path) -> dict[str, list[EvaluationFunction]]:
+    """Functions by subtask from a file that this program wrote."""
+    entries = [EvaluationFunction.model_validate(item) for item in json.loads(file.read_text())]
+    return {item.subtask_id: [item] for item in entries}
+
+
+def keep_functions(file: Path, functions: Iterable[EvaluationFunction]) -> None:
+    """Write functions for `read_functions`; those that the file holds of other subtasks stay."""
+    known: Mapping[str, list[EvaluationFunction]] = read_functions(file) if file.exists() else {}
+    held = {**known, **{item.subtask_id: [item] for item in functions}}
+    content = [item.model_dump(mode="json") for name in sorted(held) for item in held[name]]
+    file.write_text(json.dumps(content, indent=1, ensure_ascii=False))
+
+
+def main() -> None:
+    """Write again what is asked for on the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.written_again", description=__doc__)
+    parser.add_argument("parts", nargs="*")
+    parser.add_argument("--warehouse", type=Path, default=DATA / "warehouse")
+    parser.add_argument("--into", type=Path, required=True)
+    parser.add_argument("--at-once", type=int, default=2)
+    given = parser.parse_args()
+    accepted: list[EvaluationFunction] = []
+    with ProcessPoolExecutor(given.at_once) as pool:
+        names = subtasks_of(given.warehouse, given.parts)
+        work = {pool.submit(_written_again, given.warehouse, name): name for name in names}
+        for done in as_completed(work):
+            function, reason = done.result()
+            print(f"{work[done]}: {'accepted' if function else f'REFUSED: {reason}'}", flush=True)
+            accepted += [function] if function else []
+    keep_functions(given.into, accepted)
+    print(f"{len(accepted)} of {len(names)} accepted")
+
+
+if __name__ == "__main__":
+    main()
