@@ -19,6 +19,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.function_files import read_functions
 from benchmarks.labelled_cases import CASES, later_sets, load_cases
 from benchmarks.labelled_performances import DATA, Performances
 from benchmarks.labelled_work import (
@@ -113,9 +114,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.first_looks", description=__doc__)
     parser.add_argument("name", choices=later_sets(), metavar="SET", help=f"of {', '.join(later_sets())}")
     parser.add_argument("--keep", action="store_true", help="keep it as the first look")
+    parser.add_argument(
+        "--functions", type=Path, help="judge with functions that benchmarks.written_again wrote"
+    )
     given = parser.parse_args()
+    functions = None if given.functions is None else read_functions(given.functions)
     try:
-        print(table(look(given.name, keep_in=RESULTS if given.keep else None)))
+        print(table(look(given.name, functions=functions, keep_in=RESULTS if given.keep else None)))
     except NotMeasuredError as reason:
         sys.exit(f"Nothing is measured: {reason}")
     if given.keep:

@@ -351,11 +351,13 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--look", type=Path)
     parser.add_argument("--set", choices=later_sets())
+    parser.add_argument("--verdict", choices=("right", "wrong"), help="only outcomes that are called so")
     given = parser.parse_args()
     cases = [
         case
         for case in load_cases(CASES / given.set if given.set else CASES)
-        if not given.parts or any(case.case_id.startswith(part) for part in given.parts)
+        if (not given.parts or any(case.case_id.startswith(part) for part in given.parts))
+        and given.verdict in (None, case.label.verdict)
     ]
     cases = most_telling_first(cases)
     failed = asyncio.run(perform_missing(cases, again=given.again, at_once=given.at_once, look=given.look))

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.function_files import read_functions
 from benchmarks.labelled_cases import Case, Verdict, load_cases
 from benchmarks.labelled_performances import (
     DATA,
@@ -240,11 +241,17 @@ def main() -> None:
     parser.add_argument(
         "--report", type=Path, help="write every verdict to this file, which taskloom imports"
     )
+    parser.add_argument(
+        "--functions", type=Path, help="judge with functions that benchmarks.written_again wrote"
+    )
     given = parser.parse_args()
     cases = load_cases()
     if given.perform:
         asyncio.run(perform_missing(most_telling_first(cases), DATA))
-    judgement = judge(cases, Performances(DATA), accepted_functions(given.warehouse))
+    functions = (
+        accepted_functions(given.warehouse) if given.functions is None else read_functions(given.functions)
+    )
+    judgement = judge(cases, Performances(DATA), functions)
     report = acceptance_report(judgement.outcomes)
     print(described(judgement, report))
     if given.report is not None:

@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.function_files import read_functions
 from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT
-from benchmarks.written_again import read_functions
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
 from evaluators_api.state.editing import Edited, with_text, without_files
 from evaluators_api.state.nodes import Node

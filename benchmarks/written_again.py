@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.function_files import keep_functions
 from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT
 from evaluators_api.interpreter.sandbox import EvaluationSandbox
@@ -116,20 +116,6 @@ def subtasks_of(location: Path, parts: Sequence[str] = ()) -> list[str]:
     with Warehouse(location, read_only=True) as warehouse:
         names = {item.subtask_id for item in warehouse.read(EvaluationFunction, "accepted")}
     return sorted(name for name in names if not parts or any(name.startswith(part) for part in parts))
-
-
-def read_functions(file: Path) -> dict[str, list[EvaluationFunction]]:
-    """Functions by subtask from a file that this program wrote."""
-    entries = [EvaluationFunction.model_validate(item) for item in json.loads(file.read_text())]
-    return {item.subtask_id: [item] for item in entries}
-
-
-def keep_functions(file: Path, functions: Iterable[EvaluationFunction]) -> None:
-    """Write functions for `read_functions`; those that the file holds of other subtasks stay."""
-    known: Mapping[str, list[EvaluationFunction]] = read_functions(file) if file.exists() else {}
-    held = {**known, **{item.subtask_id: [item] for item in functions}}
-    content = [item.model_dump(mode="json") for name in sorted(held) for item in held[name]]
-    file.write_text(json.dumps(content, indent=1, ensure_ascii=False))
 
 
 def main() -> None:
