@@ -133,7 +133,7 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
     occasion = re.search(_OCCASION, purpose.use) is not None
     told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
     is_near = occasion and re.search(_DAY, purpose.use) is not None
-    dated = ["ahead", "prepare"] if occasion else []
+    dated = ["ahead", "prepare"] if occasion and not purpose.use.startswith("the planning") else []
     dated += ["readers"] * 2 if purpose.readers and not (wish and len(sentences) > 1) else []
     if len(sentences) > 1 or len(told.split()) > _LONG or any(sentence.makes_place for sentence in sentences):
         ways = ["front", *dated]
