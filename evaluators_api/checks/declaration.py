@@ -105,6 +105,8 @@ class Check:
     """Type of the answer."""
     empty_allowed: bool = False
     """Whether its first argument may be the empty text, which then means: anywhere."""
+    guard: bool = False
+    """Whether it asks that all else is as it was; such a condition is never idle."""
 
     @property
     def reads_route(self) -> bool:
@@ -189,7 +191,7 @@ _DECLARATION = "declared_check"
 
 
 def check(
-    reads: Reads, *, in_paper: bool = False, empty_allowed: bool = False
+    reads: Reads, *, in_paper: bool = False, empty_allowed: bool = False, guard: bool = False
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Declare a function as a check that reads `reads`; its first parameter is the scene.
 
@@ -221,6 +223,7 @@ def check(
             parameters=parameters,
             returns=returns,
             empty_allowed=empty_allowed,
+            guard=guard,
         )
         return function
 

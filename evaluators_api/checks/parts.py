@@ -26,7 +26,7 @@ def check_part_exists(scene: Scene, file_path: str, part: str) -> bool:
     return bool(parts_of(part)) and tree is not None and tree.at(parts_of(part)) is not None
 
 
-@check("files")
+@check("files", guard=True)
 def check_other_parts_unchanged(scene: Scene, file_path: str, parts: list[str]) -> bool:
     """Checks if all of the file is as it was at the start, except for these parts, which may be new, gone or changed.
 

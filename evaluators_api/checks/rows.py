@@ -30,7 +30,7 @@ def check_row_shows(scene: Scene, row: str, text: str) -> bool:
     )
 
 
-@check("screen")
+@check("screen", guard=True)
 def check_other_rows_unchanged(scene: Scene, rows: list[str]) -> bool:
     """Checks if all rows of the tables on the screen, except for these, show what they showed at the start.
 

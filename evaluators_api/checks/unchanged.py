@@ -25,7 +25,7 @@ _LONG = 12
 """Characters from which on a value is content rather than a switch."""
 
 
-@check("files", empty_allowed=True)
+@check("files", empty_allowed=True, guard=True)
 def check_other_records_unchanged(
     scene: Scene,
     file_path: str,
@@ -71,7 +71,7 @@ def check_other_records_unchanged(
     )
 
 
-@check("files")
+@check("files", guard=True)
 def check_other_fields_unchanged(scene: Scene, file_path: str, fields: list[str]) -> bool:
     """Checks that in the records of a file that were there at the start and still are, no other field has another value.
 
@@ -94,7 +94,7 @@ def check_other_fields_unchanged(scene: Scene, file_path: str, fields: list[str]
     return changed_fields(file_changes(before, after)[1]) <= set(fields)
 
 
-@check("files")
+@check("files", guard=True)
 def check_other_fields_empty(scene: Scene, file_path: str, fields: list[str]) -> bool:
     """Checks that in the records of a file that are new since the start, no other field holds anything.
 
@@ -118,7 +118,7 @@ def check_other_fields_empty(scene: Scene, file_path: str, fields: list[str]) ->
     return filled_fields(read(after.path, after.text)[1], changes) <= set(fields)
 
 
-@check("files")
+@check("files", guard=True)
 def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
     """Checks that nothing else happened: no other file of the user was made, lost or changed, and no application lost data.
 
@@ -146,7 +146,7 @@ def check_other_files_unchanged(scene: Scene, file_paths: list[str]) -> bool:
     return True
 
 
-@check("files", empty_allowed=True)
+@check("files", empty_allowed=True, guard=True)
 def check_other_data_unchanged(scene: Scene, file_paths: list[str]) -> bool:
     """Checks that in no other file in which applications keep their own data anything was added, removed or changed.
 
@@ -175,7 +175,7 @@ def _pattern(path: str) -> re.Pattern[str]:
     return re.compile("[^/]*".join(map(re.escape, path.split("*"))))
 
 
-@check("files")
+@check("files", guard=True)
 def check_other_folders_unchanged(scene: Scene, folders: list[str]) -> bool:
     """Checks that no other folder of the user was made or lost, empty ones included.
 

@@ -128,7 +128,8 @@ def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Jud
     """Conditions that can all be left out together without a case being judged otherwise; the least telling ones first.
 
     What is read of the state to ask for it in another condition stays as long as that one does: that an application numbers
-    its records alike in every performance is no fault of the function.
+    its records alike in every performance is no fault of the function. A guard, which asks that all else is as it was, stays in any case:
+    no list of wrong outcomes is complete, and right work has to pass it like everything else.
     What reads the route goes before what reads the screen, that before what reads files and the clipboard; of two of one
     kind the later one goes.
     Where every judgement so far is what a plain list of conditions that must all hold would say, which ones can go follows
@@ -144,7 +145,7 @@ def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Jud
         idle: list[Condition] = []
         for one in _least_telling_first(asked):
             without = {item.key for item in (*idle, one)}
-            used = any(reader not in idle for reader in readers[one])
+            used = checks()[one.check].guard or any(reader not in idle for reader in readers[one])
             if not used and not any(different and different <= without for different in differing):
                 idle.append(one)
         if not idle or not examiner.notices(idle, mutant(idle, asked), judged):
@@ -152,7 +153,7 @@ def _idle(examiner: _Examiner, asked: Sequence[Condition], judged: Sequence[_Jud
     idle = []
     for one in _least_telling_first(asked):
         without_it = [*idle, one]
-        if any(reader not in idle for reader in readers[one]):
+        if checks()[one.check].guard or any(reader not in idle for reader in readers[one]):
             continue
         if not examiner.notices(without_it, mutant(without_it, asked), judged):
             idle = without_it

@@ -118,3 +118,27 @@ def test_a_date_that_people_set_is_no_time_that_an_application_notes() -> None:
     moved = evidence({plan: '{"due": 1795409999000000, "changed": 1795402302000000}'})
     assert ask(noted, "check_other_data_unchanged", start, file_paths=[])
     assert not ask(moved, "check_other_data_unchanged", start, file_paths=[])
+
+
+def test_a_guard_is_never_idle_and_any_other_condition_that_nothing_needs_is() -> None:
+    path = f"'{NOTES}' + note_title + '.note'"
+    asked = (
+        f"check_text_extended({path}, line)",
+        f"check_other_data_unchanged([{path}])",
+        "check_other_files_unchanged([])",
+        "check_other_folders_unchanged([])",
+        f"check_file_exists({path})",
+    )
+    source = (
+        "def evaluate_agent_task_completion(note_title: str, line: str) -> EvalResult:\n"
+        f"    done = [{', '.join(asked)}]\n"
+        "    return EvalResult(all(done), 'done', sum(done) / len(done))\n"
+    )
+    cases = [
+        case
+        for case in build_cases(EXTENDED[0], other_trajectories=EXTENDED[1:])
+        if "folder" not in case.description
+    ]
+    with EvaluationSandbox() as sandbox:
+        quality = examine(source, EXTENDED[0], cases, sandbox)
+    assert [text.partition("(")[0] for text in quality.untested_checks] == ["check_file_exists"]
