@@ -9,6 +9,7 @@ from random import Random
 from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook
+from offline.telling.placing import gathering
 from offline.telling.plans import goal_of, tell, tell_in_order
 from offline.telling.purposes import purpose_of
 from offline.telling.sentences import Voice
@@ -52,18 +53,19 @@ def _told(
 ) -> str:
     """The instruction in a voice drawn by `seed`; another one where that is longer than the list that it sums up.
 
-    Most tries say what people call the things. All say what it is for, where that is known.
+    Most tries say what people call the things, and all where things are collected, which tells why they are. All say what it is for, where that is known.
     """
     listed = sum(len(words.split()) for words in instructions)
     purpose = purpose_of(graph, book, view.uses, view.called, view.readers)
     introduced = _introduced(graph, book, view.called)
+    collects = any(gathering(graph, number) for number in graph.tellers)
     drawn = Random(hashlib.sha256(seed.encode()).digest())
     way = drawn.random()
     texts = []
     for number in range(_TRIES):
         random = Random(hashlib.sha256(f"{seed}\0{number}".encode()).digest())
         voice = random.choice(_VOICES)
-        names = introduced if random.random() < (1.0 if len(introduced) > 2 else 0.7) else {}
+        names = introduced if random.random() < (1.0 if len(introduced) > 2 or collects else 0.7) else {}
         early = number < _TRIES // 2
         texts.append(
             tell(

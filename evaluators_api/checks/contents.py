@@ -10,7 +10,7 @@ from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
 from evaluators_api.state.comparison import compare
 from evaluators_api.state.reading import FALLBACK, meaning, read
-from evaluators_api.text_matching import document_contains, same_content
+from evaluators_api.text_matching import document_contains, same_content, with_plain_headings
 from taskgraph.records.evidence import FileState
 
 _JSON = "json_tree"
@@ -22,7 +22,8 @@ CLIPBOARD = "clipboard"
 def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
     """Checks if the text of the file is exactly this, from its first character to its last.
 
-    Case counts; line ends, and white space at the end of lines and of the file, do not.
+    Case counts; line ends, and white space at the end of lines and of the file, do not. In Markdown (.md) it does not matter how a
+    heading is marked and whether a blank line follows it.
 
     Args:
         file_path: Path relative to the home folder.
@@ -35,7 +36,12 @@ def check_file_text(scene: Scene, file_path: str, text: str) -> bool:
         check_file_text(file_path='Documents/note.txt', text='Buy milk')
     """
     file = scene.view.file(file_path)
-    return file is not None and file.text is not None and _exact(_whole(file)) == _exact(text)
+    if file is None or file.text is None:
+        return False
+    found, wanted = _exact(_whole(file)), _exact(text)
+    return found == wanted or (
+        file.path.casefold().endswith(".md") and with_plain_headings(found) == with_plain_headings(wanted)
+    )
 
 
 @check("files")

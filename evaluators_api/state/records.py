@@ -166,8 +166,9 @@ def count_records(changes: Sequence[Change]) -> RecordCounts:
     added = removed = 0
     rows: dict[int, list[Node]] = {}
     changed: set[tuple[str, ...]] = set()
+    explained = _notes_about_new_records(changes)
     for change in changes:
-        if _is_count(change) or _is_noise(change):
+        if _is_count(change) or _is_noise(change) or id(change.after) in explained:
             continue
         if change.kind == "changed":
             changed.add(_record_address(change))
@@ -210,6 +211,32 @@ def repeated_rows(rows: Sequence[Node]) -> int:
         elif name and _VERSION in fields:
             versions.setdefault((name, fields[name]), set()).add(fields[_VERSION])
     return sum(len(numbers) - 1 for numbers in versions.values()) + sum(map(_links, notes.values()))
+
+
+def _notes_about_new_records(changes: Sequence[Change]) -> frozenset[int]:
+    """Rows that only note what a record that is new itself says anyway, because it was made first and completed afterwards."""
+    new = [
+        change.after
+        for change in changes
+        if change.kind == "added" and change.parents is not None and change.after is not None
+    ]
+    held = {id(node): {child.name: child.value or "" for child in node.children} for node in new}
+    notes = {key: fields for key, fields in held.items() if is_note_of_change(fields)}
+    records = [fields for key, fields in held.items() if key not in notes and fields]
+    return frozenset(
+        key for key, fields in notes.items() if any(_says_nothing_of(fields, record) for record in records)
+    )
+
+
+def _says_nothing_of(note: Mapping[str, str], record: Mapping[str, str]) -> bool:
+    """Whether a note about `record` gives a field of it the value that it has, or none at all."""
+    folded = {name.casefold(): value for name, value in note.items()}
+    new = folded[_beginning(folded, _NEW)]
+    about = {name: value for name, value in folded.items() if not name.startswith((_OLD, _NEW))}
+    known = {value for name, value in record.items() if name.casefold() in ID_KEYS and value}
+    return bool(known & set(about.values())) and (
+        not _says(new) or any(record.get(value) == new for value in about.values())
+    )
 
 
 def is_note_of_change(fields: Iterable[str]) -> bool:
@@ -274,10 +301,14 @@ def filled_fields(tree: Node, changes: Sequence[Change] | None) -> frozenset[str
     if changes is None:
         roots = [tree]
     else:
+        explained = _notes_about_new_records(changes)
         roots = [
             change.after
             for change in changes
-            if change.kind == "added" and change.parents is not None and change.after is not None
+            if change.kind == "added"
+            and change.parents is not None
+            and change.after is not None
+            and id(change.after) not in explained
         ]
     return frozenset(
         child.name

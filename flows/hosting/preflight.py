@@ -37,7 +37,7 @@ def check_settings(settings: Settings) -> None:
     if settings.verification.writer_sees == "shape" and settings.is_offline(ModelRole.EVALUATION_WRITER):
         raise CommandError(
             "verification.writer_sees is shape, but the offline provider writes functions from the effects of performances;"
-            " name a model for the role evaluation_writer, or leave writer_sees at effects"
+            " name a model for the role evaluation_writer, or leave writer_sees at automatic"
         )
     deciding = settings.critic.reject_below or settings.critic.minimum_mean
     if deciding and settings.is_offline(ModelRole.CRITIC):

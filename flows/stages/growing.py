@@ -104,7 +104,9 @@ class PoolGrowth:
             stage=stage,
             sandbox=run.sandbox,
             categories=run.categories,
-            settings=run.settings.verification,
+            settings=run.settings.verification.shown_to(
+                rules=run.settings.is_offline(ModelRole.EVALUATION_WRITER)
+            ),
             exploration=run.settings.exploration,
         )
         return cls(

@@ -94,7 +94,7 @@ def _takes_records_over(terms: Terms, path: Expression) -> bool:
 
 
 def empty_fields(terms: Sequence[Terms]) -> list[Condition]:
-    """That new records hold nothing in fields that no performance fills."""
+    """That new records hold nothing in fields that no performance fills; which ones these are is up to the file that records come from."""
     tables = [
         {item.text(filled.file_path): filled.fields for filled in item.performance.effects.filled}
         for item in terms
@@ -117,6 +117,7 @@ def empty_fields(terms: Sequence[Terms]) -> list[Condition]:
         )
         for path in (tables[0] if tables else ())
         if all(path in table for table in tables)
+        and not any(_takes_records_over(item, path) for item in terms)
     ]
 
 

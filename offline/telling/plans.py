@@ -11,6 +11,8 @@ from offline.telling.placing import gathering, placed_in, told_later
 from offline.telling.purposes import Purpose, said_for
 from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
 
+_FEW = 4
+"""Things that go to one place from which on they are told in two sentences."""
 _MOST_WISHES = 2
 """Most results that are wished for before it is said how they come about."""
 
@@ -94,7 +96,8 @@ def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
 def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str, ...]]) -> list[int]:
     """The order changed so that what needs the subtask just told is told next, where that can be.
 
-    A place that is made for several things comes first, because it says what all the rest is for. What is said of several things
+    A place that is made for several things comes first, because it says what all the rest is for, unless one of the few things is made in
+    the task as well: told in between, that would seem to have nothing to do with it. What is said of several things
     waits until it can be said of all of them. What uses the same product in the same application stays together.
     """
     left, done = list(order), list[int]()
@@ -117,10 +120,22 @@ def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str
             if any(link.producer == last and link.consumer == number for link in graph.links)
         ]
         beside = [number for number in ready if last is not None and graph.are_of_one(last, number)]
-        first = [number for number in ready if not done and gathering(graph, number)]
+        first = [
+            number
+            for number in ready
+            if not done and gathering(graph, number) and not _waits_for_more(graph, number)
+        ]
         done.append((first or following or beside or ready)[0])
         left.remove(done[-1])
     return done
+
+
+def _waits_for_more(graph: Graph, number: int) -> bool:
+    """Whether one of at most a few things that go to a place is made first."""
+    users = {link.consumer for link in graph.links if link.producer == number}
+    return len(users) < _FEW and any(
+        link.consumer in users and link.producer != number for link in graph.links
+    )
 
 
 def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order: Sequence[int]) -> None:

@@ -13,6 +13,8 @@ from offline.telling.sentences import Sentence, Voice, instruction_of
 
 _LONG = 26
 """Words from which on a text says first what it is for."""
+_SHORT = 18
+"""Words up to which a text may stand behind a colon."""
 _OCCASION = (
     r"\b(?:meeting|fair|festival|wedding|holiday|party|market|trip|tour|match|evening|camp|reunion|dinner|visit"
     r"|inspection|assembly|tournament|cup|expedition|tasting|launch|opening|conference|anniversary|week|day|round|birthday"
@@ -133,7 +135,7 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
     occasion = re.search(_OCCASION, purpose.use) is not None
     told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
     is_near = occasion and re.search(_DAY, purpose.use) is not None
-    dated = ["ahead", "prepare"] if occasion and not purpose.use.startswith("the planning") else []
+    dated = ["ahead", "prepare"] if occasion and not purpose.use.endswith("planning") else []
     dated += ["readers"] * 2 if purpose.readers and not (wish and len(sentences) > 1) else []
     if len(sentences) > 1 or len(told.split()) > _LONG or any(sentence.makes_place for sentence in sentences):
         ways = ["front", *dated]
@@ -152,7 +154,7 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         return ways
     if not wish:
         ways += ["coming"] if is_near else []
-        ways += ["help"] if voice != "polite" else []
+        ways += ["help"] if voice != "polite" and len(told.split()) <= _SHORT else []
         if purpose.thing:
             ways += ["needed", "needed", *(["subject"] if voice != "polite" else [])]
     return ways

@@ -136,7 +136,7 @@ class FunctionWriting:
                         work.subtask.bind(trajectories[0].parameters, self.categories)
                     ),
                     criticism=writer.criticism,
-                    sees=self.settings.writer_sees,
+                    sees="shape" if self.settings.writer_sees == "shape" else "effects",
                     attempt=len(work.functions) + stage.tried.functions.get(work.subtask.subtask_id, 0),
                     provenance=stage.provenance,
                 )
@@ -199,7 +199,7 @@ class FunctionWriting:
 
     def _shown(self, messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:
         """Messages for the writer; in words of the task where it does not see what the performances changed."""
-        if self.settings.writer_sees == "effects":
+        if self.settings.writer_sees != "shape":
             return tuple(messages)
         return tuple(without_ends(message, trajectories) for message in messages)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from resources.record import Record
@@ -22,10 +24,10 @@ class VerificationSettings(Record):
     """Most performances of one parameter set, over all rounds."""
     other_subtasks: int = Field(default=6, ge=0)
     """Performances of other subtasks that the function is held against; some may turn out to be no wrong evidence."""
-    writer_sees: WriterSees = "effects"
+    writer_sees: Literal["automatic"] | WriterSees = "automatic"
     """What the writer of a function is shown: the `effects` of the performances; or only the `shape` of what may change (places, types,
-    values of other records) with the state at the start, and never how a performance ended. The offline provider needs `effects`; which of
-    them a model does better with has not been measured."""
+    values of other records) with the state at the start, and never how a performance ended. `automatic` shows a model the shape, so that it
+    cannot describe the performance instead of the task, and the offline provider the effects, which it needs."""
     writers: int = Field(default=1, ge=1, le=2)
     """Functions written independently of each other, which must agree on everything that was recorded; 2 doubles the writer's calls."""
     again: tuple[str, ...] = ()
@@ -33,3 +35,9 @@ class VerificationSettings(Record):
     their attempts, so that models are asked anew."""
     thresholds: Thresholds = Thresholds()
     """What the examination must show."""
+
+    def shown_to(self, *, rules: bool) -> VerificationSettings:
+        """The same, with `automatic` decided for a writer that is played by rule, or by a model."""
+        if self.writer_sees != "automatic":
+            return self
+        return self.model_copy(update={"writer_sees": "effects" if rules else "shape"})
