@@ -254,14 +254,14 @@ def _distance(first: str, second: str, limit: int) -> int:
     return min(row[-1], limit + 1)
 
 
-_UNDERLINED = re.compile(r"^(?![#\s])(.+)\n(?:(=)=*|(-)-*)$", re.MULTILINE)
+_UNDERLINED = re.compile(r"^(?![#\s])(.+)\n(?:(=)=*|-+)$", re.MULTILINE)
 _MARKED = re.compile(r"^(#{1,6}) +(.*?)(?: +#+)?$\n*", re.MULTILINE)
 
 
 def with_plain_headings(text: str) -> str:
     r"""Markdown with each heading marked by signs before it, and no blank line behind it.
 
-    >>> with_plain_headings("Trip\\n====\\n\\nBy train") == with_plain_headings("# Trip #\\nBy train")
+    >>> with_plain_headings("Trip\n====\n\nBy train") == with_plain_headings("# Trip #\nBy train") == "# Trip\nBy train"
     True
     """
     signs = _UNDERLINED.sub(lambda match: f"{'#' if match[2] else '##'} {match[1]}", text)

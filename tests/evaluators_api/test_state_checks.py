@@ -294,3 +294,36 @@ def test_nothing_is_gone_from_a_file_that_is_not_there() -> None:
     named = {"file_path": "flows.json", "fields": {"label": "Sales"}}
     assert ask(evidence({}), "check_record_gone", start=start, **named) is False
     assert ask(start, "check_record_gone", start=evidence({}), **named) is False
+
+
+def test_how_a_heading_is_marked_does_not_matter_in_markdown_only() -> None:
+    underlined = "Trip plan\n=========\n\nBy night train\n"
+    wanted = "# Trip plan\nBy night train"
+    assert ask(evidence({"plan.md": underlined}), "check_file_text", file_path="plan.md", text=wanted)
+    assert not ask(evidence({"plan.txt": underlined}), "check_file_text", file_path="plan.txt", text=wanted)
+    other = underlined.replace("=========", "---------")
+    assert not ask(evidence({"plan.md": other}), "check_file_text", file_path="plan.md", text=wanted)
+
+
+def test_what_a_history_says_of_a_record_that_is_new_itself_is_no_second_change() -> None:
+    def tickets(priority: str, *notes: str) -> str:
+        rows = "".join(f'INSERT INTO "history" VALUES({note});\n' for note in notes)
+        return (
+            'CREATE TABLE "ticket"("id" PRIMARY KEY, "summary", "priority"); -- 1 row\n'
+            f"INSERT INTO \"ticket\" VALUES(1,'Lamp','{priority}');\n"
+            f'CREATE TABLE "history"("ticket", "field", "oldvalue", "newvalue"); -- {len(notes)} rows\n{rows}'
+        )
+
+    start = evidence(
+        {
+            "t.db": 'CREATE TABLE "ticket"("id" PRIMARY KEY, "summary", "priority"); -- 0 rows\n'
+            'CREATE TABLE "history"("ticket", "field", "oldvalue", "newvalue"); -- 0 rows\n'
+        }
+    )
+    asked = "check_other_records_unchanged"
+    completed = tickets("high", "1,'priority','low','high'", "1,'comment','1',''")
+    assert ask(evidence({"t.db": completed}), asked, start, file_path="t.db", added=1)
+    commented = tickets("high", "1,'comment','1','Please hurry'")
+    assert not ask(evidence({"t.db": commented}), asked, start, file_path="t.db", added=1)
+    another = tickets("high", "2,'priority','low','high'")
+    assert not ask(evidence({"t.db": another}), asked, start, file_path="t.db", added=1)
