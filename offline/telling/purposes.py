@@ -25,7 +25,7 @@ _DAY = r" on (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$"
 """What is near, so that one can say that it is coming up."""
 _IN_APPLICATION = re.compile(r" (?:in|with) [\w.-]+$")
 """A text that ends with the name of an application, after which "for the winter" would say something of that."""
-_PAGE, _PASTED = "page_title", "text_in_clipboard"
+_PUBLISHED, _PASTED = frozenset({"page_title", "note_title"}), "text_in_clipboard"
 _SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
 
 
@@ -38,7 +38,9 @@ class Purpose:
     thing: str = ""
     """What people call what is wanted, if there is one thing: "the March sales"."""
     readers: str = ""
-    """Who is to read it, if it is a text that is put onto a page: "the club board"."""
+    """Who is to read or find it, if it is put onto a page or into a note: "the club board"."""
+    verb: str = "read"
+    """What they can do with it then."""
 
 
 def purpose_of(
@@ -64,21 +66,18 @@ def purpose_of(
         return None
     chosen = candidates[0]
     use = uses[chosen.value]
-    published = [
-        thing.value
-        for teller in sinks
-        for thing in teller.outputs
-        if thing.category == _PAGE and any(item.category == _PASTED for item in teller.inputs)
-    ]
-    readers = readers if len(sinks) == 1 and published else ""
+    readers = readers if len(sinks) == 1 and (_is_pasted(sinks[0]) or _is_put_there(sinks[0])) else ""
     produced = [thing.value for teller in graph.tellers.values() for thing in teller.outputs if thing.value]
     if any(_words(use) <= _words(_apart(value)) for value in produced):
-        return Purpose("", readers=readers) if readers else None
+        return (
+            Purpose("", readers=readers, verb="read" if _is_pasted(sinks[0]) else "find") if readers else None
+        )
     thing = called.get(chosen.value, "")
     wanted = len(sinks) == 1 and (
         book.is_file(chosen.category) or chosen.category in ("note_title", "table_name")
     )
-    return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "", readers)
+    verb = "read" if _is_pasted(sinks[0]) else "find"
+    return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "", readers, verb)
 
 
 def said_for(
@@ -102,7 +101,7 @@ def said_for(
         sentences[-1].purpose = f"for {use}"
         return instruction_of(sentences, voice, random)
     if way == "readers":
-        sentences[-1].purpose = f"so that {purpose.readers} can read it"
+        sentences[-1].purpose = f"so that {purpose.readers} can {purpose.verb} it"
         return instruction_of(sentences, voice, random)
     if way == "prepare" and voice == "polite" and not sentences[0].wish:
         voice = "terse"
@@ -158,6 +157,22 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         if purpose.thing:
             ways += ["needed", "needed", *(["subject"] if voice != "polite" else [])]
     return ways
+
+
+def _is_pasted(teller: Teller) -> bool:
+    """Whether a subtask puts what was copied onto a new page or into a new note."""
+    return any(thing.category in _PUBLISHED for thing in teller.outputs) and any(
+        item.category == _PASTED for item in teller.inputs
+    )
+
+
+def _is_put_there(teller: Teller) -> bool:
+    """Whether a subtask puts a thing onto a page that is there from the start."""
+    return (
+        len(teller.inputs) > 1
+        and any(item.category in _PUBLISHED for item in teller.inputs)
+        and not _is_pasted(teller)
+    )
 
 
 def _shared(sinks: Sequence[Teller], uses: Mapping[str, str]) -> list[Thing]:

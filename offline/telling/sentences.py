@@ -152,7 +152,7 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             texts.append(_ended(words, "."))
         else:
             if sentence.joins and not sentence.follows:
-                texts.append(_ended(f"Also {words}", "."))
+                texts.append(_ended(words if sentence.makes_place else f"Also {words}", "."))
                 continue
             opening = following if sentence.follows and not sentence.beside else apart
             again = texts and ", then " in texts[-1]
