@@ -57,8 +57,8 @@ def _told(
     """
     listed = sum(len(words.split()) for words in instructions)
     purpose = purpose_of(graph, book, view.uses, view.called, view.readers)
-    introduced = _introduced(graph, book, view.called)
     collects = any(gathering(graph, number) for number in graph.tellers)
+    introduced = _introduced(graph, book, view.called)
     drawn = Random(hashlib.sha256(seed.encode()).digest())
     way = drawn.random()
     texts = []

@@ -13,8 +13,6 @@ from offline.telling.sentences import Sentence, Voice, instruction_of
 
 _LONG = 26
 """Words from which on a text says first what it is for."""
-_SHORT = 18
-"""Words up to which a text may stand behind a colon."""
 _OCCASION = (
     r"\b(?:meeting|fair|festival|wedding|holiday|party|market|trip|tour|match|evening|camp|reunion|dinner|visit"
     r"|inspection|assembly|tournament|cup|expedition|tasting|launch|opening|conference|anniversary|week|day|round|birthday"
@@ -25,6 +23,7 @@ _DAY = r" on (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$"
 """What is near, so that one can say that it is coming up."""
 _IN_APPLICATION = re.compile(r" (?:in|with) [\w.-]+$")
 """A text that ends with the name of an application, after which "for the winter" would say something of that."""
+_MILESTONE = "milestone_name"
 _PUBLISHED, _PASTED = frozenset({"page_title", "note_title"}), "text_in_clipboard"
 _SMALL = frozenset(["the", "of", "in", "on", "at", "a", "for", "to", "new", "next", "list", "note", "page"])
 
@@ -38,9 +37,7 @@ class Purpose:
     thing: str = ""
     """What people call what is wanted, if there is one thing: "the March sales"."""
     readers: str = ""
-    """Who is to read or find it, if it is put onto a page or into a note: "the club board"."""
-    verb: str = "read"
-    """What they can do with it then."""
+    """Who is to read it, if it is a text that is put onto a page or into a note: "the club board"."""
 
 
 def purpose_of(
@@ -48,8 +45,8 @@ def purpose_of(
 ) -> Purpose | None:
     """What the last subtasks have in common that is wanted for something, or the last one where there is one only.
 
-    Where several end in different things, what all of them come from; None where nothing is known. Where a text is put onto a new page, it
-    is for its `readers`, too, and for nobody else if the name of the page says already what it is for.
+    Where several end in different things, what all of them come from; None where nothing is known, where a name says already what it is for, and
+    of a milestone, which is what its tickets are for. A text that is put onto a new page or into a new note is for its `readers`.
     """
     sinks = [graph.tellers[number] for number in graph.sinks()]
     shared = _shared(sinks, uses)
@@ -66,18 +63,18 @@ def purpose_of(
         return None
     chosen = candidates[0]
     use = uses[chosen.value]
-    readers = readers if len(sinks) == 1 and (_is_pasted(sinks[0]) or _is_put_there(sinks[0])) else ""
-    produced = [thing.value for teller in graph.tellers.values() for thing in teller.outputs if thing.value]
-    if any(_words(use) <= _words(_apart(value)) for value in produced):
-        return (
-            Purpose("", readers=readers, verb="read" if _is_pasted(sinks[0]) else "find") if readers else None
-        )
+    produced = [thing for teller in graph.tellers.values() for thing in teller.outputs if thing.value]
+    if readers and len(sinks) == 1 and _is_pasted(sinks[0]):
+        return Purpose("", readers=readers)
+    if any(item.category == _MILESTONE or _words(use) <= _words(_apart(item.value)) for item in produced):
+        return None
     thing = called.get(chosen.value, "")
-    wanted = len(sinks) == 1 and (
-        book.is_file(chosen.category) or chosen.category in ("note_title", "table_name")
+    wanted = (
+        len(sinks) == 1
+        and (book.is_file(chosen.category) or chosen.category in ("note_title", "table_name"))
+        and all(item.value != chosen.value for item in produced)
     )
-    verb = "read" if _is_pasted(sinks[0]) else "find"
-    return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "", readers, verb)
+    return Purpose(use, thing if wanted and not _words(thing) & _words(use) else "")
 
 
 def said_for(
@@ -101,27 +98,21 @@ def said_for(
         sentences[-1].purpose = f"for {use}"
         return instruction_of(sentences, voice, random)
     if way == "readers":
-        sentences[-1].purpose = f"so that {purpose.readers} can {purpose.verb} it"
+        told = sentences[0] if sentences[0].wish else sentences[-1]
+        told.purpose = f"so that {purpose.readers} can read it"
         return instruction_of(sentences, voice, random)
     if way == "prepare" and voice == "polite" and not sentences[0].wish:
         voice = "terse"
     text = instruction_of(sentences, voice, random)
     match way:
-        case "end":
-            body, thanks = _without_thanks(text)
-            return f"{body} This is for {use}.{thanks}"
         case "prepare":
             return f"To prepare {use}, {_inside(text)}"
-        case "help":
-            return f"Please help me with {use}: {_inside(text)}"
         case "ahead":
             return f"Ahead of {use}, {_inside(text)}"
         case "coming":
             return f"{name} is coming up{': ' + _inside(text) if len(sentences) == 1 and voice != 'polite' else '. ' + text}"
         case "needed":
             return f"We need {thing} for {use}. {text}"
-        case "subject":
-            return f"{name} needs {thing}: {_inside(text)}"
         case _:
             return f"For {use}, {_inside(text)}"
 
@@ -129,19 +120,18 @@ def said_for(
 def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, short: bool) -> list[str]:
     """The ways in which it can be said what it is for; of long texts and of places for several things, those that say it first."""
     wish = sentences[0].wish
-    if purpose.readers and not purpose.use:
+    if purpose.readers:
         return ["readers"]
     occasion = re.search(_OCCASION, purpose.use) is not None
     told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
     is_near = occasion and re.search(_DAY, purpose.use) is not None
     dated = ["ahead", "prepare"] if occasion and not purpose.use.endswith("planning") else []
-    dated += ["readers"] * 2 if purpose.readers and not (wish and len(sentences) > 1) else []
     if len(sentences) > 1 or len(told.split()) > _LONG or any(sentence.makes_place for sentence in sentences):
         ways = ["front", *dated]
         if purpose.thing and not wish and not short:
             ways += ["needed"]
         return [*ways, "coming"] if is_near and not wish else ways
-    ways = ["front", "end", *dated]
+    ways = ["front", *dated]
     if (
         told.rpartition(" ")[2] not in ("table", "page", "folder", "milestone")
         and told[-1:] not in "”`"
@@ -153,9 +143,7 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         return ways
     if not wish:
         ways += ["coming"] if is_near else []
-        ways += ["help"] if voice != "polite" and len(told.split()) <= _SHORT else []
-        if purpose.thing:
-            ways += ["needed", "needed", *(["subject"] if voice != "polite" else [])]
+        ways += ["needed", "needed"] if purpose.thing else []
     return ways
 
 
@@ -163,15 +151,6 @@ def _is_pasted(teller: Teller) -> bool:
     """Whether a subtask puts what was copied onto a new page or into a new note."""
     return any(thing.category in _PUBLISHED for thing in teller.outputs) and any(
         item.category == _PASTED for item in teller.inputs
-    )
-
-
-def _is_put_there(teller: Teller) -> bool:
-    """Whether a subtask puts a thing onto a page that is there from the start."""
-    return (
-        len(teller.inputs) > 1
-        and any(item.category in _PUBLISHED for item in teller.inputs)
-        and not _is_pasted(teller)
     )
 
 
@@ -219,9 +198,3 @@ def _apart(name: str) -> str:
 def _inside(text: str) -> str:
     """A text that goes on after a comma or a colon."""
     return text if re.match(r"I\b", text) else text[:1].lower() + text[1:]
-
-
-def _without_thanks(text: str) -> tuple[str, str]:
-    """A text and the thanks at its end."""
-    match = re.search(r" (?:Thanks!|Thank you\.)$", text)
-    return (text[: match.start()], match.group()) if match else (text, "")

@@ -162,15 +162,29 @@ def test_then_is_not_said_of_several_attachments_of_which_one_waits_for_nothing(
     assert not [text for text in told if re.search(r"(?:, then|Then|After that,) attach [^.]* and ", text)]
 
 
+def told_ways(clause: str, purpose: Purpose) -> set[str]:
+    return {
+        said_for(purpose, [Sentence([clause])], "terse", Random(1), share / 20, short=False)
+        for share in range(20)
+    }
+
+
 def test_a_purpose_is_told_in_many_ways() -> None:
     sentence = [Sentence(["export the table"])]
     purpose = Purpose("the tax return", "the March sales")
-    texts = {
-        said_for(purpose, [Sentence(["export the table"])], "terse", Random(1), share / 20, short=False)
-        for share in range(20)
+    assert told_ways("export the table", purpose) == {
+        "For the tax return, export the table.",
+        "We need the March sales for the tax return. Export the table.",
     }
-    assert len(texts) >= 5
-    assert all("the tax return" in text.replace("The", "the") for text in texts)
+    assert told_ways("export the table to sales.csv", Purpose("the spring fair")) == {
+        "For the spring fair, export the table to sales.csv.",
+        "Ahead of the spring fair, export the table to sales.csv.",
+        "To prepare the spring fair, export the table to sales.csv.",
+        "Export the table to sales.csv for the spring fair.",
+    }
+    assert told_ways("paste it into a new page in Trac", Purpose("", readers="the club board")) == {
+        "Paste it into a new page in Trac, so that the club board can read it."
+    }
     short = said_for(purpose, sentence, "terse", Random(1), 0, short=True)
     assert short == "For the tax return, export the table."
 
