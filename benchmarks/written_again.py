@@ -92,13 +92,7 @@ def write_again(stored: StoredFunction, sandbox: EvaluationSandbox) -> tuple[Eva
         reason = feedback(quality, Thresholds())
         if not reason:
             return function.model_copy(update={"quality": quality}), ""
-        criticism = Criticism(
-            function.source,
-            messages=(reason,),
-            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
-            untested_checks=quality.untested_checks,
-            refusing_checks=quality.refusing_checks,
-        )
+        criticism = Criticism.of(function.source, (reason,), quality)
     return None, f"{reason}\n{sorted(tried)[-1] if tried else ''}"
 
 

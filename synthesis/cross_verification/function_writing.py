@@ -188,13 +188,7 @@ class FunctionWriting:
         self._note(work, number, function, trajectories, evaluations, reason=reason, quality=quality)
         if not reason:
             return function.model_copy(update={"quality": quality})
-        writer.criticism = Criticism(
-            function.source,
-            messages=self._shown([reason], trajectories),
-            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
-            untested_checks=quality.untested_checks,
-            refusing_checks=quality.refusing_checks,
-        )
+        writer.criticism = Criticism.of(function.source, self._shown([reason], trajectories), quality)
         return None
 
     def _shown(self, messages: Sequence[str], trajectories: Sequence[Trajectory]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from resources.applications import Application
 from synthesis.evaluation_functions.shown_effects import shown_effects
 from synthesis.evaluation_functions.task_shapes import task_shapes
 from synthesis.ports import Models
-from taskgraph.records.evaluation_function import EvaluationFunction
+from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality
 from taskgraph.records.provenance import Provenance
 from taskgraph.records.subtask import Subtask, placeholders
 from taskgraph.records.trajectory import Trajectory
@@ -39,6 +39,17 @@ class Criticism:
     """Its conditions that make no difference, all of which can be left out together."""
     refusing_checks: tuple[str, ...] = ()
     """Its conditions that right work does not meet."""
+
+    @classmethod
+    def of(cls, source: str, messages: tuple[str, ...], quality: FunctionQuality) -> Criticism:
+        """What `messages` and the examination say of the function in `source`."""
+        return cls(
+            source,
+            messages=messages,
+            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
+            untested_checks=quality.untested_checks,
+            refusing_checks=quality.refusing_checks,
+        )
 
 
 async def write_evaluation_function(

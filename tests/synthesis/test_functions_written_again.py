@@ -69,13 +69,7 @@ async def verdict(subtask: Subtask, sandbox: EvaluationSandbox) -> tuple[str, st
         reason = feedback(quality, Thresholds())
         if not reason:
             return "", function.source
-        criticism = Criticism(
-            function.source,
-            messages=(reason,),
-            surviving_families=tuple(item.family for item in quality.families if item.killed < item.total),
-            untested_checks=quality.untested_checks,
-            refusing_checks=quality.refusing_checks,
-        )
+        criticism = Criticism.of(function.source, (reason,), quality)
     return reason, "".join(tried)
 
 
