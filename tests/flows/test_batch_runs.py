@@ -70,12 +70,13 @@ def test_a_run_goes_on_from_file_to_file_and_ends_with_the_same_dataset(
     answers = OverheardAnswers(monkeypatch, load_settings(assignments=["platform=simulated"]))
     with in_a_thread(LocalModelServer(answerer=answers)) as server:
         model = {"provider": "openai", "model": "m", "base_url": server.url}
-        given = [f"--set=models.default={json.dumps(model)}"]
+        rules_need = "--set=verification.writer_sees=effects"  # rules answer behind the server, and they need the effects
+        given = [f"--set=models.default={json.dumps(model)}", rules_need]
         while (code := run("build", data, f"--batch-out={requests}", *given)) == 5:
             assert "--batch-in REPLIES" in capsys.readouterr().err
             assert not any(reason for _, reason, _ in funnel_of(data) if "pending" in str(reason))
             asked.append(answered(requests, replies, answers))
-            given = [given[0], f"--batch-in={replies}"]
+            given = [*given[:2], f"--batch-in={replies}"]
             assert len(asked) <= MOST_RUNS
     assert code == 0
     assert len(asked) >= 3
