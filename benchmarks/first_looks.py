@@ -1,7 +1,7 @@
 """What functions make of a later set of labelled outcomes: at the first look, which is kept, and at any look after that.
 
 Each folder of `benchmarks/labelled_work_cases` is a set that somebody else wrote from the catalogue, without a look at the rules, when the
-rules had been mended after the set before it; decisions 0202, 0211, 0215, 0218, 0219 and 0221 say how each was made. A set is unseen once: its first
+rules had been mended after the set before it; decisions 0202, 0211, 0215, 0218, 0219 and 0222 say how each was made. A set is unseen once: its first
 look is kept in `benchmarks/results`, shown in README's table, and never measured again, so this is no part of `make bench`.
 
     python -m benchmarks.labelled_performances --set sixth
