@@ -25,7 +25,7 @@ from tests.warehouse.sample_parts import SOURCE, file_resource, shop
 from tests.warehouse.samples import records
 from warehouse.errors import ExportRefusedError, InexpressibleError
 from warehouse.exporting.exporting import ExportSource, export
-from warehouse.exporting.judging.judging_sheets import OF_FILES, OF_THE_MOMENT, sheet_of
+from warehouse.exporting.judging.judging_sheets import GUARDS, OF_FILES, OF_THE_MOMENT, sheet_of
 from warehouse.exporting.judging.start_scripts import START_COPY, start_script
 from warehouse.exports.cua_gym import card_of
 from warehouse.store import Warehouse
@@ -66,6 +66,7 @@ def homes(folder: Path) -> tuple[Path, Path]:
 
 def test_the_checks_that_read_only_files_are_those_of_the_registry() -> None:
     assert {name for name, item in checks().items() if item.reads == "files"} == OF_FILES
+    assert {name for name, item in checks().items() if item.guard and item.reads == "files"} == GUARDS
     momentary = {name for name, item in checks().items() if item.reads in ("screen", "clipboard")}
     assert {name for name in momentary if checks()[name].returns == "bool"} == OF_THE_MOMENT
 

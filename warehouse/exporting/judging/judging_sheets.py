@@ -24,6 +24,7 @@ from warehouse.exporting.judging.taking_apart import WithoutChecks
 
 GUARDS: Final = frozenset(
     {
+        "check_other_data_unchanged",
         "check_other_fields_empty",
         "check_other_fields_unchanged",
         "check_other_files_unchanged",
