@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
 from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook
-from offline.telling.placing import gathering
 from offline.telling.plans import goal_of, tell, tell_in_order
 from offline.telling.purposes import purpose_of
 from offline.telling.sentences import Voice
@@ -57,7 +57,7 @@ def _told(
     """
     listed = sum(len(words.split()) for words in instructions)
     purpose = purpose_of(graph, book, view.uses, view.called, view.readers)
-    collects = any(gathering(graph, number) for number in graph.tellers)
+    collects = any(graph.gathers(number) for number in graph.tellers)
     introduced = _introduced(graph, book, view.called)
     drawn = Random(hashlib.sha256(seed.encode()).digest())
     way = drawn.random()
@@ -76,7 +76,6 @@ def _told(
                 random,
                 names,
                 purpose=purpose,
-                known_as=view.called,
                 way=way,
                 short=not early,
                 says_why=early,
@@ -101,7 +100,39 @@ def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Ma
         and item.category != "directory_path"
         and graph.producer(teller.number, item.category, item.value) is None
     }
-    return {value: called[value] for value in there} if there <= called.keys() and len(there) <= _FEW else {}
+    if not (there <= called.keys() and len(there) <= _FEW):
+        return {}
+    made = {
+        value: _written(called[value], category)
+        for value, category in _made_for_places(graph, book)
+        if value in called
+    }
+    names = {value: called[value] for value in there} | made
+    times = Counter(names.values())
+    return {value: words for value, words in names.items() if value in there or times[words] == 1}
+
+
+def _made_for_places(graph: Graph, book: Phrasebook) -> set[tuple[str, str]]:
+    """Files that are made in the task for a place that is made for several things, with their categories: the words for their kind
+    do not tell which is which.
+    """
+    places = [number for number in graph.tellers if graph.gathers(number)]
+    users = {link.consumer for link in graph.links if link.producer in places}
+    return {
+        (link.value, link.category)
+        for link in graph.links
+        if link.consumer in users and link.producer not in places and book.is_file(link.category)
+    }
+
+
+def _written(words: str, category: str) -> str:
+    """What people call a file, such that it can be said to be written: nobody writes rainfall, but a table of it.
+
+    >>> _written("the March rainfall", "csv_path"), _written("the parts list", "csv_path")
+    ('the March rainfall table', 'the parts list')
+    """
+    listed = category != "csv_path" or words.endswith(("list", "table", "inventory"))
+    return words if listed else f"{words} table"
 
 
 def _spoil(

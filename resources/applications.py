@@ -209,9 +209,6 @@ class SubtaskPhrases(Record):
     """What one wants to have, such as goes on after "I need": "{csv_path} attached to {page_title}[ in Trac]"."""
     product: str = ""
     """The words for what it makes: "the CSV export of {table_name}"; empty where others read nothing of it."""
-    placed: str = ""
-    """The words for what it makes that also ask for the making, so that it needs no sentence of its own: "the CSV export of
-    {table_name}[ from sqlite-web] ({csv_path})". `{made}` stands for what people call it, or for its kind."""
     purposes: tuple[str, ...] = ()
     """What one wants it for, such as goes on after the request and a comma: "so that everybody finds it"."""
 

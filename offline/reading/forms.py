@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from offline.telling.phrasebook import MADE, Teller, parts_of
+from offline.telling.phrasebook import Teller, parts_of
 from resources.path_parts import with_path_parts
 
 _INSIDE = re.compile(r"“[^”]*”|`[^`]*`")
@@ -88,19 +88,10 @@ def _listed(phrase: str, teller: Teller, *, is_wish: bool) -> list[Form]:
 
 def product_form(teller: Teller) -> Form | None:
     """What the words for a subtask's product look like, at the end of the words for a thing."""
-    return _form_at_end(teller.phrases.product, teller)
-
-
-def placed_form(teller: Teller) -> Form | None:
-    """What the words for a subtask's product look like where they also ask for the subtask."""
-    return _form_at_end(teller.phrases.placed, teller)
-
-
-def _form_at_end(phrase: str, teller: Teller) -> Form | None:
-    if not phrase:
+    if not teller.phrases.product:
         return None
     holes: dict[str, str] = {}
-    pattern = _pattern(phrase, teller, holes, 0)
+    pattern = _pattern(teller.phrases.product, teller, holes, 0)
     return Form(re.compile(rf"(?<![\w/]){pattern}[ ,]*$", re.IGNORECASE), holes)
 
 
@@ -127,8 +118,9 @@ def _pattern(phrase: str, teller: Teller, holes: dict[str, str], first: int) -> 
             group = f"h{first + len(holes)}"
             holes[group] = part.text
             pattern += f"(?P<{group}>{_ONE})"
-        elif part.text == MADE:
-            pattern += rf"the\s+{_ONE}"
+        elif part.kind == "hole" and teller.makes(part.text) is not None and "/" in values[part.text]:
+            value = literal(values[part.text])
+            pattern += rf"(?:{value}|the\s+[^().,;]+?\s+\({value}\))"
         elif part.kind == "hole":
             pattern += literal(values[part.text])
     return pattern

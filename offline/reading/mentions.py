@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from offline.reading.forms import Form, forms_of, hidden, literal, placed_form, product_form, shown
+from offline.reading.forms import Form, forms_of, hidden, literal, product_form, shown
 from offline.telling.phrasebook import Phrasebook, Teller
 
 _SENTENCE_END = re.compile("[.?!](?=\\s|$)|[\x01\x05\x06]”(?=\\s+[A-Z]|$)")
@@ -14,7 +14,7 @@ _PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
 _ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
 _NOUN = r"the(?: (?!(?:and|then)\b)[\w'’-]+){1,8}?"
 _PURPOSE = re.compile(
-    rf"(?:\b(?:for|with|to prepare|ahead of) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} needs {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} is coming up|, so that {_NOUN} can read it)"
+    rf"(?:\b(?:for|with|to prepare for|ahead of) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} needs {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} is coming up|, so that {_NOUN} can read it)"
     r"(?=[,.:;?!]|$)",
     re.IGNORECASE,
 )
@@ -69,8 +69,7 @@ class Mentions:
         self.spans += _purposes(self.text, tellers)
         for _ in tellers:
             for teller in tellers:
-                whole = book.says_all(teller) or book.can_be_placed(teller)
-                if whole and teller.number not in self.found:
+                if book.says_all(teller) and teller.number not in self.found:
                     self._find_inside(teller)
 
     def _candidates(self, teller: Teller) -> Iterator[Mention]:
@@ -158,7 +157,7 @@ class Mentions:
                 thing = self.tellers[mention.number].reads(hole)
                 if thing is None or thing.category not in {item.category for item in teller.outputs}:
                     continue
-                holes = self.product_holes(teller, words, asks=True)
+                holes = self.product_holes(teller, words)
                 if holes is not None:
                     start = self.text.find(words, mention.start)
                     self.found[teller.number] = Mention(
@@ -166,19 +165,14 @@ class Mentions:
                     )
                     return
 
-    def product_holes(self, teller: Teller, words: str, *, asks: bool = False) -> Mapping[str, str] | None:
-        """The holes of the words for a subtask's product, if `words` end with these; with `asks`, if they ask for it, too."""
-        forms = [placed_form(teller)]
-        if not asks or self.book.says_all(teller):
-            forms.append(product_form(teller))
-        for form in forms:
-            match = form.pattern.search(words) if form is not None else None
-            if form is None or match is None:
-                continue
-            holes = {hole: match.group(group) for group, hole in form.holes.items()}
-            if self._fits(teller, holes):
-                return holes
-        return None
+    def product_holes(self, teller: Teller, words: str) -> Mapping[str, str] | None:
+        """The holes of the words for a subtask's product, if `words` end with these."""
+        form = product_form(teller)
+        match = form.pattern.search(words) if form is not None else None
+        if form is None or match is None:
+            return None
+        holes = {hole: match.group(group) for group, hole in form.holes.items()}
+        return holes if self._fits(teller, holes) else None
 
     def _product_in(self, teller: Teller, hole: str, words: str) -> bool:
         """Whether `words` are those for the product of some subtask that makes what the hole stands for."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from offline.telling.phrasebook import MADE, Phrasebook, Teller, name, parts_of
+from offline.telling.phrasebook import Phrasebook, Teller, name, parts_of
 from offline.telling.references import Discourse, Entity
 from offline.telling.sentences import enumerated
 from prompts.inputs import ResourceLink
@@ -15,6 +15,8 @@ from resources.path_parts import with_path_parts
 Mood = Literal["request", "wish"]
 
 _QUOTES = ("“", "`", "'")
+_WRITES = "to write "
+"""What stands before a product that can be called by its name: something is exported to a path, but it is a plan that is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class Graph:
         ]
         return bool(producers[0] & producers[1])
 
+    def gathers(self, number: int) -> bool:
+        """Whether a subtask makes a place that several others use."""
+        consumers = {link.consumer for link in self.links if link.producer == number}
+        return len(consumers) > 1 and not self.tellers[number].inputs
+
     def sinks(self) -> list[int]:
         """The subtasks whose results no other one reads."""
         producers = {link.producer for link in self.links}
@@ -83,17 +90,12 @@ class Clauses:
         *,
         embeds: bool,
         called: Mapping[str, str] | None = None,
-        placed: Mapping[int, str] | None = None,
-        later: frozenset[int] = frozenset(),
     ) -> None:
         """Tell subtasks of `graph`; with `embeds`, what is copied is told by the words for what it is.
 
-        `called` is what people call things, by their values; `placed` are subtasks that are told among the words for what
-        others do with their products, with what people call these; `later` are told apart from others of their frame.
+        `called` is what people call things, by their values.
         """
-        self._later = later
         self._graph, self.book, self.embeds = graph, book, embeds
-        self._placed = placed or {}
         self.discourse = Discourse(book, called=called or {})
         self.told: set[int] = set()
         self.order_told: list[int] = []
@@ -114,7 +116,7 @@ class Clauses:
         self.discourse.focus = None if after_boundary else self._focus(phrase, teller, made, objects)
         for entity in made:
             self.discourse.mention(entity)
-        return " ".join(text.split()) + (", too" if number in self._later else "")
+        return " ".join(text.split())
 
     def frame(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
         """What requests have in common that say the same of different things: "attach … to the page", with its values.
@@ -127,7 +129,7 @@ class Clauses:
             return ()
         values = with_path_parts(teller.parameters)
         filled = [values.get(part.text, part.text) for part in parts_of(rest) if part.kind != "boundary"]
-        return (teller.application, before, *filled, *(["later"] if number in self._later else []))
+        return (teller.application, before, *filled)
 
     def tell_together(self, numbers: Sequence[int], mood: Mood = "request") -> str:
         """One clause for subtasks of one frame: what is said of all of their first things."""
@@ -146,8 +148,7 @@ class Clauses:
             for entity in self._made(self._graph.tellers[number]):
                 self.discourse.mention(entity)
         self.discourse.focus = None
-        too = ", too" if self._later.issuperset(numbers) else ""
-        return " ".join((enumerated(texts) + ending).split()) + too
+        return " ".join((enumerated(texts) + ending).split())
 
     def _focus(
         self, phrase: str, teller: Teller, made: Sequence[Entity], objects: Sequence[Entity]
@@ -168,14 +169,14 @@ class Clauses:
 
     def tells_inside(self, number: int) -> bool:
         """Whether a subtask gets no clause of its own, because the words for what it makes ask for it."""
-        return number in self._placed or (self.embeds and self.book.says_all(self._graph.tellers[number]))
+        return self.embeds and self.book.says_all(self._graph.tellers[number])
 
     def _place_in_list(self, number: int) -> int:
-        """What was just made comes first, because it was spoken of last, and what is told in its place comes last."""
+        """What was just made comes first, because it was spoken of last."""
         hole = _cut(_phrase(self._graph.tellers[number], "request"))[1]
         read = self._graph.tellers[number].reads(hole)
         producer = self._graph.producer(number, read.category, read.value) if read is not None else None
-        return 1 if producer is None else 2 if producer in self._placed else 0
+        return int(producer is None)
 
     def head(self, number: int, mood: Mood = "request") -> tuple[str, ...]:
         """What requests that can be told in one have in common; empty where the phrase has no boundary."""
@@ -208,10 +209,16 @@ class Clauses:
                 entity = self.discourse.entity(needed.category, teller.application, needed.value, producer)
                 words += self._noun(producer, entity, mood, pronouns and len(words.split()) == 1)
                 objects.append(entity)
-            elif part.text == MADE:
-                words += self._placed.get(teller.number) or self.book.kind_of(teller.outputs[0])
             elif words.endswith(_QUOTES):
                 words += values[part.text]
+            elif (
+                words.endswith(_WRITES)
+                and (product := teller.makes(part.text)) is not None
+                and product.value in self.discourse.called
+            ):
+                words += self.discourse.named(
+                    self.discourse.entity(product.category, teller.application, product.value, teller.number)
+                )
             else:
                 words += values[part.text] if part.text == "instruction" else name(values[part.text])
         if teller.application in words:
@@ -221,8 +228,6 @@ class Clauses:
     def _noun(self, producer: int | None, entity: Entity, mood: Mood, pronoun: bool) -> str:
         """The words for something that is read: the product of a subtask that is not told yet, or a reference."""
         known = entity in self.discourse.mentioned
-        if producer is not None and producer in self._placed and producer not in self.told:
-            return self._in_place(self._graph.tellers[producer])
         if producer is None or not self._graph.tellers[producer].phrases.product:
             return self.discourse.words_for(entity, pronoun=pronoun)
         maker = self._graph.tellers[producer]
@@ -240,16 +245,6 @@ class Clauses:
                 self.discourse.mention(made)
         words, _ = self._filled(maker.phrases.product, maker, mood, False)
         self.discourse.mention(entity)
-        return words
-
-    def _in_place(self, maker: Teller) -> str:
-        """The words that ask for a subtask and stand for what it makes; files in them go by their paths alone."""
-        self.told.add(maker.number)
-        called, self.discourse.called = self.discourse.called, {}
-        words, _ = self._filled(maker.phrases.placed, maker, "request", False)
-        self.discourse.called = called
-        for entity in self._made(maker):
-            self.discourse.mention(entity)
         return words
 
     def _made(self, teller: Teller) -> list[Entity]:

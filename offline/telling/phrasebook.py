@@ -10,9 +10,6 @@ from prompts.inputs import NumberedSubtask, ResourceInView
 from resources.applications import Application, ExampleSubtask, ResourceDeclaration, SubtaskPhrases
 from resources.categories import ResourceCategory, ResourceKind
 
-MADE = "made"
-"""The hole that stands for what people call what a subtask makes."""
-
 _TOKEN = re.compile(r"(\{[a-z][a-z0-9_]*\}|\[|\]|\|)")
 
 
@@ -64,6 +61,11 @@ class Teller:
     def reads(self, hole: str) -> Thing | None:
         """The input that a hole of a phrase stands for."""
         return next((item for item in self.inputs if item.hole and item.hole == hole), None)
+
+    def makes(self, hole: str) -> Thing | None:
+        """The output that a hole of a phrase stands for; None for what is read as well."""
+        made = next((item for item in self.outputs if item.hole and item.hole == hole), None)
+        return None if self.reads(hole) is not None else made
 
 
 class Phrasebook:
@@ -130,15 +132,6 @@ class Phrasebook:
             and all(self.is_slot(item.category) for item in teller.outputs)
             and all(parameter in holes for parameter in teller.parameters)
         )
-
-    def can_be_placed(self, teller: Teller) -> bool:
-        """Whether what a subtask makes can be asked for among the words for what another one does with it."""
-        return bool(teller.phrases.placed) and teller.is_curated
-
-    def kind_of(self, thing: Thing) -> str:
-        """The words for the kind of a thing: "the CSV file"."""
-        known = self.categories.get(thing.category)
-        return known.again if known is not None else ""
 
     def _document(self, resource: ResourceInView) -> str:
         return "" if self.is_slot(resource.category) else resource.value

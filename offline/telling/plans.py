@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
 from offline.telling.clauses import Clauses, Graph, Mood
 from offline.telling.phrasebook import Phrasebook, Teller
-from offline.telling.placing import gathering, placed_in, told_later
 from offline.telling.purposes import Purpose, said_for
 from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
 
-_FEW = 4
-"""Things that go to one place from which on they are told in two sentences."""
 _MOST_WISHES = 2
 """Most results that are wished for before it is said how they come about."""
 
@@ -34,20 +31,18 @@ def tell(
     called: Mapping[str, str] | None = None,
     *,
     purpose: Purpose | None = None,
-    known_as: Mapping[str, str] | None = None,
     way: float = 0.0,
     short: bool = False,
     says_why: bool = True,
 ) -> str:
     """The instruction, told in `order`; a wish only where it says all there is to do.
 
-    `called` are the names that are told of things that are there from the start, `known_as` all names that people have for things.
+    `called` are the names that are told of things.
 
     It says what it is for: its `purpose`, in the `way` that stands at this share of all ways, or else, with `says_why`, what the last subtask told is wanted for as far as the catalogue
     knows. A wish with the means told afterwards is back to front: it speaks of what is not there yet.
     """
-    placed = placed_in(graph, book, known_as or {})
-    clauses = Clauses(graph, book, embeds=True, called=called, placed=placed, later=told_later(graph))
+    clauses = Clauses(graph, book, embeds=True, called=called)
     sentences: list[Sentence] = []
     sinks = [number for number in order if number in graph.sinks()]
     in_any_order = not any(graph.takes_away(number) for number in order)
@@ -59,9 +54,9 @@ def tell(
         if len(clauses.told) == len(graph.tellers):
             sentences.append(Sentence([text for text, _ in told], wish=True))
         else:
-            clauses = Clauses(graph, book, embeds=True, called=called, placed=placed, later=told_later(graph))
+            clauses = Clauses(graph, book, embeds=True, called=called)
     threaded = _threaded(graph, order, {number: clauses.frame(number) for number in order})
-    if voice == "context" and not sentences and len(threaded) > 2 and gathering(graph, threaded[0]):
+    if voice == "context" and not sentences and len(threaded) > 2 and graph.gathers(threaded[0]):
         sentences.append(Sentence([clauses.tell(threaded[0], "wish")], wish=True, numbers={threaded[0]}))
     _add_steps(sentences, graph, clauses, threaded)
     if purpose is not None:
@@ -96,7 +91,7 @@ def _reads_new_record(graph: Graph, book: Phrasebook, number: int) -> bool:
 def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str, ...]]) -> list[int]:
     """The order changed so that what needs the subtask just told is told next, where that can be.
 
-    A place that is made for several things comes first, because it says what all the rest is for, unless one of the few things is made in
+    A place that is made for several things comes first, because it says what all the rest is for, unless one of them is made in
     the task as well: told in between, that would seem to have nothing to do with it. What is said of several things
     waits until it can be said of all of them. What uses the same product in the same application stays together.
     """
@@ -113,6 +108,7 @@ def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str
             for number in possible
             if all(other in possible for other in left if frames[other] == frames[number] != ())
         ] or possible
+        ready = [number for number in ready if not _waits_for_more(graph, number, done)] or ready
         last = done[-1] if done else None
         following = [
             number
@@ -120,21 +116,17 @@ def _threaded(graph: Graph, order: Sequence[int], frames: Mapping[int, tuple[str
             if any(link.producer == last and link.consumer == number for link in graph.links)
         ]
         beside = [number for number in ready if last is not None and graph.are_of_one(last, number)]
-        first = [
-            number
-            for number in ready
-            if not done and gathering(graph, number) and not _waits_for_more(graph, number)
-        ]
+        first = [number for number in ready if not done and graph.gathers(number)]
         done.append((first or following or beside or ready)[0])
         left.remove(done[-1])
     return done
 
 
-def _waits_for_more(graph: Graph, number: int) -> bool:
-    """Whether one of at most a few things that go to a place is made first."""
+def _waits_for_more(graph: Graph, number: int, done: Collection[int]) -> bool:
+    """Whether a subtask makes a place for several things of which one is still to be made."""
     users = {link.consumer for link in graph.links if link.producer == number}
-    return len(users) < _FEW and any(
-        link.consumer in users and link.producer != number for link in graph.links
+    return graph.gathers(number) and any(
+        link.consumer in users and link.producer not in (number, *done) for link in graph.links
     )
 
 
@@ -185,7 +177,7 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
             last = set(numbers)
         newest = set(numbers)
     for position, sentence in enumerate(sentences):
-        sentence.makes_place = any(gathering(graph, number) for number in sentence.numbers)
+        sentence.makes_place = any(graph.gathers(number) for number in sentence.numbers)
         before = set().union(*(item.numbers for item in sentences[:position]))
         sentence.joins = any(
             link.consumer in sentence.numbers and link.producer in before for link in graph.links
@@ -202,7 +194,7 @@ def _is_partly_free(graph: Graph, numbers: set[int], last: set[int]) -> bool:
 def _is_errand(graph: Graph, numbers: set[int]) -> bool:
     """Whether subtasks only get something ready: none makes a place for several things, and all are needed afterwards."""
     needed = {link.producer for link in graph.links}
-    return not any(gathering(graph, number) or number not in needed for number in numbers)
+    return not any(graph.gathers(number) or number not in needed for number in numbers)
 
 
 def _add_purpose(sentences: Sequence[Sentence], told: Sequence[Teller], random: Random) -> None:

@@ -106,7 +106,7 @@ def said_for(
     text = instruction_of(sentences, voice, random)
     match way:
         case "prepare":
-            return f"To prepare {use}, {_inside(text)}"
+            return f"To prepare for {use}, {_inside(text)}"
         case "ahead":
             return f"Ahead of {use}, {_inside(text)}"
         case "coming":
@@ -125,7 +125,9 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
     occasion = re.search(_OCCASION, purpose.use) is not None
     told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
     is_near = occasion and re.search(_DAY, purpose.use) is not None
-    dated = ["ahead", "prepare"] if occasion and not purpose.use.endswith("planning") else []
+    dated = (
+        ["ahead", *([] if wish else ["prepare"])] if occasion and not purpose.use.endswith("planning") else []
+    )
     if len(sentences) > 1 or len(told.split()) > _LONG or any(sentence.makes_place for sentence in sentences):
         ways = ["front", *dated]
         if purpose.thing and not wish and not short:

@@ -138,7 +138,7 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
         if sentence.wish:
             texts.append(_ended(f"{random.choice(_WISHES)} {words}", "."))
         elif not (sentence.at_last or sentence.afterwards) and (
-            after_wish or (position == 1 and sentences[0].makes_place and not sentence.follows)
+            after_wish or (position > 0 and (sentence.makes_place or sentences[position - 1].makes_place))
         ):
             texts.append(_ended(words, "."))
         elif position == 0:
@@ -152,7 +152,7 @@ def instruction_of(sentences: Sequence[Sentence], voice: Voice, random: Random) 
             texts.append(_ended(words, "."))
         else:
             if sentence.joins and not sentence.follows:
-                texts.append(_ended(words if sentence.makes_place else f"Also {words}", "."))
+                texts.append(_ended(f"Also {words}", "."))
                 continue
             opening = following if sentence.follows and not sentence.beside else apart
             again = texts and ", then " in texts[-1]

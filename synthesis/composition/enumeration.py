@@ -48,6 +48,8 @@ class Limits:
     """In most how many applications these are."""
     maximum_pastes: int = MAXIMUM_SUBTASKS
     """Most members that read what one member copies or selects."""
+    maximum_gathered: int = MAXIMUM_SUBTASKS
+    """Most things for a place that is made for several."""
     maximum_errands: int = MAXIMUM_SUBTASKS
     """Most of the things for a place that is made for several which the set makes, too."""
 
@@ -64,6 +66,7 @@ class Limits:
             request.maximum_ends,
             request.maximum_end_applications,
             request.maximum_pastes,
+            request.maximum_gathered,
             request.maximum_errands,
         )
 
@@ -123,8 +126,10 @@ class Enumeration:
         self._viewers = localised(pool.viewers)
         self._gatherers = localised(pool.gatherers)
         self._most_readers = [
-            min(limits.maximum_readers, limits.maximum_pastes if masks else MAXIMUM_SUBTASKS)
-            for masks in self._readers
+            limits.maximum_gathered
+            if self._gatherers >> position & 1
+            else min(limits.maximum_readers, limits.maximum_pastes if masks else MAXIMUM_SUBTASKS)
+            for position, masks in enumerate(self._readers)
         ]
         self._category = [1 << instance.application_category for instance in chosen]
         self._application = [instance.node.application for instance in chosen]
@@ -326,10 +331,16 @@ class Enumeration:
         return False
 
     def _ends_fit(self, members: int) -> bool:
-        """Whether the members that no other member reads from are not too many, nor in too many applications."""
+        """Whether the members that no other member reads from are not too many, nor in too many applications.
+
+        Those that go to one place count once.
+        """
         ends = [position for position in bits(members) if not self._feeds[position] & members]
         places = {self._application[position] for position in ends}
-        return len(ends) <= self._limits.maximum_ends and len(places) <= self._limits.maximum_end_applications
+        count = len(ends)
+        for position in bits(members & self._gatherers):
+            count -= max(0, sum(self._feeds[position] >> end & 1 for end in ends) - 1)
+        return count <= self._limits.maximum_ends and len(places) <= self._limits.maximum_end_applications
 
     def _repetition(self, members: int) -> int:
         """Penalty for instances of one subtask template."""

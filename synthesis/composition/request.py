@@ -47,7 +47,7 @@ class CompositionRequest(Record):
     """Seed of all choices: same pool, request and seed, same tasks."""
     minimum_size: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
     """Fewest subtasks of a task."""
-    maximum_size: int = Field(default=5, ge=1, le=MAXIMUM_SUBTASKS)
+    maximum_size: int = Field(default=6, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks of a task; depth and width are both hard from nine subtasks."""
     maximum_components: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most weakly connected components; with one, everything in a task serves one end."""
@@ -56,10 +56,13 @@ class CompositionRequest(Record):
     maximum_pastes: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """Most subtasks that read what one of them copies or selects."""
     maximum_ends: int = Field(default=2, ge=1, le=MAXIMUM_SUBTASKS)
-    """Most subtasks of a task whose results no other one reads: what its goal must name."""
+    """Most subtasks of a task whose results no other one reads: what its goal must name. Things that go to one page or folder count
+    once."""
     maximum_end_applications: int = Field(default=1, ge=1, le=MAXIMUM_SUBTASKS)
     """In most how many applications these are: a goal that ends in many places is several errands."""
-    maximum_errands: int = Field(default=1, ge=0, le=MAXIMUM_SUBTASKS)
+    maximum_gathered: int = Field(default=4, ge=2, le=MAXIMUM_SUBTASKS)
+    """Most things for a page or folder that a task makes for several, such as the attachments of a new page."""
+    maximum_errands: int = Field(default=2, ge=0, le=MAXIMUM_SUBTASKS)
     """Most things that a task makes for a page or folder that it makes for several; the others are there already."""
     near_duplicate_share: float = Field(default=0.75, gt=0, le=1)
     """Share of bound subtasks in common, of the larger task, from which two tasks are near-duplicates; one of them is

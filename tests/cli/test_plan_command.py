@@ -56,7 +56,7 @@ def test_plan_takes_ranges_of_values_beside_levels(run: Run, pool: Path) -> None
     assert code == 1
     assert "no graph has instruction 2, hierarchy 3" in out
     out = run("plan", "--pool", pool, "--want", "instruction=10..")[1]
-    assert "needs at least 10 subtasks, and at most 5 are allowed; raise maximum_size" in out
+    assert "needs at least 10 subtasks, and at most 6 are allowed; raise maximum_size" in out
 
 
 def test_plan_counts_on_verified_subtasks_of_the_warehouse_only(run: Run, pool: Path, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_plan_names_the_bottleneck_and_the_nearest_cell(run: Run, pool: Path) ->
     assert code == 1
     assert shortfall["kind"] == "impossible_for_pool"
     assert shortfall["bottleneck"] == "text_path"
-    assert "maximum_ends 2, maximum_errands 1; raise these" in shortfall["reason"]
+    assert "maximum_ends 2, maximum_gathered 4, maximum_errands 2; raise these" in shortfall["reason"]
     assert shortfall["nearest"][3] == "medium"
     described = run("plan", "--pool", pool, "--want", "hierarchy=hard")[1]
     assert "explore next    text_path" in described

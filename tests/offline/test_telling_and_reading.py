@@ -94,7 +94,15 @@ def worldly_tasks(*, wide: bool = False) -> tuple[Task, ...]:
         for name, application in applications_in(worldly, world).items()
     }
     limits = (
-        {"maximum_size": 9, "maximum_readers": 5, "maximum_ends": 5, "maximum_errands": 5} if wide else {}
+        {
+            "maximum_size": 9,
+            "maximum_readers": 5,
+            "maximum_ends": 5,
+            "maximum_gathered": 5,
+            "maximum_errands": 5,
+        }
+        if wide
+        else {}
     )
     request = CompositionRequest(count=80, seed=5, collecting_share=1 if wide else 0.12, **limits)
     return tuple(compose(pool, [], request, fixtures=fixtures, sense=Sense.of(subtasks, worldly)))
@@ -144,7 +152,7 @@ def test_many_like_things_are_told_in_one_list() -> None:
     texts = [summarize(item, 0, NO_MISTAKES, BOOK)[0].instruction for item in asked]
     assert texts
     assert all(agrees(read(text, item.subtasks), item) for text, item in zip(texts, asked, strict=True))
-    assert not any(" to the page. Attach" in text or "along with" in text for text in texts)
+    assert not any(text.lower().count("attach ") > 1 for text in texts)
 
 
 def test_then_is_not_said_of_several_attachments_of_which_one_waits_for_nothing() -> None:
@@ -179,7 +187,7 @@ def test_a_purpose_is_told_in_many_ways() -> None:
     assert told_ways("export the table to sales.csv", Purpose("the spring fair")) == {
         "For the spring fair, export the table to sales.csv.",
         "Ahead of the spring fair, export the table to sales.csv.",
-        "To prepare the spring fair, export the table to sales.csv.",
+        "To prepare for the spring fair, export the table to sales.csv.",
         "Export the table to sales.csv for the spring fair.",
     }
     assert told_ways("paste it into a new page in Trac", Purpose("", readers="the club board")) == {

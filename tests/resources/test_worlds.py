@@ -53,7 +53,7 @@ def test_the_same_name_gives_the_same_world_and_another_seed_another() -> None:
 def test_the_season_of_a_world_is_that_of_its_month(seed: int) -> None:
     terms = load_world(f"bakery-{seed}").terms
     season = terms["texts.ideas.file"].partition("_")[0]
-    month = terms["texts.agenda.file"].removeprefix("checklist_").removesuffix(".txt")
+    month = terms["texts.agenda.file"].removeprefix("agenda_").removesuffix(".txt")
     months = {
         "winter": {"january", "february"},
         "spring": {"march", "april", "may"},

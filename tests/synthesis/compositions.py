@@ -31,6 +31,7 @@ def composed(pool: Pool, **wishes: Any) -> tuple[list[Task], CompositionAccount]
         "maximum_ends": MAXIMUM_SUBTASKS,
         "maximum_end_applications": MAXIMUM_SUBTASKS,
         "maximum_readers": MAXIMUM_SUBTASKS,
+        "maximum_gathered": MAXIMUM_SUBTASKS,
         "maximum_errands": MAXIMUM_SUBTASKS,
     }
     request = CompositionRequest(**{**unbounded, **wishes})

@@ -93,6 +93,7 @@ def test_tasks_that_make_a_place_for_several_things_are_bounded() -> None:
         "template_share": 1,
         "deed_share": 1,
         "subtask_share": 1,
+        "maximum_gathered": 2,
     }
     found = {
         share: compose(
