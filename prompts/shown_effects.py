@@ -136,6 +136,8 @@ class ShownEffects(Record):
     """Texts that grew at their end."""
     rows: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Rows of tables and lists on the screen that show something else than at the start, with what is new in them."""
+    shown_parts: tuple[tuple[str, str], ...] = ()
+    """Parts of files, such as tables, all of whose records the screen shows at the end and did not show at the start."""
     other_rows: bool = False
     """Whether the screen is the same page as at the start, with other rows that show what they showed."""
     kept: ChangedFile | None = None

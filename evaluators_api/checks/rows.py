@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evaluators_api.checks.declaration import Scene, check
 from evaluators_api.evidence.evidence_view import EvidenceView
+from evaluators_api.state.records import parts_of, records_of, same_value, text_of
 from evaluators_api.state.volatility import is_passing
 from evaluators_api.text_matching import same_name, same_page, shown_in
 
@@ -30,6 +31,25 @@ def check_row_shows(scene: Scene, row: str, text: str) -> bool:
     )
 
 
+@check("screen")
+def check_records_shown(scene: Scene, file_path: str, part: str) -> bool:
+    """Checks if the last screen shows all records of a part of a file, such as a table of a database, on whatever page.
+
+    Each record must be seen with all of its values in one row. What else is on the screen does not matter.
+
+    Args:
+        file_path: Path relative to the home folder.
+        part: The name, such as that of the table; names inside each other are separated by '/'.
+
+    Returns:
+        True if the part has records, and each of them is shown.
+
+    Example:
+        check_records_shown(file_path='.applications/desk/shop.db', part='orders')
+    """
+    return shows_records(scene.view, file_path, part)
+
+
 @check("screen", guard=True)
 def check_other_rows_unchanged(scene: Scene, rows: list[str]) -> bool:
     """Checks if all rows of the tables on the screen, except for these, show what they showed at the start.
@@ -53,6 +73,26 @@ def check_other_rows_unchanged(scene: Scene, rows: list[str]) -> bool:
         before[name] == texts
         for name, texts in after.items()
         if name in before and not any(same_name(row, name) for row in rows)
+    )
+
+
+def shows_records(view: EvidenceView, file_path: str, part: str) -> bool:
+    """Whether all records below the address `part` of a file are rows on the screen, each with all of its values."""
+    tree = view.tree(file_path)
+    found = [
+        [text for child in record.children if (text := text_of(child)).strip()]
+        for record in (records_of(tree, part) if tree is not None and parts_of(part) else ())
+    ]
+    shown: dict[str, list[str]] = {}
+    for control in view.evidence.controls:
+        if control.row:
+            shown.setdefault(control.row, [control.row]).append(control.text)
+    return bool(found) and all(
+        any(
+            all(any(same_value(value, text) for text in texts) for value in values)
+            for texts in shown.values()
+        )
+        for values in found
     )
 
 

@@ -25,6 +25,9 @@ def screen_conditions(terms: Terms) -> list[Condition]:
         if item.kind == "opened":
             told = f"what {item.source} holds is not shown"
             found.append(terms.condition("check_drawing_shown", told, kind="screen", file_path=item.source))
+    for path, part in effects.shown_parts:
+        told = f"not all of {part} is shown"
+        found.append(terms.condition("check_records_shown", told, kind="screen", file_path=path, part=part))
     for row, texts in effects.rows.items():
         for text in texts:
             told = f"{row} does not show {text}"

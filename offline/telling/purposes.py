@@ -19,8 +19,6 @@ _OCCASION = (
     r"|season|sale|drill|standup|retrospective|exam|regatta|league|move|release|talk|review|audit|break)\b"
 )
 """What has a date, so that one can prepare it."""
-_DAY = r" on (?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day$"
-"""What is near, so that one can say that it is coming up."""
 _IN_APPLICATION = re.compile(r" (?:in|with) [\w.-]+$")
 """A text that ends with the name of an application, after which "for the winter" would say something of that."""
 _MILESTONE = "milestone_name"
@@ -91,8 +89,7 @@ def said_for(
     `share` (0 to 1) says which of the possible ways; with `short`, which of those that take the fewest words.
     """
     use, thing = purpose.use, purpose.thing
-    name = use[:1].upper() + use[1:]
-    ways = _ways(purpose, sentences, voice, short=short)
+    ways = _ways(purpose, sentences, short=short)
     way = ways[int(share * len(ways))]
     if way == "last":
         sentences[-1].purpose = f"for {use}"
@@ -109,31 +106,25 @@ def said_for(
             return f"To prepare for {use}, {_inside(text)}"
         case "ahead":
             return f"Ahead of {use}, {_inside(text)}"
-        case "coming":
-            return f"{name} is coming up{': ' + _inside(text) if len(sentences) == 1 and voice != 'polite' else '. ' + text}"
         case "needed":
             return f"We need {thing} for {use}. {text}"
         case _:
             return f"For {use}, {_inside(text)}"
 
 
-def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, short: bool) -> list[str]:
+def _ways(purpose: Purpose, sentences: Sequence[Sentence], *, short: bool) -> list[str]:
     """The ways in which it can be said what it is for; of long texts and of places for several things, those that say it first."""
     wish = sentences[0].wish
     if purpose.readers:
         return ["readers"]
     occasion = re.search(_OCCASION, purpose.use) is not None
     told = " ".join(clause for sentence in sentences for clause in sentence.clauses)
-    is_near = occasion and re.search(_DAY, purpose.use) is not None
-    dated = (
-        ["ahead", *([] if wish else ["prepare"])] if occasion and not purpose.use.endswith("planning") else []
-    )
-    if len(sentences) > 1 or len(told.split()) > _LONG or any(sentence.makes_place for sentence in sentences):
-        ways = ["front", *dated]
-        if purpose.thing and not wish and not short:
-            ways += ["needed"]
-        return [*ways, "coming"] if is_near and not wish else ways
+    places = any(sentence.makes_place for sentence in sentences)
+    dated = ["prepare"] if occasion and not wish and not purpose.use.endswith("planning") else []
     ways = ["front", *dated]
+    if len(sentences) > 1 or len(told.split()) > _LONG or places:
+        ways += ["ahead"] if occasion and places else []
+        return [*ways, "needed"] if purpose.thing and not wish and not short else ways
     if (
         told.rpartition(" ")[2] not in ("table", "page", "folder", "milestone")
         and told[-1:] not in "”`"
@@ -141,12 +132,7 @@ def _ways(purpose: Purpose, sentences: Sequence[Sentence], voice: Voice, *, shor
         and _IN_APPLICATION.search(told) is None
     ):
         ways += ["last"] * 4
-    if short:
-        return ways
-    if not wish:
-        ways += ["coming"] if is_near else []
-        ways += ["needed", "needed"] if purpose.thing else []
-    return ways
+    return [*ways, "needed", "needed"] if purpose.thing and not wish and not short else ways
 
 
 def _is_pasted(teller: Teller) -> bool:

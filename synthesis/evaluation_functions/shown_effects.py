@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from evaluators_api.checks.rows import shows_records
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.state.effects import effects, file_changes
 from evaluators_api.state.essential import Division, divide, folders_meant
@@ -87,6 +88,7 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         filled=tuple(_filled(start, end, essential)),
         extended=tuple(_extended(start, end, containers)),
         rows=_changed_rows(start, end),
+        shown_parts=tuple(_shown_parts(start, end)),
         other_rows=_other_rows(start, end),
         kept=_kept(start, end),
         kept_files=tuple(dict.fromkeys(map(steady_path, touched))),
@@ -191,6 +193,17 @@ def _other_rows(start: Evidence, end: Evidence) -> bool:
         and same_page(start.url, end.url)
         and all(set(before[name]) == set(after[name]) for name in others)
     )
+
+
+def _shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
+    """Tables that applications keep, all of whose records are on the screen and were not at the start."""
+    if not any(control.row for control in end.controls):
+        return
+    for path in filter(is_kept, end.files_by_path()):
+        tree = view(end).tree(path)
+        for part in tree.children if tree is not None else ():
+            if shows_records(view(end), path, part.name) and not shows_records(view(start), path, part.name):
+                yield path, part.name
 
 
 def _named_logs(end: Evidence, values: Collection[str]) -> list[str]:

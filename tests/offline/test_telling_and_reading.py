@@ -186,7 +186,6 @@ def test_a_purpose_is_told_in_many_ways() -> None:
     }
     assert told_ways("export the table to sales.csv", Purpose("the spring fair")) == {
         "For the spring fair, export the table to sales.csv.",
-        "Ahead of the spring fair, export the table to sales.csv.",
         "To prepare for the spring fair, export the table to sales.csv.",
         "Export the table to sales.csv for the spring fair.",
     }

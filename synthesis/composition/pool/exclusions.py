@@ -42,7 +42,7 @@ def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:
     for instance in instances:
         unwanted = sense.not_with.get(instance.node.subtask_id, ())
         for rival in instances if unwanted else ():
-            if rival.node.subtask_id in unwanted:
+            if rival is not instance and rival.node.subtask_id in unwanted:
                 exclude(instance.number, rival.number)
     return [
         replace(

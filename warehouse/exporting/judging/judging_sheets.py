@@ -80,6 +80,7 @@ OF_THE_MOMENT: Final = frozenset(
         "check_control_value",
         "check_drawing_shown",
         "check_other_rows_unchanged",
+        "check_records_shown",
         "check_row_shows",
         "check_text_exists",
         "check_text_exists_via_control",
