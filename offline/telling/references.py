@@ -17,6 +17,11 @@ Entity = tuple[str, str, str]
 """Category, place (an application, or of a slot who filled it) and value (none of a slot that somebody filled)."""
 
 
+def _is_plain(name: str) -> bool:
+    """Whether a name of a record could be words of the sentence itself, so that it is quoted: "the flow “Revenue”"."""
+    return " " in name or re.fullmatch(r"[A-Z][a-z]+", name) is not None
+
+
 @dataclass(slots=True)
 class Discourse:
     """What was mentioned so far."""
@@ -85,7 +90,7 @@ class Discourse:
             return name(value) if value else f"the {words.replace('_', ' ')}"
         after_its_kind = not pattern.startswith("{value}")
         return (
-            pattern.replace("{value}", f"“{value}”" if after_its_kind and " " in value else name(value))
+            pattern.replace("{value}", f"“{value}”" if after_its_kind and _is_plain(value) else name(value))
             if value or "{value}" not in pattern
             else self._again(entity)
         )

@@ -10,7 +10,8 @@ from resources.dimensions import Cell
 from synthesis.composition.building import TaskBuilder, describe_clash
 from synthesis.composition.choice import Collecting, Deeds, Neighbours, Patterns, Shares, Templates
 from synthesis.composition.demand import demand_of
-from synthesis.composition.enumeration import Limits, all_cells
+from synthesis.composition.enumeration import all_cells
+from synthesis.composition.limits import Limits
 from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.reasons import shortfalls_of
 from synthesis.composition.request import CompositionAccount, CompositionRequest, Shortfall

@@ -14,61 +14,16 @@ import heapq
 import random
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Self
 
-from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell, by_measure
+from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell
+from synthesis.composition.limits import Limits
 from synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
-from synthesis.composition.request import CompositionRequest
 from synthesis.composition.width_matching import enlarged
 from taskgraph.bitmasks import bits
 from taskgraph.measures.cells import possible_cells
-from taskgraph.measures.per_dimension import MeasureRanges
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a set must keep to."""
-
-    minimum_size: int
-    """Fewest members."""
-    maximum_size: int
-    """Most members."""
-    maximum_components: int
-    """Most weakly connected components."""
-    ranges: MeasureRanges = field(default_factory=MeasureRanges)
-    """Values allowed in each dimension."""
-    maximum_readers: int = MAXIMUM_SUBTASKS
-    """Most members that read what one member makes."""
-    maximum_ends: int = MAXIMUM_SUBTASKS
-    """Most members whose results no other one reads."""
-    maximum_end_applications: int = MAXIMUM_SUBTASKS
-    """In most how many applications these are."""
-    maximum_pastes: int = MAXIMUM_SUBTASKS
-    """Most members that read what one member copies or selects."""
-    maximum_gathered: int = MAXIMUM_SUBTASKS
-    """Most things for a place that is made for several."""
-    maximum_errands: int = MAXIMUM_SUBTASKS
-    """Most of the things for a place that is made for several which the set makes, too."""
-
-    @classmethod
-    def of(cls, request: CompositionRequest) -> Self:
-        """The limits of a request; its range of subtasks narrows its sizes."""
-        fewest, most = request.ranges.of(by_measure("nodes").name)
-        return cls(
-            max(request.minimum_size, fewest),
-            min(request.maximum_size, most),
-            request.maximum_components,
-            request.ranges,
-            request.maximum_readers,
-            request.maximum_ends,
-            request.maximum_end_applications,
-            request.maximum_pastes,
-            request.maximum_gathered,
-            request.maximum_errands,
-        )
 
 
 @dataclass(slots=True)

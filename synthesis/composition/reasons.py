@@ -17,8 +17,8 @@ from resources.dimensions import (
     level_in,
 )
 from synthesis.composition.demand import Missing
-from synthesis.composition.enumeration import Limits
 from synthesis.composition.groups import Paths
+from synthesis.composition.limits import Limits
 from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest, Shortfall
 from taskgraph.bitmasks import bits

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from resources.dimensions import MAXIMUM_SUBTASKS, Cell
-from synthesis.composition.enumeration import Enumeration, Limits, all_cells
+from synthesis.composition.enumeration import Enumeration, all_cells
 from synthesis.composition.groups import GROUP_SIZE, Paths, group_size, intent_group
+from synthesis.composition.limits import Limits
 from synthesis.composition.pool.compiled_pool import CompiledPool
 from synthesis.composition.request import CompositionRequest
 from synthesis.composition.variety import Store, Variety

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from evaluators_api.checks.rows import shows_records
 from evaluators_api.evidence.evidence_view import view
 from evaluators_api.state.effects import effects, file_changes
 from evaluators_api.state.essential import Division, divide, folders_meant
@@ -20,10 +19,11 @@ from evaluators_api.state.records import (
     reference,
     text_of,
 )
-from evaluators_api.state.volatility import is_log, is_passing, steady_path
-from evaluators_api.text_matching import same_page, shown_in
+from evaluators_api.state.volatility import is_log, steady_path
+from evaluators_api.text_matching import shown_in
 from prompts.shown_effects import ChangedFile, ExtendedText, FilledFields, ShownEffects, TouchedRecord
 from synthesis.evaluation_functions.origins import origins
+from synthesis.evaluation_functions.shown_rows import changed_rows, other_rows, shown_parts
 from taskgraph.records.effect import Effect
 from taskgraph.records.evidence import Evidence, is_open_document
 from taskgraph.records.trajectory import Trajectory
@@ -87,9 +87,9 @@ def _shown(trajectory: Trajectory, division: Division) -> ShownEffects:
         counts=tuple(_counts(start, end, containers)),
         filled=tuple(_filled(start, end, essential)),
         extended=tuple(_extended(start, end, containers)),
-        rows=_changed_rows(start, end),
-        shown_parts=tuple(_shown_parts(start, end)),
-        other_rows=_other_rows(start, end),
+        rows=changed_rows(start, end),
+        shown_parts=tuple(shown_parts(start, end)),
+        other_rows=other_rows(start, end),
         kept=_kept(start, end),
         kept_files=tuple(dict.fromkeys(map(steady_path, touched))),
         new_kept_files=tuple(
@@ -172,40 +172,6 @@ def _switches(start: Evidence, end: Evidence) -> dict[str, bool]:
     }
 
 
-def _changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
-    """What rows that were there show now and did not show before, times and numbers left out."""
-    before, after = _rows(start), _rows(end)
-    found = {
-        name: tuple(text for text in texts if text not in before[name])
-        for name, texts in after.items()
-        if name in before
-    }
-    return {name: texts for name, texts in found.items() if texts}
-
-
-def _other_rows(start: Evidence, end: Evidence) -> bool:
-    """Whether all rows that were there, on the same page, show what they showed, but for those with something new in them."""
-    before, after = _rows(start), _rows(end)
-    changed = _changed_rows(start, end)
-    others = [name for name in after if name in before and name not in changed]
-    return (
-        bool(others)
-        and same_page(start.url, end.url)
-        and all(set(before[name]) == set(after[name]) for name in others)
-    )
-
-
-def _shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
-    """Tables that applications keep, all of whose records are on the screen and were not at the start."""
-    if not any(control.row for control in end.controls):
-        return
-    for path in filter(is_kept, end.files_by_path()):
-        tree = view(end).tree(path)
-        for part in tree.children if tree is not None else ():
-            if shows_records(view(end), path, part.name) and not shows_records(view(start), path, part.name):
-                yield path, part.name
-
-
 def _named_logs(end: Evidence, values: Collection[str]) -> list[str]:
     """Logs called as a parameter says: those of processes that the work is about."""
     return [
@@ -234,14 +200,6 @@ def _kept(start: Evidence, end: Evidence) -> ChangedFile | None:
     if counts is None or not any(map(is_kept, (*start.files_by_path(), *end.files_by_path()))):
         return None
     return ChangedFile(file_path="", added=counts.added, removed=counts.removed, changed=counts.changed)
-
-
-def _rows(evidence: Evidence) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for control in evidence.controls:
-        if control.row and len(control.text) <= _LONGEST_TEXT and not is_passing(control.text):
-            found.setdefault(control.row, []).append(control.text)
-    return found
 
 
 def _extended(start: Evidence, end: Evidence, containers: Sequence[str]) -> Iterator[ExtendedText]:

@@ -1,0 +1,56 @@
+"""Rows of tables and lists on the screen: what they show of one thing, of all others, and of what applications keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evaluators_api.checks.rows import shows_records
+from evaluators_api.evidence.evidence_view import view
+from evaluators_api.state.kept_data import is_kept
+from evaluators_api.state.volatility import is_passing
+from evaluators_api.text_matching import same_page
+from taskgraph.records.evidence import Evidence
+
+_LONGEST_TEXT = 400
+
+
+def changed_rows(start: Evidence, end: Evidence) -> dict[str, tuple[str, ...]]:
+    """What rows that were there show now and did not show before, times and numbers left out."""
+    before, after = _rows(start), _rows(end)
+    found = {
+        name: tuple(text for text in texts if text not in before[name])
+        for name, texts in after.items()
+        if name in before
+    }
+    return {name: texts for name, texts in found.items() if texts}
+
+
+def other_rows(start: Evidence, end: Evidence) -> bool:
+    """Whether all rows that were there, on the same page, show what they showed, but for those with something new in them."""
+    before, after = _rows(start), _rows(end)
+    changed = changed_rows(start, end)
+    others = [name for name in after if name in before and name not in changed]
+    return (
+        bool(others)
+        and same_page(start.url, end.url)
+        and all(set(before[name]) == set(after[name]) for name in others)
+    )
+
+
+def shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
+    """Tables that applications keep, all of whose records are on the screen and were not at the start."""
+    if not any(control.row for control in end.controls):
+        return
+    for path in filter(is_kept, end.files_by_path()):
+        tree = view(end).tree(path)
+        for part in tree.children if tree is not None else ():
+            if shows_records(view(end), path, part.name) and not shows_records(view(start), path, part.name):
+                yield path, part.name
+
+
+def _rows(evidence: Evidence) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for control in evidence.controls:
+        if control.row and len(control.text) <= _LONGEST_TEXT and not is_passing(control.text):
+            found.setdefault(control.row, []).append(control.text)
+    return found
