@@ -93,6 +93,12 @@ def _takes_records_over(terms: Terms, path: Expression) -> bool:
     )
 
 
+def _is_copy(terms: Terms, path: Expression) -> bool:
+    """Whether the file at `path` holds what another one held, all of it or all of its records: what its fields are is up to that one."""
+    origins = terms.performance.effects.origins
+    return any(item.kind in ("whole", "records") and terms.text(item.target) == path for item in origins)
+
+
 def empty_fields(terms: Sequence[Terms]) -> list[Condition]:
     """That new records hold nothing in fields that no performance fills; which ones these are is up to the file that records come from."""
     tables = [
@@ -116,8 +122,7 @@ def empty_fields(terms: Sequence[Terms]) -> list[Condition]:
             told,
         )
         for path in (tables[0] if tables else ())
-        if all(path in table for table in tables)
-        and not any(_takes_records_over(item, path) for item in terms)
+        if all(path in table for table in tables) and not any(_is_copy(item, path) for item in terms)
     ]
 
 

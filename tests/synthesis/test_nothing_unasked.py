@@ -263,3 +263,19 @@ def test_a_diagram_under_the_name_of_a_picture_is_no_picture() -> None:
             texts=["Router"],
         )
         assert said is expected
+
+
+def _moved(text: str, name: str) -> Trajectory:
+    source, target = f"Documents/{name}.json", f"Downloads/{name}.json"
+    return recording(
+        "files.move",
+        {"source": source, "target": target},
+        [click("Paste", files=(file(target, text),))],
+        start={"files": (file(source, text),)},
+    )
+
+
+def test_the_fields_of_a_copy_are_those_of_what_was_copied() -> None:
+    said = written([_moved('[{"name": "Ada"}]', "people"), _moved('[{"size": 3}]', "shirts")])
+    assert "check_copied(source=source, target=target, whole=True)" in said
+    assert "check_other_fields_empty" not in said
