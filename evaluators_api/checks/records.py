@@ -10,7 +10,15 @@ from evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_o
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.state.nodes import Node
 from evaluators_api.state.reading import read
-from evaluators_api.state.records import belonging, holds, parts_of, records_of, same_value, text_of
+from evaluators_api.state.records import (
+    belonging,
+    holds,
+    outermost_records,
+    parts_of,
+    records_of,
+    same_value,
+    text_of,
+)
 
 
 @check("files", empty_allowed=True)
@@ -191,18 +199,7 @@ def _rows(tree: Node, within: str) -> str:
 
 
 def _held(tree: Node, within: str) -> list[dict[str, str]]:
-    return [_fields(record) for record in _outermost(tree, within)]
-
-
-def _outermost(tree: Node, within: str) -> list[Node]:
-    """Records that lie in no other one, which holds what is in them as well."""
-    found: list[Node] = []
-    inner: set[int] = set()
-    for record in records_of(tree, _rows(tree, within)):
-        if id(record) not in inner:
-            found.append(record)
-            inner |= {id(node) for _, node in record.walk()}
-    return found
+    return [_fields(record) for record in outermost_records(tree, _rows(tree, within))]
 
 
 def _fields(record: Node) -> dict[str, str]:

@@ -25,13 +25,26 @@ _NOTHING = frozenset({"", "0", "[]", "{}", "false", "none", "null"})
 
 def records_of(tree: Node, within: str = "") -> Iterator[Node]:
     """Groups that hold values, below the address `within`, whose parts are separated by '/'; all of them by default."""
-    top = tree.at(parts_of(within))
-    for _, node in top.walk() if top is not None else ():
-        if node.naming != "schema" and any(
+    return _records_below(tree.at(parts_of(within)), inside_others=True)
+
+
+def outermost_records(tree: Node, within: str = "") -> Iterator[Node]:
+    """Those of `records_of` that lie in no other one, which holds what is in them as well."""
+    return _records_below(tree.at(parts_of(within)), inside_others=False)
+
+
+def _records_below(top: Node | None, *, inside_others: bool) -> Iterator[Node]:
+    pending = [] if top is None else [top]
+    while pending:
+        node = pending.pop()
+        is_record = node.naming != "schema" and any(
             child.naming == "field" and (child.value is not None or is_lines(child))
             for child in node.children
-        ):
+        )
+        if is_record:
             yield node
+        if inside_others or not is_record:
+            pending.extend(reversed(node.children))
 
 
 def fields_around(tree: Node, address: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
