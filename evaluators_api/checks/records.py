@@ -9,7 +9,7 @@ from evaluators_api.checks.contents import CLIPBOARD
 from evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
 from evaluators_api.evidence.evidence_view import EvidenceView
 from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import read
+from evaluators_api.state.reading import meaning, read
 from evaluators_api.state.records import (
     belonging,
     holds,
@@ -28,7 +28,8 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
     Records are rows of CSV files and of databases, objects of JSON and YAML, elements of XML, HTML, SVG and draw.io files
     (attributes are fields, their text is the field 'text'), sections of settings, and a note with its header and 'text'.
     Values must match as a whole, case and the spaces around them included; numbers match as numbers. A name such as 'postings/*/account'
-    reaches into a list: '*' is one item of it, the same for all names with that beginning.
+    reaches into a list: '*' is one item of it, the same for all names with that beginning. In a ledger an amount that is left to the program
+    counts as written: that which balances the transaction.
 
     Args:
         file_path: Path relative to the home folder; '' for any file.
@@ -41,7 +42,16 @@ def check_record(scene: Scene, file_path: str, fields: dict[str, str], within: s
     Example:
         check_record(file_path='Documents/sales.csv', fields={'region': 'North', 'amount': '1200'})
     """
-    return any(True for _ in _matching(scene, file_path, fields, within))
+    if any(True for _ in _matching(scene, file_path, fields, within)):
+        return True
+    file = scene.view.file(file_path) if file_path else None
+    if file is None or file.text is None:
+        return False
+    form, tree = read(file.path, file.text)
+    meant = meaning(form, tree)
+    return meant is not tree and any(
+        holds(record, fields) for record in records_of(meant, _rows(meant, within))
+    )
 
 
 @check("files", empty_allowed=True)

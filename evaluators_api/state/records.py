@@ -14,6 +14,7 @@ from taskgraph.text_cutting import is_cut_of
 from taskgraph.text_folding import written_out
 
 _LONGEST_NUMBER = 40
+_AMOUNT = re.compile(r"(-?\d{1,20}(?:\.\d{1,10})?) ([A-Z]{3})")
 _ITEM = "*"
 _OLD, _NEW, _VERSION = "old", "new", "version"
 _NAMES = (*ID_KEYS, "title")
@@ -145,10 +146,13 @@ def parts_of(address: str) -> tuple[str, ...]:
 
 
 def same_value(wanted: str, found: str) -> bool:
-    """Whether two values are the same: as whole texts, case and the spaces around them included, as numbers, or as switches.
+    """Whether two values are the same: as whole texts, case and the spaces around them included, as numbers, as amounts of one currency,
+    or as switches.
 
     >>> same_value("120", "120.0"), same_value("Desk", "Desk lamp"), same_value("", " "), same_value("True", "true")
     (True, False, True, True)
+    >>> same_value("9.80 USD", "9.8 USD"), same_value("9.80 USD", "9.80 EUR"), same_value("9.80 USD", "-9.80 USD")
+    (True, False, False)
     >>> same_value("Desk", "desk"), same_value("Desk", " Desk")
     (False, False)
     """
@@ -158,8 +162,11 @@ def same_value(wanted: str, found: str) -> bool:
         return True
     if wanted.casefold() in _SWITCHES:
         return wanted.casefold() == found.casefold()
-    first, second = _number(wanted), _number(found)
-    return first is not None and first == second
+    first, second = _AMOUNT.fullmatch(wanted), _AMOUNT.fullmatch(found)
+    if first is not None and second is not None:
+        return first[2] == second[2] and _number(first[1]) == _number(second[1])
+    number = _number(wanted)
+    return number is not None and number == _number(found)
 
 
 @dataclass(frozen=True, slots=True)
