@@ -1,7 +1,7 @@
 """What functions make of a later set of labelled outcomes: at the first look, which is kept, and at any look after that.
 
 Each folder of `benchmarks/labelled_work_cases` is a set that somebody else wrote from the catalogue, without a look at the rules, when the
-rules had been mended after the set before it; decisions 0202, 0211, 0215, 0218, 0219 and 0222 say how each was made. A set is unseen once: its first
+rules had been mended after the set before it; decisions 0202, 0211, 0215, 0218, 0219, 0222 and 0225 say how each was made. A set is unseen once: its first
 look is kept in `benchmarks/results`, shown in README's table, and never measured again, so this is no part of `make bench`.
 
     python -m benchmarks.labelled_performances --set sixth
@@ -23,16 +23,16 @@ from benchmarks.function_files import read_functions
 from benchmarks.labelled_cases import CASES, later_sets, load_cases
 from benchmarks.labelled_performances import DATA, Performances
 from benchmarks.labelled_work import (
-    MOST_REFUSED,
     Judgement,
     accepted_functions,
     described,
+    error_rates,
     judge,
     keep_report,
 )
 from benchmarks.readme_table import write_readme
 from benchmarks.run import RESULTS, Figure, NotMeasuredError, machine, table
-from taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report, rate
+from taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
 from taskgraph.records.evaluation_function import EvaluationFunction
 
 
@@ -82,31 +82,8 @@ def look(
 
 def figures_of(judgement: Judgement, report: AcceptanceReport, unseen: str) -> list[Figure]:
     """The figures with the goals of the first set; `unseen` says which set it was and when."""
-    right, wrong = report.overall.true_positive, report.overall.true_negative
-    accepted = rate(wrong.of - wrong.count, wrong.of)
-    refused = rate(right.of - right.count, right.of)
-    note = (
-        f"{report.functions} functions of {report.subtasks} subtasks; {len(judgement.invalid)} cases were not performed"
-        " and are not counted"
-    )
-    return [
-        Figure(
-            f"wrong work accepted, {unseen}",
-            accepted.count,
-            f"of {accepted.of} outcomes",
-            "0",
-            accepted.count == 0,
-            note=f"{accepted}; {note}",
-        ),
-        Figure(
-            f"right work refused, {unseen}",
-            refused.share or 0.0,
-            f"share of {refused.of} outcomes",
-            f"under {MOST_REFUSED}",
-            refused.of > 0 and (refused.share or 0.0) < MOST_REFUSED,
-            note=f"{refused}; {note}",
-        ),
-    ]
+    note = f"; {len(judgement.invalid)} cases were not performed and are not counted"
+    return error_rates(report, f", {unseen}", note)
 
 
 def main() -> None:

@@ -157,10 +157,6 @@ def verdict(
 
 def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
     """The figures with their goals."""
-    right, wrong = report.overall.true_positive, report.overall.true_negative
-    accepted = rate(wrong.of - wrong.count, wrong.of)
-    refused = rate(right.of - right.count, right.of)
-    note = f"{report.functions} functions of {report.subtasks} subtasks"
     return [
         Figure(
             "labelled subtasks performed",
@@ -170,21 +166,32 @@ def figures_of(judgement: Judgement, report: AcceptanceReport) -> list[Figure]:
             judgement.performed >= ENOUGH_SUBTASKS,
             note=f"{len(judgement.invalid)} cases were not performed and are not counted",
         ),
+        *error_rates(report),
+    ]
+
+
+def error_rates(report: AcceptanceReport, about: str = "", note: str = "") -> list[Figure]:
+    """Both error rates with their goals; `about` is added to their names, `note` to their notes."""
+    right, wrong = report.overall.true_positive, report.overall.true_negative
+    accepted = rate(wrong.of - wrong.count, wrong.of)
+    refused = rate(right.of - right.count, right.of)
+    from_where = f"{report.functions} functions of {report.subtasks} subtasks{note}"
+    return [
         Figure(
-            "wrong work accepted",
+            f"wrong work accepted{about}",
             accepted.count,
             f"of {accepted.of} outcomes",
             "0",
             accepted.count == 0,
-            note=f"{accepted}; {note}",
+            note=f"{accepted}; {from_where}",
         ),
         Figure(
-            "right work refused",
+            f"right work refused{about}",
             refused.share or 0.0,
             f"share of {refused.of} outcomes",
             f"under {MOST_REFUSED}",
             refused.of > 0 and (refused.share or 0.0) < MOST_REFUSED,
-            note=f"{refused}; {note}",
+            note=f"{refused}; {from_where}",
         ),
     ]
 
