@@ -11,12 +11,12 @@ export TASKLOOM_DATA ?= taskloom
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
 PYTEST_WORKERS ?= 2
 MILLION ?= 1000000
-# The main job takes the core subtasks of each application in the first world and eighteen others, replays every distinct component
+# The main job takes the core subtasks of each application in the first world and twenty-four others, replays every distinct component
 # within three minutes, and whole tasks for one in fifty; `taskloom build` takes all subtasks, in the first world only.
 RUN_TASKS ?= 550
 RUN_REPLAY_SHARE ?= 0.02
 RUN_REPLAY_MINUTES ?= 3
-RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club-1","bakery-2","household-2","research-2","shop-2","software-2","club-2","bakery-3","household-3","research-3","shop-3","software-3","club-3"]
+RUN_WORLDS ?= ["bakery-1","household-1","research-1","shop-1","software-1","club-1","bakery-2","household-2","research-2","shop-2","software-2","club-2","bakery-3","household-3","research-3","shop-3","software-3","club-3","bakery-4","household-4","research-4","shop-4","software-4","club-4"]
 
 ##@ The two commands
 .PHONY: run

@@ -92,7 +92,7 @@ def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Ma
     Of like things in one text all are introduced, or none is.
     """
     there = {
-        item.value
+        item.value: item.category
         for teller in graph.tellers.values()
         for item in teller.inputs
         if item.value
@@ -100,14 +100,14 @@ def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Ma
         and item.category != "directory_path"
         and graph.producer(teller.number, item.category, item.value) is None
     }
-    if not (there <= called.keys() and len(there) <= _FEW):
+    if not (there.keys() <= called.keys() and len(there) <= _FEW):
         return {}
     made = {
         value: _written(called[value], category)
         for value, category in _made_for_places(graph, book)
         if value in called
     }
-    names = {value: called[value] for value in there} | made
+    names = {value: _written(called[value], category) for value, category in there.items()} | made
     times = Counter(names.values())
     return {value: words for value, words in names.items() if value in there or times[words] == 1}
 

@@ -209,6 +209,9 @@ class SubtaskPhrases(Record):
     """What one wants to have, such as goes on after "I need": "{csv_path} attached to {page_title}[ in Trac]"."""
     product: str = ""
     """The words for what it makes: "the CSV export of {table_name}"; empty where others read nothing of it."""
+    after: str = ""
+    """The words for what it makes where it was asked for just before: "its text", after "open {text_path}[ in JupyterLab]"; the request need
+    not say then what is only done for what comes next."""
     purposes: tuple[str, ...] = ()
     """What one wants it for, such as goes on after the request and a comma: "so that everybody finds it"."""
 

@@ -138,6 +138,11 @@ class Mentions:
             called += ["that file"] if self.book.is_file(thing.category) else []
             if not thing.value:
                 called += [category.named, category.again]
+                called += [
+                    maker.phrases.after
+                    for maker in self.tellers.values()
+                    if any(item.category == thing.category for item in maker.outputs)
+                ]
             if plain.endswith(tuple(item.casefold() for item in called if item)) or self._product_in(
                 teller, hole, words
             ):

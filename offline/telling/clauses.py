@@ -231,6 +231,9 @@ class Clauses:
         if producer is None or not self._graph.tellers[producer].phrases.product:
             return self.discourse.words_for(entity, pronoun=pronoun)
         maker = self._graph.tellers[producer]
+        if maker.phrases.after and self.order_told[-2:-1] == [producer]:
+            self.discourse.mention(entity)
+            return maker.phrases.after
         if known or producer in self.told:
             if known and self.book.says_all(maker) and self.discourse.is_ambiguous(entity):
                 return self._filled(maker.phrases.product, maker, mood, False)[0]

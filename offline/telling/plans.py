@@ -142,9 +142,10 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
         current = sentences[-1] if sentences else None
         at_last = any(graph.takes_away(number) for number in numbers)
         partly = _is_partly_free(graph, numbers, last)
+        begins = any(graph.tellers[number].phrases.after for number in numbers)
         if (
             current is not None
-            and not (current.wish or at_last or partly)
+            and not (current.wish or at_last or partly or begins)
             and follows
             and current.takes(text)
         ):

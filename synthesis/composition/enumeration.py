@@ -267,12 +267,13 @@ class Enumeration:
         return False
 
     def _gathers_badly(self, members: int) -> bool:
-        """Whether a place for several things is made for fewer than two, or for too many that are yet to be made."""
+        """Whether a place for several things is made for fewer than two, or for none that is there or too many that are yet to be made."""
         for position in bits(members & self._gatherers):
             things = self._feeds[position] & members
             others = members & ~(1 << position)
             made = sum(self._sources[thing] & others != 0 for thing in bits(things))
-            if things.bit_count() < FEWEST_GATHERED or made > self._limits.maximum_errands:
+            few = things.bit_count() < FEWEST_GATHERED or made == things.bit_count()
+            if few or made > self._limits.maximum_errands:
                 return True
         return False
 
