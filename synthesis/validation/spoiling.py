@@ -75,9 +75,16 @@ def _exchanged(instruction: str, task: Task) -> Iterator[str]:
             for first in _private(task, one)[0]:
                 for second in _private(task, other)[0]:
                     alike = ("/" in first) == ("/" in second) and first not in second and second not in first
-                    if alike and first in instruction and second in instruction:
+                    told = first in instruction and second in instruction
+                    if alike and told and not _says_the_same(one, first, other, second):
                         marked = instruction.replace(first, "\0").replace(second, first)
                         yield marked.replace("\0", second)
+
+
+def _says_the_same(one: BoundSubtask, first: str, other: BoundSubtask, second: str) -> bool:
+    """Whether the same is asked of both values, such as to attach them to one page, so that it does not matter which is named first."""
+    deeds = {(node.application, node.subtask_id.partition(".")[2].partition("_")[0]) for node in (one, other)}
+    return len(deeds) == 1 and {*one.parameters.values()} - {first} == {*other.parameters.values()} - {second}
 
 
 def _value_changed(instruction: str, task: Task, others: Sequence[Task]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from synthesis.validation.validation import ValidationSettings
 from taskgraph.measures.judge_rates import judge_report
 from taskgraph.records.judge_trial import JudgeTrial, SpoilKind
 from taskgraph.records.model_calls import ModelRole
+from taskgraph.records.subtask import BoundSubtask
 from taskgraph.records.task import Task, Validation
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
@@ -44,6 +45,34 @@ def test_what_is_left_out_loses_a_value_and_what_is_added_is_foreign() -> None:
         }
         assert longer is not None
         assert any(instruction in longer for instruction in foreign)
+
+
+def test_what_goes_to_the_same_place_is_not_exchanged() -> None:
+    def attached(number: int, kind: str, path: str, page: str) -> BoundSubtask:
+        return (
+            TASKS[0]
+            .graph.nodes[0]
+            .model_copy(
+                update={
+                    "instance_id": str(number),
+                    "subtask_id": f"trac.attach_{kind}",
+                    "application": "trac",
+                    "parameters": {"path": path, "page": page},
+                }
+            )
+        )
+
+    def exchanged(page: str) -> str | None:
+        nodes = (
+            attached(1, "csv", "Documents/a.csv", "Monday"),
+            attached(2, "text", "Documents/b.txt", page),
+        )
+        task = TASKS[0].model_copy(update={"graph": TASKS[0].graph.model_copy(update={"nodes": nodes})})
+        text = f"Attach Documents/a.csv to Monday and Documents/b.txt to {page}."
+        return spoil(text, task, "exchanged", TASKS, Random(1))
+
+    assert exchanged("Monday") is None
+    assert exchanged("Friday") is not None
 
 
 async def test_a_judge_that_notices_nothing_has_no_hits() -> None:
