@@ -17,7 +17,7 @@ _MOST_WISHES = 2
 def goal_of(graph: Graph, book: Phrasebook, called: Mapping[str, str] | None = None) -> str:
     """The goal in one sentence, without a full stop: what is asked for in the end, and nothing on the way there."""
     clauses = Clauses(graph, book, embeds=True, called=called)
-    texts = _told(graph.sinks(), "request", clauses, [])
+    texts = _told(graph.sinks(), "request", clauses, ends_only=True)
     text = "; ".join(text for text, _ in texts) if len(texts) > 2 else together([text for text, _ in texts])
     return text[:1].upper() + text[1:].rstrip(" ,")
 
@@ -50,7 +50,7 @@ def tell(
         graph.tellers[number].phrases.wish and not _reads_new_record(graph, book, number) for number in sinks
     )
     if voice == "context" and len(sinks) <= _MOST_WISHES and wishes and in_any_order:
-        told = _told(sinks, "wish", clauses, [])
+        told = _told(sinks, "wish", clauses)
         if len(clauses.told) == len(graph.tellers):
             sentences.append(Sentence([text for text, _ in told], wish=True))
         else:
@@ -134,7 +134,7 @@ def _add_steps(sentences: list[Sentence], graph: Graph, clauses: Clauses, order:
     """What remains to be told, in `order`; what needs the clause before goes into its sentence."""
     last = set().union(*(sentence.numbers for sentence in sentences))
     newest = set(last)
-    for text, numbers in _told(_not_embedded(graph, clauses, order), "request", clauses, order):
+    for text, numbers in _told(_not_embedded(graph, clauses, order), "request", clauses):
         needed = {
             link.producer for link in graph.links if link.consumer in numbers and link.producer not in numbers
         }
@@ -213,9 +213,12 @@ def _not_embedded(graph: Graph, clauses: Clauses, order: Sequence[int]) -> list[
 
 
 def _told(
-    numbers: Sequence[int], mood: Mood, clauses: Clauses, order: Sequence[int]
+    numbers: Sequence[int], mood: Mood, clauses: Clauses, *, ends_only: bool = False
 ) -> list[tuple[str, set[int]]]:
-    """Clauses with the subtasks that they tell; requests that begin alike are told in one."""
+    """Clauses with the subtasks that they tell; requests that begin alike are told in one.
+
+    With `ends_only` nothing is told of what they need, so that this need not be told before.
+    """
     found: list[tuple[str, set[int]]] = []
     left = [number for number in numbers if number not in clauses.told]
     while left:
@@ -227,7 +230,7 @@ def _told(
                 other
                 for other in left
                 if clauses.frame(other, mood) == clauses.frame(number, mood) != ()
-                and clauses.can_be_told(other)
+                and (ends_only or clauses.can_be_told(other))
             ),
         ]
         if len(same) > 1:
