@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from resources.errors import TaskloomError
+from tests.warehouse import collection_layouts as collections
 from tests.warehouse import foreign
-from tests.warehouse import test_foreign_collections as collections
 from warehouse.importing.audit import audit_reading
 from warehouse.importing.importing import read_import, survey_import
 from warehouse.storage.rows import batch_of

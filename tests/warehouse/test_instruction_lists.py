@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from tests.warehouse import collection_layouts as collections
 from tests.warehouse import foreign
-from tests.warehouse import test_foreign_collections as collections
 from warehouse.errors import ImportRefusedError
 from warehouse.importing.instruction_lists import instructions_in
 

@@ -1,0 +1,269 @@
+"""Small collections in the layouts in which others publish theirs."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+from PIL import Image
+
+from tests.warehouse import foreign
+
+WEB_ARENA = {
+    "sites": ["shopping", "map"],
+    "task_id": 7,
+    "start_url": "__SHOPPING__",
+    "intent_template": "Find {{thing}}",
+    "instantiation_dict": {"thing": "a kettle", "most": 3},
+    "intent": "Find a kettle",
+    "eval": {"eval_types": ["string_match"], "reference_answers": {"fuzzy_match": "N/A"}},
+    "intent_template_id": 4,
+}
+ANDROID_WORLD = [
+    {"task_name": "BrowserDraw", "task_template": "Draw something.", "difficulty": "easy", "tags": []},
+    {
+        "task_name": "MarkorCreate",
+        "task_template": "Create {file_name}.",
+        "difficulty": "hard",
+        "tags": ["x"],
+    },
+]
+ODYSSEY: dict[str, Any] = {
+    "episode_id": "00012",
+    "device_info": {"w": 100, "h": 200},
+    "task_info": {
+        "category": "General_Tool",
+        "app": ["Clock", "Chrome"],
+        "meta_task": "Set {}",
+        "instruction": "Set an alarm.",
+    },
+    "steps": [
+        {
+            "step": 0,
+            "screenshot": "a.png",
+            "action": "CLICK",
+            "info": [[500, 250]],
+            "description": "Home",
+            "intention": "Open",
+        },
+        {"step": 1, "screenshot": "a.png", "action": "SCROLL", "info": [[500, 900], [500, 100]]},
+        {"step": 2, "screenshot": "a.png", "action": "TEXT", "info": "7 {am}"},
+        {"step": 3, "screenshot": "a.png", "action": "COMPLETE", "info": ""},
+    ],
+}
+STEP = {
+    "episode_id": "55",
+    "episode_length": 3,
+    "instruction": "open the clock",
+    "result_action_text": "",
+    "result_touch_yx": "[-1.0, -1.0]",
+    "result_lift_yx": "[-1.0, -1.0]",
+    "coat_screen_desc": "A home screen.",
+    "coat_action_think": "Tap.",
+}
+IN_THE_WILD = [
+    {
+        **STEP,
+        "step_id": 0,
+        "result_action_type": 4,
+        "result_touch_yx": "[0.5, 0.25]",
+        "result_lift_yx": [0.5, 0.25],
+        "image_path": "a.png",
+    },
+    {**STEP, "step_id": 1, "result_action_type": 3, "result_action_text": "clock", "image_path": "a.png"},
+    {**STEP, "step_id": 2, "result_action_type": 10, "image_path": "a.png"},
+]
+AGENT_NET = {
+    "task_id": "t-1",
+    "instruction": "Open the settings.",
+    "task_completed": True,
+    "traj": [
+        {"index": 0, "image": "a.png", "value": {"code": "pyautogui.click(x=0.5, y=0.25)", "thought": "Go."}},
+        {"index": 1, "image": "a.png", "value": {"code": "pyautogui.hotkey(['ctrl', 's'])"}},
+        {"index": 2, "image": "a.png", "value": {"code": "computer.terminate(status='success')"}},
+    ],
+}
+MIND2WEB = {
+    "annotation_id": "m-1",
+    "website": "united",
+    "domain": "Travel",
+    "subdomain": "Airlines",
+    "confirmed_task": "Find the baggage policy.",
+    "action_reprs": ["[link]  Baggage -> CLICK"],
+    "actions": [
+        {
+            "action_uid": "u",
+            "raw_html": "<html>",
+            "operation": {"op": "CLICK", "value": ""},
+            "pos_candidates": [],
+        }
+    ],
+}
+
+
+def picture(folder: Path, name: str, ending: str = "PNG") -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (100, 200), "white").save(out, ending)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(out.getvalue())
+    return out.getvalue()
+
+
+def web_arena(folder: Path) -> None:
+    foreign.write(
+        folder, "test_shopping.raw.json", [WEB_ARENA, {**WEB_ARENA, "task_id": 8, "intent": "Find a pan"}]
+    )
+    foreign.write(folder, "examples/1.json", {**WEB_ARENA, "task_id": 1})
+
+
+def android_world(folder: Path) -> None:
+    foreign.write(folder, "android_world/task_metadata.json", ANDROID_WORLD)
+
+
+def gui_odyssey(folder: Path) -> None:
+    foreign.write(folder, "annotations/00012.json", ODYSSEY)
+    picture(folder, "screenshots/a.png")
+
+
+def android_in_the_wild(folder: Path) -> None:
+    foreign.write(folder, "google_apps/GOOGLE-55/GOOGLE-55.json", IN_THE_WILD)
+    picture(folder, "google_apps/GOOGLE-55/a.png")
+
+
+def agent_net(folder: Path) -> None:
+    foreign.write(folder, "agentnet_ubuntu.jsonl", json.dumps(AGENT_NET))
+    picture(folder, "images/a.png")
+
+
+def omniact(folder: Path) -> None:
+    foreign.write(
+        folder,
+        "train.json",
+        {"0": {"task": "data/tasks/calc/t.txt", "image": "data/calc/s.png", "box": "b.json"}},
+    )
+    foreign.write(
+        folder, "data/tasks/calc/t.txt", "Task: Press seven\nOutput Script:\npyautogui.click(50,150)\n"
+    )
+    picture(folder, "data/calc/s.png")
+
+
+def mind2web(folder: Path) -> None:
+    foreign.write(folder, "data/train/train_0.json", [MIND2WEB])
+    candidate = json.dumps({"attributes": json.dumps({"bounding_box_rect": "10,20,30,40"})})
+    rows = [
+        {
+            "annotation_id": "m-2",
+            "website": "ikea",
+            "confirmed_task": "Find a lamp called 50%.",
+            "action_reprs": ["a", "b"],
+            "operation": json.dumps({"op": op, "value": value}),
+            "pos_candidates": [candidate],
+            "target_action_index": str(number),
+            "target_action_reprs": f"[searchbox] Search -> {op}",
+            "raw_html": "<html>",
+            "cleaned_html": "<html>",
+            "screenshot": {"bytes": picture(folder, "x.jpg", "JPEG"), "path": None},
+        }
+        for number, (op, value) in enumerate((("CLICK", ""), ("TYPE", "50%")))
+    ]
+    (folder / "data").mkdir(exist_ok=True)
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), folder / "data" / "train-00000.parquet")
+
+
+def _field(number: int, data: bytes) -> bytes:
+    """A field of bytes in a protocol buffer."""
+    size, length = len(data), b""
+    while True:
+        length += bytes([size & 127 | (128 if size > 127 else 0)])
+        size >>= 7
+        if not size:
+            return bytes([number << 3 | 2]) + length + data
+
+
+def tf_example(features: dict[str, list[bytes] | int]) -> bytes:
+    entries = b""
+    for name, values in features.items():
+        if isinstance(values, int):
+            feature = _field(3, _field(1, bytes([values])))
+        else:
+            feature = _field(1, b"".join(_field(1, value) for value in values))
+        entries += _field(1, _field(1, name.encode()) + _field(2, feature))
+    return _field(1, entries)
+
+
+def android_control(folder: Path) -> None:
+    shot = picture(folder, "shot.png")
+    actions = [{"action_type": "click", "x": 50, "y": 50}, {"action_type": "input_text", "text": "50%"}]
+    record = tf_example(
+        {
+            "episode_id": 7,
+            "goal": [b"Write a note."],
+            "actions": [json.dumps(action).encode() for action in actions],
+            "step_instructions": [b"Tap the note", b"Type it"],
+            "screenshots": [shot] * 3,
+        }
+    )
+    packed = struct.pack("<Q", len(record)) + bytes(4) + record + bytes(4)
+    (folder / "android_control-00000-of-00020").write_bytes(gzip.compress(packed))
+
+
+CUA_WORLD = {
+    "id": "basic_formulas@1",
+    "version": "1.0",
+    "env_id": "libreoffice_calc_env@0.1",
+    "description": "Put 10 and 20 into A1 and A2, and their sum into B1.",
+    "difficulty": "easy",
+    "init": {"timeout_sec": 120, "max_steps": 10, "reward_type": "sparse"},
+    "hooks": {"pre_task": "/workspace/tasks/basic_formulas/setup_task.sh"},
+    "success": {"mode": "program", "spec": {"program": "verifier.py::verify_basic_formulas"}},
+}
+CUA_GYM = {
+    "id": "calc-1",
+    "instruction": "Sort the sheet by price.",
+    "app_type": "libreoffice_calc",
+    "difficulty": None,
+    "num_setup_steps": 2,
+    "setup_file_members": ["calc-1/initial_setup.py"],
+}
+
+
+def cua_world(folder: Path) -> None:
+    here = "environments/libreoffice_calc_env/tasks/basic_formulas"
+    foreign.write(folder, f"{here}/task.json", CUA_WORLD)
+    foreign.write(folder, f"{here}/vlm_checklist.json", {"items": []})
+    nameless = {"id": "basic_formulas@1", "description": "Play a film in a loop."}
+    foreign.write(folder, "environments/vlc_media_player_env/tasks/loop/task.json", nameless)
+
+
+def cua_gym(folder: Path) -> None:
+    (folder / "data").mkdir(parents=True)
+    pyarrow.parquet.write_table(pa.Table.from_pylist([CUA_GYM]), folder / "data" / "tasks.parquet")
+    foreign.write(folder, "data/tasks_test.jsonl", json.dumps({**CUA_GYM, "id": 2, "app_type": None}))
+
+
+def windows_agent_arena(folder: Path) -> None:
+    task = {**foreign.OSWORLD, "id": "n-1-WOS", "related_apps": ["notepad"]}
+    foreign.write(folder, "evaluation_examples_windows/examples/notepad/n-1-WOS.json", task)
+
+
+COLLECTIONS: dict[Callable[[Path], None], tuple[int, int]] = {
+    web_arena: (3, 0),
+    android_world: (1, 0),
+    gui_odyssey: (1, 1),
+    android_in_the_wild: (1, 1),
+    agent_net: (1, 1),
+    omniact: (1, 1),
+    mind2web: (2, 1),
+    windows_agent_arena: (1, 0),
+    cua_world: (2, 0),
+    cua_gym: (2, 0),
+    android_control: (1, 1),
+}
+"""Numbers of tasks and of trajectories that each collection gives."""
