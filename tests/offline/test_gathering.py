@@ -9,6 +9,7 @@ from offline.mistakes import MistakeSource
 from offline.summarizer import summarize
 from offline.telling.clauses import Graph
 from offline.telling.phrasebook import Phrasebook
+from offline.telling.plans import goal_of
 from prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
 from prompts.replies import DependencyJudgeReply
 from resources.reading.catalog import load_applications, load_resource_categories
@@ -134,3 +135,38 @@ def test_another_table_job_or_file_is_not_taken_for_it(right: str, wrong: str, m
     text = told()
     assert right in text
     assert missing in read(text.replace(right, wrong)).not_asked_for
+
+
+def test_a_goal_that_ends_in_several_attachments_names_them_in_one_list() -> None:
+    goal = goal_of(graph(), BOOK, NAMES)
+    assert goal.lower().count("attach ") == 1
+    assert all(words in goal for words in ("Downloads/customers-export.csv", "the agenda", "MondayMeeting"))
+
+
+@pytest.mark.parametrize(
+    ("end", "places", "title"),
+    [
+        ("trac.paste_into_new_page", {"page_title": "IdeaCollection"}, "IdeaCollection"),
+        ("tiddlywiki.paste_into_new_note", {"note_title": "Ideas to consider"}, "“Ideas to consider”"),
+    ],
+)
+def test_a_text_is_opened_and_pasted_without_a_word_for_the_copying(
+    end: str, places: dict[str, str], title: str
+) -> None:
+    subtasks = (
+        subtask(1, "nodered.run_text_flow", flow_name="Ideas", text_path="Documents/ideas.txt"),
+        subtask(2, "jupyterlab.copy_text", text_path="Documents/ideas.txt"),
+        subtask(3, end, **places),
+    )
+    links = (
+        link(1, 2, "text_path", "Documents/ideas.txt"),
+        link(2, 3, "text_in_clipboard", "Documents/ideas.txt", "clipboard"),
+    )
+    text = summarize(SummarizerInput(subtasks=subtasks, links=links), 0, MistakeSource(0.0), BOOK)[
+        0
+    ].instruction
+    assert "open the text file in JupyterLab and paste its text into a new" in text
+    assert title in text
+    reply = infer(DependencyJudgeInput(instruction=text, subtasks=subtasks), BOOK)
+    assert {(pair.before, pair.after) for pair in reply.dependencies} == {(1, 2), (2, 3)}
+    assert not reply.not_asked_for

@@ -155,3 +155,52 @@ def test_no_deed_is_in_more_than_its_share_of_the_tasks() -> None:
     assert deeds["wiki.attach"] == 30 and deeds["wiki.paste"] == 30
     tasks, _ = composed(([*writers, *named], [], {}), count=150, maximum_size=2, subtask_share=1)
     assert len(tasks) == 150
+
+
+def gathered(made: int, **wishes: int) -> set[frozenset[str]]:
+    """Sets around a page to which five things can be attached, of which so many must be made first."""
+    page = node("page", outputs=(file("page", "directory_path"),))
+    attached = [
+        node(f"attach{number}", inputs=(file(f"{number}.txt"), file("page", "directory_path")))
+        for number in range(5)
+    ]
+    makers = [node(f"make{number}", outputs=(file(f"{number}.txt"),)) for number in range(made)]
+    result = compose(
+        [page, *attached, *makers],
+        [],
+        CompositionRequest(
+            count=200, near_duplicate_share=1, pattern_share=1, template_share=1, subtask_share=1, **wishes
+        ),
+        fixtures={"": frozenset(file(f"{number}.txt") for number in range(made, 5))},
+        sense=Sense(gatherers=frozenset({"page"})),
+    )
+    found = {frozenset(item.subtask_id for item in task.graph.nodes) for task in result}
+    return {one for one in found if "page" in one}
+
+
+def count(names: frozenset[str], kind: str) -> int:
+    return sum(name.startswith(kind) for name in names)
+
+
+def test_a_place_takes_a_bounded_number_of_things_that_count_as_one_end() -> None:
+    assert {count(one, "attach") for one in gathered(0)} == {2, 3, 4}
+    assert {count(one, "attach") for one in gathered(0, maximum_gathered=3)} == {2, 3}
+
+
+def test_something_is_there_already_of_what_goes_to_a_place() -> None:
+    found = gathered(3, maximum_errands=5)
+    assert {count(one, "make") for one in found} == {0, 1, 2}
+    assert all(count(one, "make") < count(one, "attach") for one in found)
+    assert {count(one, "make") for one in gathered(3, maximum_errands=1)} == {0, 1}
+
+
+def test_a_subtask_can_stand_alone_and_not_beside_another_of_its_kind() -> None:
+    flows = [
+        node("flow", outputs=(file(f"{number}.txt"),)).model_copy(update={"instance_id": f"flow:{number}"})
+        for number in range(2)
+    ]
+    read = node("read", inputs=(file("0.txt"), file("1.txt")), outputs=(file("r"),))
+    look = node("look", inputs=(file("0.txt"),), outputs=(file("l"),))
+    nodes = [*flows, read, look]
+    assert frozenset({"flow", "read"}) in sets(nodes, Sense())
+    assert sets(nodes, Sense(not_with={"flow": ("flow",)})) == {frozenset({"flow", "look"})}

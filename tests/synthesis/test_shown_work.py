@@ -183,3 +183,24 @@ def test_a_name_that_the_window_has_as_well_is_not_another_one_there_only_on_the
         item.description for item in build_cases(titled("Ground floor", "Ground floor - Drawing"))
     ]
     assert not any("gROUND" in item for item in descriptions)
+
+
+def listed(table: str, page: str) -> Trajectory:
+    """All rows of a table on the screen, on one page or another."""
+    first, *others = map(str, ROWS[table].values())
+    cells = [control(text, "DataItem").model_copy(update={"row": first}) for text in others]
+    done = click("New", url=f"http://127.0.0.1/{page}/", controls=screen(control(first, "DataItem"), *cells))
+    kept = [
+        line
+        for line in SHOP.splitlines(keepends=True)
+        if not any(n in line for n in ("Grace", "North", "South"))
+    ]
+    return recording(
+        "desk.list", {"table_name": table}, [done], start={"files": (file(DATABASE, "".join(kept)),)}
+    )
+
+
+def test_rows_are_asked_for_wherever_they_were_shown() -> None:
+    said = written([listed("customers", "customers/rows"), listed("sales", "query")])
+    assert f"check_records_shown(file_path='{DATABASE}', part=table_name)" in said
+    assert "check_window" not in said
