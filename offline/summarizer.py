@@ -87,9 +87,10 @@ def _told(
 
 
 def _introduced(graph: Graph, book: Phrasebook, called: Mapping[str, str]) -> Mapping[str, str]:
-    """What people call the files that are there from the start, if all of them have such a name and they are few.
+    """What people call the files that are there from the start, if all of them have such a name and they are few; and those that are
+    made for a place of several things, where a name is no other one's.
 
-    Of like things in one text all are introduced, or none is.
+    Of like things that are there all are introduced, or none is.
     """
     there = {
         item.value: item.category

@@ -83,14 +83,10 @@ def shows_records(view: EvidenceView, file_path: str, part: str) -> bool:
         [text for child in record.children if (text := text_of(child)).strip()]
         for record in (records_of(tree, part) if tree is not None and parts_of(part) else ())
     ]
-    shown: dict[str, list[str]] = {}
-    for control in view.evidence.controls:
-        if control.row:
-            shown.setdefault(control.row, [control.row]).append(control.text)
     return bool(found) and all(
         any(
-            all(any(same_value(value, text) for text in texts) for value in values)
-            for texts in shown.values()
+            all(any(same_value(value, text) for text in (name, *texts)) for value in values)
+            for name, texts in view.rows.items()
         )
         for values in found
     )
@@ -98,8 +94,8 @@ def shows_records(view: EvidenceView, file_path: str, part: str) -> bool:
 
 def _rows(view: EvidenceView) -> dict[str, frozenset[str]]:
     """Lasting texts of each named row."""
-    found: dict[str, set[str]] = {}
-    for control in view.evidence.controls:
-        if control.row and control.text and not is_passing(control.text):
-            found.setdefault(control.row, set()).add(control.text)
-    return {name: frozenset(texts) for name, texts in found.items()}
+    lasting = {
+        name: frozenset(text for text in texts if text and not is_passing(text))
+        for name, texts in view.rows.items()
+    }
+    return {name: texts for name, texts in lasting.items() if texts}

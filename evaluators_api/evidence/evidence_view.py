@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from functools import cached_property
 from threading import Lock
 
@@ -121,6 +122,15 @@ class EvidenceView:
             if is_windows_path(path)
             else relative in self.directories
         )
+
+    @cached_property
+    def rows(self) -> Mapping[str, tuple[str, ...]]:
+        """Texts of the controls in each row, list item or card of the screen, by its name."""
+        found: dict[str, list[str]] = {}
+        for control in self.evidence.controls:
+            if control.row:
+                found.setdefault(control.row, []).append(control.text)
+        return {name: tuple(texts) for name, texts in found.items()}
 
     def times_shown(self, text: str) -> int:
         """How often `text` is to be seen, letter by letter: controls called so, or phrases in what is said of one around them."""

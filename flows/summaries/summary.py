@@ -150,7 +150,7 @@ class RunSummary(Record):
                 lines.append(f"  warning: {self.own_judge} both writes the instructions and judges them")
             lines += [
                 "",
-                "Levels and capabilities that few tasks have or none, and what is missing (tasks are kept small: people refuse large ones)",
+                "Levels and capabilities that few tasks have or none, and what is missing (by default tasks keep to what people accept)",
             ]
             lines += [f"  {gap.name:<{width}}  {gap}" for gap in self.tasks.gaps] or [
                 "  none: all are filled"

@@ -14,7 +14,7 @@ _PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")
 _ELEMENT = re.compile(r"(?:^|,\s+(?:and\s+)?|\sand\s+)((?:(?!,\s|\sand\s).)+)")
 _NOUN = r"the(?: (?!(?:and|then)\b)[\w'’-]+){1,8}?"
 _PURPOSE = re.compile(
-    rf"(?:\b(?:for|with|to prepare for|ahead of) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|(?:^|(?<=[.?!] )){_NOUN} needs {_NOUN}|, so that {_NOUN} can read it)"
+    rf"(?:\b(?:for|with|to prepare for|ahead of) {_NOUN}|(?:^|(?<=[.?!] ))We need {_NOUN} for {_NOUN}|, so that {_NOUN} can read it)"
     r"(?=[,.:;?!]|$)",
     re.IGNORECASE,
 )

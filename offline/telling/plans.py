@@ -37,7 +37,7 @@ def tell(
 ) -> str:
     """The instruction, told in `order`; a wish only where it says all there is to do.
 
-    `called` are the names that are told of things.
+    `called` is what people call things, by their values, as far as it is to be told.
 
     It says what it is for: its `purpose`, in the `way` that stands at this share of all ways, or else, with `says_why`, what the last subtask told is wanted for as far as the catalogue
     knows. A wish with the means told afterwards is back to front: it speaks of what is not there yet.

@@ -267,7 +267,9 @@ class Enumeration:
         return False
 
     def _gathers_badly(self, members: int) -> bool:
-        """Whether a place for several things is made for fewer than two, or for none that is there or too many that are yet to be made."""
+        """Whether a place for several things is made for fewer than two, for none that is there from the start, or for too many that
+        are yet to be made.
+        """
         for position in bits(members & self._gatherers):
             things = self._feeds[position] & members
             others = members & ~(1 << position)

@@ -39,7 +39,7 @@ def other_rows(start: Evidence, end: Evidence) -> bool:
 
 def shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
     """Tables that applications keep, all of whose records are on the screen and were not at the start."""
-    if not any(control.row for control in end.controls):
+    if not view(end).rows:
         return
     for path in filter(is_kept, end.files_by_path()):
         tree = view(end).tree(path)
@@ -49,8 +49,8 @@ def shown_parts(start: Evidence, end: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def _rows(evidence: Evidence) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for control in evidence.controls:
-        if control.row and len(control.text) <= _LONGEST_TEXT and not is_passing(control.text):
-            found.setdefault(control.row, []).append(control.text)
-    return found
+    lasting = {
+        name: [text for text in texts if len(text) <= _LONGEST_TEXT and not is_passing(text)]
+        for name, texts in view(evidence).rows.items()
+    }
+    return {name: texts for name, texts in lasting.items() if texts}
