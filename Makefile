@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.taskloom-installed
-export TASKLOOM_DATA ?= taskloom
+export TASKLOOM_DATA ?= taskloom-data
 TEST_APPLICATIONS ?= tiddlywiki,drawio,supervisor
 PYTEST_WORKERS ?= 2
 MILLION ?= 1000000
@@ -58,7 +58,7 @@ bench: setup  ## Run the benchmarks; prints ratios against named baselines and w
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 .PHONY: million
-million: setup  ## Write a million synthetic tasks to taskloom/million, once, and measure queries, search, sets and export over them
+million: setup  ## Write a million synthetic tasks to taskloom-data/million, once, and measure queries, search, sets and export over them
 	@$(BIN)/python -m benchmarks.dataset_scale --tasks $(MILLION) --warehouse $(TASKLOOM_DATA)/million $(ARGS)
 
 .PHONY: bench-calls
@@ -75,7 +75,7 @@ fuzz: setup  ## Fuzz everything that parses hostile text, for a bounded time
 
 .PHONY: docs
 docs: setup  ## Write the generated pages under docs/
-	@$(BIN)/python -m cli.documentation
+	@$(BIN)/python -m taskloom.cli.documentation
 	@$(BIN)/python -m benchmarks.readme_table
 
 ##@ Housekeeping

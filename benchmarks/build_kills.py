@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from warehouse.store import Warehouse
+from taskloom.warehouse.store import Warehouse
 
 BUILD = (
     "--set=platform=simulated",
@@ -53,7 +53,7 @@ def start(data: Path, options: Sequence[str], warehouse: Path | None = None) -> 
     environment = {name: value for name, value in os.environ.items() if name != "PREFECT_API_URL"}
     if warehouse is not None:
         environment["TASKLOOM_WAREHOUSE"] = str(warehouse)
-    command = [sys.executable, "-m", "cli.main", "build", "--data", str(data), *options]
+    command = [sys.executable, "-m", "taskloom.cli.main", "build", "--data", str(data), *options]
     return subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, start_new_session=True
     )

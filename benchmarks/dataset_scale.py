@@ -19,16 +19,16 @@ import pyarrow as pa
 
 from benchmarks.run import Figure, NotMeasuredError
 from benchmarks.warehouse import synthetic
-from taskgraph.records.task import Task
-from warehouse.exporting.exporting import export
-from warehouse.importing.bulk import write_task_columns
-from warehouse.queries import named_query
-from warehouse.schema import TABLE_NAMED
-from warehouse.sets.drawing import draw_tasks
-from warehouse.sets.requests import SetRequest
-from warehouse.sets.selection import Selection
-from warehouse.store import Warehouse
-from warehouse.viewer.pages.task_list import TaskFilter, count_tasks
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.importing.bulk import write_task_columns
+from taskloom.warehouse.queries import named_query
+from taskloom.warehouse.schema import TABLE_NAMED
+from taskloom.warehouse.sets.drawing import draw_tasks
+from taskloom.warehouse.sets.requests import SetRequest
+from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 
 _SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou"]
 

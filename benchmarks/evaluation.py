@@ -14,14 +14,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.run import Figure
-from evaluators_api.checks.declaration import Scene
-from evaluators_api.evidence.evidence_view import view
-from evaluators_api.evidence.ocr import ScreenReader
-from evaluators_api.interpreter.recorder import CallRecorder
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from resources.applications import ControlQuery
-from taskgraph.records.evidence import Evidence, FileState, InputEvent
-from taskgraph.records.interaction import Control, Rectangle
+from taskloom.evaluators_api.checks.declaration import Scene
+from taskloom.evaluators_api.evidence.evidence_view import view
+from taskloom.evaluators_api.evidence.ocr import ScreenReader
+from taskloom.evaluators_api.interpreter.recorder import CallRecorder
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.resources.applications import ControlQuery
+from taskloom.taskgraph.records.evidence import Evidence, FileState, InputEvent
+from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 WORKERS = 2
 FUNCTION = """

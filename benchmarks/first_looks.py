@@ -32,8 +32,8 @@ from benchmarks.labelled_work import (
 )
 from benchmarks.readme_table import write_readme
 from benchmarks.run import RESULTS, Figure, NotMeasuredError, machine, table
-from taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
-from taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 
 
 def look(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
 
 
 def read_functions(file: Path) -> dict[str, list[EvaluationFunction]]:

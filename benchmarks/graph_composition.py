@@ -15,16 +15,16 @@ import networkx
 from benchmarks.networkx_baseline import networkx_measures, random_growth
 from benchmarks.run import Figure
 from benchmarks.synthetic_pool import synthetic_pool
-from resources.reading.catalog import load_capabilities
-from synthesis.composition.building import TaskBuilder
-from synthesis.composition.composer import Composer
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.compiled_pool import compile_pool
-from synthesis.composition.request import CompositionRequest
-from taskgraph.bitmasks import bits
-from taskgraph.measures.coherency import maximum_coherency
-from taskgraph.measures.complexity import shape_of
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.reading.catalog import load_capabilities
+from taskloom.synthesis.composition.building import TaskBuilder
+from taskloom.synthesis.composition.composer import Composer
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.measures.coherency import maximum_coherency
+from taskloom.taskgraph.measures.complexity import shape_of
+from taskloom.taskgraph.records.provenance import Provenance
 
 PAPER = 36_076
 BASELINE_SECONDS = 60.0

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.run import Figure
-from warehouse.importing.audit import audit_reading
-from warehouse.importing.importing import survey_import
+from taskloom.warehouse.importing.audit import audit_reading
+from taskloom.warehouse.importing.importing import survey_import
 
 Part = tuple[str, dict[str, str], str | None]
 """A subtask: its program, its values, what it makes."""

@@ -25,13 +25,13 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from benchmarks.labelled_outcome import Shown
-from resources.applications import Application, ExampleSubtask, WorkedStep
-from resources.reading.catalog import load_applications
-from resources.reading.catalog_shorthand import expand_step
-from resources.reading.yaml_reading import YamlFile, parse_entry, read_yaml
-from resources.record import Record
-from taskgraph.records.subtask import fill
-from taskgraph.records.worked_examples import fill_step
+from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
+from taskloom.resources.reading.catalog import load_applications
+from taskloom.resources.reading.catalog_shorthand import expand_step
+from taskloom.resources.reading.yaml_reading import YamlFile, parse_entry, read_yaml
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.subtask import fill
+from taskloom.taskgraph.records.worked_examples import fill_step
 
 CASES = Path(__file__).parent / "labelled_work_cases"
 

@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 
 from pydantic import model_validator
 
-from resources.record import Record
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.subtask import fill
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.subtask import fill
 
 
 class Shown(Record):

@@ -35,22 +35,22 @@ from benchmarks.labelled_cases import (
 )
 from benchmarks.labelled_outcome import not_shown
 from benchmarks.recordings import subtask_of
-from environments.annotated import annotate
-from environments.environment import Environment
-from environments.errors import ActionInvalidError, EnvironmentFailureError
-from environments.installing.applications import is_installed
-from environments.lookup import platform
-from environments.worked_example_agent import WorkedExampleAgent
-from resources.applications import Application, WorkedStep
-from resources.categories import ResourceKind
-from resources.reading.catalog import load_applications, load_resource_categories
-from resources.record import Record
-from synthesis.trajectories.setup_trajectories import since
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Observation, Screenshot
-from taskgraph.records.subtask import Subtask
+from taskloom.environments.annotated import annotate
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import ActionInvalidError, EnvironmentFailureError
+from taskloom.environments.installing.applications import is_installed
+from taskloom.environments.lookup import platform
+from taskloom.environments.worked_example_agent import WorkedExampleAgent
+from taskloom.resources.applications import Application, WorkedStep
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.resources.record import Record
+from taskloom.synthesis.trajectories.setup_trajectories import since
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Observation, Screenshot
+from taskloom.taskgraph.records.subtask import Subtask
 
-DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
+DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom-data"))
 STEP_LIMIT = 60
 _PLAIN: frozenset[Kind] = frozenset({"nothing done", "half done", "not saved", "done and undone"})
 CASE_SECONDS = 150

@@ -28,18 +28,18 @@ from benchmarks.labelled_performances import (
     perform_missing,
 )
 from benchmarks.run import Figure, NotMeasuredError
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from taskgraph.measures.acceptance_rates import (
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.taskgraph.measures.acceptance_rates import (
     AcceptanceReport,
     acceptance_report,
     as_markdown,
     rate,
 )
-from taskgraph.records.evaluation_function import Evaluation, EvaluationFunction
-from taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
-from taskgraph.records.subtask import Subtask
-from warehouse.errors import WarehouseError
-from warehouse.store import Warehouse
+from taskloom.taskgraph.records.evaluation_function import Evaluation, EvaluationFunction
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.warehouse.errors import WarehouseError
+from taskloom.warehouse.store import Warehouse
 
 REPORT = Path(__file__).parent / "results" / "labelled_work_report.json"
 MOST_REFUSED = 0.02

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.questions import Question
-from model_clients.conversation import first_request
-from model_clients.ledger.call_records import moment
-from model_clients.ledger.ledger import Ledger
-from taskgraph.records.model_calls import ModelCall
+from taskloom.model_clients.conversation import first_request
+from taskloom.model_clients.ledger.call_records import moment
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.taskgraph.records.model_calls import ModelCall
 
 REPLIES = 2000
 TASKS = 32

@@ -23,7 +23,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.ledger import Ledger
 from tests.servers.models.behaviour import RandomScript, WireCall
 from tests.servers.models.server import LocalModelServer
 
@@ -35,8 +35,8 @@ KEY_VARIABLE = "BENCHMARK_KEY"
 async def run_child(path: Path, url: str) -> None:
     """One run: chains of two calls; prints the answers."""
     from benchmarks.questions import Question
-    from model_clients.role_models import RoleModels
-    from model_clients.settings import CallSettings
+    from taskloom.model_clients.role_models import RoleModels
+    from taskloom.model_clients.settings import CallSettings
 
     model = {"provider": "openai", "model": "m", "base_url": url, "api_key_variable": KEY_VARIABLE}
     limits = {"openai": {"concurrency": CONCURRENCY}}

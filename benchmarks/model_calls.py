@@ -66,9 +66,9 @@ def makespan(latencies: list[float], scenario: Scenario) -> float:
 async def run_taskloom(scenario: Scenario, url: str) -> int:
     """Our calls, with the ledger; how many items were answered."""
     from benchmarks.questions import Question
-    from model_clients.ledger.ledger import Ledger
-    from model_clients.role_models import RoleModels
-    from model_clients.settings import CallSettings
+    from taskloom.model_clients.ledger.ledger import Ledger
+    from taskloom.model_clients.role_models import RoleModels
+    from taskloom.model_clients.settings import CallSettings
 
     model = {"provider": "openai", "model": "m", "base_url": url, "api_key_variable": KEY_VARIABLE}
     limits = {"concurrency": CONCURRENCY, "requests_per_minute": scenario.requests_per_minute}

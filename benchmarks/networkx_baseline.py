@@ -11,11 +11,11 @@ from typing import TypeVar
 
 import networkx
 
-from resources.dimensions import Cell
-from resources.instances import Resource
-from taskgraph.measures.complexity import cell_from_measures
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent
+from taskloom.resources.dimensions import Cell
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.measures.complexity import cell_from_measures
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent
 
 Node = TypeVar("Node", bound=Hashable)
 

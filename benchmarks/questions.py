@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resources.record import Record
-from taskgraph.records.computer_use import ComputerTurn
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_calls import ModelRole
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 SYSTEM = "You check desktop tasks and answer in JSON. " * 100
 

@@ -14,21 +14,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.environment import Environment
-from environments.episode import run_episode
-from environments.errors import EnvironmentFailureError
-from environments.installing.applications import is_installed
-from environments.lookup import platform
-from environments.platforms.simulated.catalog_entries import simulated_applications
-from environments.worked_example_agent import WorkedExampleAgent
-from resources.applications import Application, ExampleSubtask
-from resources.categories import ResourceKind
-from resources.reading.catalog import load_applications, load_resource_categories
-from taskgraph.records.assignment import Assignment
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.environments.environment import Environment
+from taskloom.environments.episode import run_episode
+from taskloom.environments.errors import EnvironmentFailureError
+from taskloom.environments.installing.applications import is_installed
+from taskloom.environments.lookup import platform
+from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.worked_example_agent import WorkedExampleAgent
+from taskloom.resources.applications import Application, ExampleSubtask
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
-DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
+DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom-data"))
 SETS_PER_SUBTASK = 2
 STEP_LIMIT = 40
 

@@ -19,15 +19,15 @@ from pathlib import Path
 
 from benchmarks.run import Figure
 
-OURS = "from cli.main import main; main()"
+OURS = "from taskloom.cli.main import main; main()"
 PREFECTS_OWN = (
-    "import contextlib, flows.running.prefect_server as server;"
+    "import contextlib, taskloom.flows.running.prefect_server as server;"
     "server.prefect_server = contextlib.nullcontext;"
-    "from cli.main import main; main()"
+    "from taskloom.cli.main import main; main()"
 )
 PREPARE = (
-    "import sys; from pathlib import Path; from flows.running.log_setup import prepare_prefect;"
-    "from flows.running.prefect_server import prepare_database; prepare_prefect(Path(sys.argv[1])); prepare_database()"
+    "import sys; from pathlib import Path; from taskloom.flows.running.log_setup import prepare_prefect;"
+    "from taskloom.flows.running.prefect_server import prepare_database; prepare_prefect(Path(sys.argv[1])); prepare_database()"
 )
 
 

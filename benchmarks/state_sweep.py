@@ -18,15 +18,15 @@ from pathlib import Path
 from benchmarks.function_files import read_functions
 from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from evaluators_api.state.editing import Edited, with_text, without_files
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import all_formats, finished, read
-from evaluators_api.state.volatility import is_volatile, is_volatile_table
-from flows.examining.examination import stored_functions
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.trajectory import Trajectory
-from warehouse.store import Warehouse
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.state.editing import Edited, with_text, without_files
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import all_formats, finished, read
+from taskloom.evaluators_api.state.volatility import is_volatile, is_volatile_table
+from taskloom.flows.examining.examination import stored_functions
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.store import Warehouse
 
 _OTHER = "zq7"
 _MOST_ALIKE = 2

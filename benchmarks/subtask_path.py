@@ -17,7 +17,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flows.settings import Settings
+    from taskloom.flows.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 SUBTASK = "simulated_files.copy_text"
@@ -33,7 +33,7 @@ ROOMS = (
     "synthesis",
     "warehouse",
 )
-RECORDS = ("resources.applications", "resources.record", "resources.instances")
+RECORDS = ("taskloom.resources.applications", "taskloom.resources.record", "taskloom.resources.instances")
 """Modules of rooms above that only define records; all of taskgraph is left out for the same reason."""
 _LONGEST_LIST = 100
 _PARTS = ("subtask", "instance", "task", "trajectory")
@@ -69,8 +69,9 @@ class Watch:
         found = self._modules.get(code)
         if found is None:
             path = Path(code.co_filename)
+            path = path.resolve() if path.is_absolute() else path
             inside = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in ROOMS
-            found = ".".join(path.relative_to(ROOT).with_suffix("").parts) if inside else ""
+            found = ".".join(("taskloom", *path.relative_to(ROOT).with_suffix("").parts)) if inside else ""
             found = "" if found in RECORDS else found
             self._modules[code] = found
         return found
@@ -84,7 +85,7 @@ class Watch:
         if isinstance(value, list | tuple):
             few = (item for item, _ in zip(value, range(_LONGEST_LIST), strict=False))
             return deeper and any(self._is_about(item, deeper=False) for item in few)
-        if type(value).__module__.partition(".")[0] not in (*ROOMS, "taskgraph"):
+        if type(value).__module__.partition(".")[0] != "taskloom":
             return False
         if self._names(value) or any(self._names(_field(value, name)) for name in _PARTS):
             return True
@@ -108,7 +109,7 @@ def _field(value: object, name: str) -> object:
 
 def watched_build(data: Path) -> Watch:
     """The watch after a small build, whose steps are done here one after the other, without Prefect."""
-    from flows.settings import load_settings
+    from taskloom.flows.settings import load_settings
 
     assignments = (
         "platform=simulated",
@@ -130,9 +131,9 @@ def watched_build(data: Path) -> Watch:
 
 
 async def _build(settings: Settings) -> None:
-    from flows.stages.growing import PoolGrowth
-    from flows.stages.making import TaskMaking
-    from flows.wiring import open_run
+    from taskloom.flows.stages.growing import PoolGrowth
+    from taskloom.flows.stages.making import TaskMaking
+    from taskloom.flows.wiring import open_run
 
     async with open_run(settings, "build_dataset", quiet=True) as run:
         growth = PoolGrowth.of(run)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from taskgraph.records.subtask import BoundSubtask, instance_id
-from taskgraph.records.task import Intent
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
+from taskloom.taskgraph.records.task import Intent
 
 APPLICATIONS = 49
 APPLICATION_CATEGORIES = 12

@@ -23,11 +23,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from resources.dimensions import DIMENSIONS, LEVELS
-from warehouse.importing.bulk import write_task_columns
-from warehouse.schema import TABLE_NAMED
-from warehouse.store import Warehouse
-from warehouse.viewer.pages.task_list import TaskFilter, read_page
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS
+from taskloom.warehouse.importing.bulk import write_task_columns
+from taskloom.warehouse.schema import TABLE_NAMED
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter, read_page
 
 BATCH = 50_000
 CATEGORIES = ("csv_path", "note_title", "text_in_clipboard", "png_path", "table_in_clipboard")

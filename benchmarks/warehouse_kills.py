@@ -20,9 +20,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from taskgraph.records.task import Intent, Validation
-from warehouse.errors import VersionError, WarehouseError
-from warehouse.store import Warehouse
+from taskloom.taskgraph.records.task import Intent, Validation
+from taskloom.warehouse.errors import VersionError, WarehouseError
+from taskloom.warehouse.store import Warehouse
 
 ROWS = 50
 

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.settings import load_settings
-from resources.applications import Application
-from taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
-from taskgraph.records.model_calls import ModelRole
-from warehouse.records import ModelCallRecord
-from warehouse.store import Warehouse
+from taskloom.flows.settings import load_settings
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.warehouse.records import ModelCallRecord
+from taskloom.warehouse.store import Warehouse
 
 WAYS: dict[str, tuple[str, ...]] = {
     "effects": ("verification.writer_sees=effects",),
@@ -76,9 +76,11 @@ def main() -> None:
     """Verify under each setting, and compare."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.writers", description=__doc__)
     parser.add_argument("--settings", type=Path, help="settings file that names the models")
-    parser.add_argument("--folder", type=Path, default=Path("taskloom/writers"), help="where the datasets go")
     parser.add_argument(
-        "--data", type=Path, default=Path("taskloom"), help="folder with the installed applications"
+        "--folder", type=Path, default=Path("taskloom-data/writers"), help="where the datasets go"
+    )
+    parser.add_argument(
+        "--data", type=Path, default=Path("taskloom-data"), help="folder with the installed applications"
     )
     parser.add_argument(
         "--applications", default="", help="applications, separated by commas; all by default"
@@ -97,7 +99,7 @@ def main() -> None:
         applications = data / "applications"
         if not applications.exists():
             applications.symlink_to((given.data / "applications").absolute())
-        command = [sys.executable, "-m", "cli.main", "verify", "--data", str(data)]
+        command = [sys.executable, "-m", "taskloom.cli.main", "verify", "--data", str(data)]
         command += ["--settings", str(given.settings)] if given.settings else []
         command += ["--applications", given.applications] if given.applications else []
         for assignment in assignments:

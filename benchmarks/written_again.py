@@ -21,21 +21,21 @@ from typing import Any
 from benchmarks.function_files import keep_functions
 from benchmarks.labelled_performances import DATA
 from benchmarks.labelled_work import PATIENT
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from flows.examining.examination import StoredFunction, stored_functions
-from offline.mistakes import MistakeSource
-from offline.rules import OfflineRules
-from prompts.prompt_input import PromptInput, Reply
-from resources.reading.catalog import load_applications, load_resource_categories
-from synthesis.cross_verification.agreement import routes
-from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from synthesis.examination.subject import is_on_screen
-from synthesis.examination.verdict import Thresholds, feedback
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.provenance import Provenance
-from warehouse.store import Warehouse
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.flows.examining.examination import StoredFunction, stored_functions
+from taskloom.offline.mistakes import MistakeSource
+from taskloom.offline.rules import OfflineRules
+from taskloom.prompts.prompt_input import PromptInput, Reply
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.synthesis.cross_verification.agreement import routes
+from taskloom.synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.subject import is_on_screen
+from taskloom.synthesis.examination.verdict import Thresholds, feedback
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.warehouse.store import Warehouse
 
 _TRIES = 6
 
@@ -51,7 +51,7 @@ class _Rules:
     )
 
     async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Any:
-        """As `synthesis.ports.Models` has it."""
+        """As `taskloom.synthesis.ports.Models` has it."""
         return self.rules.answer(question, attempt)[0]
 
 

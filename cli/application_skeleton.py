@@ -17,10 +17,10 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedSeq
 from ruamel.yaml.scalarstring import LiteralScalarString
 
-from flows.errors import CommandError
-from resources.applications import Application
-from resources.errors import CatalogError, ExitCode
-from resources.reading.catalog import load_applications
+from taskloom.flows.errors import CommandError
+from taskloom.resources.applications import Application
+from taskloom.resources.errors import CatalogError, ExitCode
+from taskloom.resources.reading.catalog import load_applications
 
 _LOOKUP_SECONDS = 120
 _BUILT = {"dist", "build", "public", "www"}

@@ -1,6 +1,6 @@
 """Writes the generated pages under `docs/`, and the drawing of the house in ARCHITECTURE.md.
 
-`python -m cli.documentation` (`make docs`) writes them; a test compares them with what they would be now.
+`python -m taskloom.cli.documentation` (`make docs`) writes them; a test compares them with what they would be now.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from typer.main import get_command
 
-from cli.main import create_app, exit_codes
-from flows.settings import Settings
+from taskloom.cli.main import create_app, exit_codes
+from taskloom.flows.settings import Settings
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def pages() -> dict[str, str]:
     """The generated pages by path below `docs/`."""
-    from cli.house_drawing import architecture_page
-    from warehouse.data_model_page import page
+    from taskloom.cli.house_drawing import architecture_page
+    from taskloom.warehouse.data_model_page import page
 
     return {
         "cli.md": command_line_page(),

@@ -8,12 +8,12 @@ from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
-from flows.errors import CommandError
-from resources.errors import JsonInvalidError
-from resources.reading.json_text import parse_json
-from taskgraph.errors import TaskGraphError
-from taskgraph.reading.task_graphs import CategoryOf, read_task_graph
-from taskgraph.records.graph import TaskGraph
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import JsonInvalidError
+from taskloom.resources.reading.json_text import parse_json
+from taskloom.taskgraph.errors import TaskGraphError
+from taskloom.taskgraph.reading.task_graphs import CategoryOf, read_task_graph
+from taskloom.taskgraph.records.graph import TaskGraph
 
 _MOST_BYTES = 16 << 20
 
@@ -28,8 +28,8 @@ def graph_in(file: Path, subtasks: Path | None = None) -> TaskGraph:
     Raises:
         CommandError: the file cannot be read, is not JSON, or does not contain a valid task graph.
     """
-    from flows.settings import load_settings
-    from resources.reading.catalog import load_resource_categories
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.reading.catalog import load_resource_categories
 
     catalog = load_settings().catalog
     document = _json_in(file)
@@ -52,7 +52,7 @@ def application_categories(catalog: Path | None = None) -> CategoryOf:
 
     `catalog` is the user's catalogue folder. An application that is in neither forms its own category.
     """
-    from resources.reading.catalog import load_applications, load_paper_applications
+    from taskloom.resources.reading.catalog import load_applications, load_paper_applications
 
     printed = {
         name.casefold(): row.category for row in load_paper_applications() for name in row.applications

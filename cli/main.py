@@ -11,8 +11,8 @@ from importlib.metadata import version as distribution_version
 
 import typer
 
-import cli.commands
-from resources.errors import ExitCode, TaskloomError
+from taskloom.cli import commands
+from taskloom.resources.errors import ExitCode, TaskloomError
 
 MEANINGS = {
     ExitCode.DONE: "done",
@@ -53,8 +53,8 @@ def create_app() -> typer.Typer:
             typer.echo(distribution_version("taskloom"))
             raise typer.Exit
 
-    for module in sorted(pkgutil.iter_modules(cli.commands.__path__), key=lambda found: found.name):
-        import_module(f"cli.commands.{module.name}").register(app)
+    for module in sorted(pkgutil.iter_modules(commands.__path__), key=lambda found: found.name):
+        import_module(f"taskloom.cli.commands.{module.name}").register(app)
     return app
 
 

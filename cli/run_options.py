@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 import typer
 
-from cli.shared_options import (
+from taskloom.cli.shared_options import (
     AssignmentsOption,
     CatalogOption,
     DataOption,
@@ -21,10 +21,10 @@ from cli.shared_options import (
     SeedOption,
     SettingsOption,
 )
-from flows.errors import CommandError
+from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
-    from flows.settings import Settings
+    from taskloom.flows.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class RunOptions:
         Raises:
             CommandError: mutually exclusive options, or invalid settings.
         """
-        from flows.settings import load_settings
+        from taskloom.flows.settings import load_settings
 
         if self.batch and self.batch_out is not None:
             raise CommandError(

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from cli.answer_printing import print_table
-from warehouse.errors import WarehouseError
-from warehouse.queries import named_queries, named_query
-from warehouse.store import Warehouse
+from taskloom.cli.answer_printing import print_table
+from taskloom.warehouse.errors import WarehouseError
+from taskloom.warehouse.queries import named_queries, named_query
+from taskloom.warehouse.store import Warehouse
 
 HELP: Final = """A SELECT ends with a semicolon and may take several lines. Besides:
   .tables            tables and views

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol
 
-from resources.record import Record
-from taskgraph.records.interaction import Action, Observation
-from taskgraph.records.trajectory import SlipMark, TrajectoryStep
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Action, Observation
+from taskloom.taskgraph.records.trajectory import SlipMark, TrajectoryStep
 
 
 class Decision(Record):

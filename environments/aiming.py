@@ -9,10 +9,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from environments.errors import ActionInvalidError
-from taskgraph.records.gestures import Action, DragInput, Fraction, KeyboardInput, Point, PointedGesture
-from taskgraph.records.interaction import Control, WheelMouseInput
-from taskgraph.text_folding import fold_label, same_label
+from taskloom.environments.errors import ActionInvalidError
+from taskloom.taskgraph.records.gestures import (
+    Action,
+    DragInput,
+    Fraction,
+    KeyboardInput,
+    Point,
+    PointedGesture,
+)
+from taskloom.taskgraph.records.interaction import Control, WheelMouseInput
+from taskloom.taskgraph.text_folding import fold_label, same_label
 
 _CUT = ("…", "...")
 _NUMBER = re.compile(r"\d+")

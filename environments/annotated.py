@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from PIL import Image, ImageDraw, ImageFont
 
-from taskgraph.records.interaction import Control, Observation, Rectangle
+from taskloom.taskgraph.records.interaction import Control, Observation, Rectangle
 
 COLOURS = {
     "Button": "#c62828",

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from taskgraph.records.interaction import Control, Observation
+from taskloom.taskgraph.records.interaction import Control, Observation
 
 _MOST_NAMED = 3
 _LONGEST_NAME = 40
@@ -16,7 +16,7 @@ _Key = tuple[str, str, str, str, int]
 def describe_change(before: Observation, after: Observation) -> str:
     """What is different, most important first.
 
-    >>> from taskgraph.records.interaction import Screenshot
+    >>> from taskloom.taskgraph.records.interaction import Screenshot
     >>> one = Observation(screenshot=Screenshot(sha256="1"), controls=(), window_title="Home")
     >>> two = one.model_copy(update={"window_title": "Editor"})
     >>> describe_change(one, two), describe_change(one, one)

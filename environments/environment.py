@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from resources.applications import Application
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Action, Observation
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Action, Observation
 
 
 class Environment(Protocol):

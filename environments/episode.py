@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from environments.agent import Agent, Decision
-from environments.aiming import aim
-from environments.changes import describe_change
-from environments.environment import Environment
-from environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
-from environments.focusing import aimed_again, focusing_decision
-from environments.screen_words import describe_screen
-from resources.applications import Application
-from taskgraph.records.assignment import Assignment
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.grounding import describe_control
-from taskgraph.records.interaction import Action, Control, Observation, WaitInput
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.trajectory import Termination, Trajectory, TrajectoryStep
+from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.aiming import aim
+from taskloom.environments.changes import describe_change
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import ActionInvalidError, AgentError, EnvironmentFailureError
+from taskloom.environments.focusing import aimed_again, focusing_decision
+from taskloom.environments.screen_words import describe_screen
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.grounding import describe_control
+from taskloom.taskgraph.records.interaction import Action, Control, Observation, WaitInput
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.trajectory import Termination, Trajectory, TrajectoryStep
 
 StepListener = Callable[[TrajectoryStep], Awaitable[None]]
 """Called with every step once it is recorded."""

@@ -13,7 +13,7 @@ AgentError                       what an agent raises when it cannot decide: its
 
 from __future__ import annotations
 
-from resources.errors import ExitCode, TaskloomError
+from taskloom.resources.errors import ExitCode, TaskloomError
 
 
 class EnvironmentFailureError(TaskloomError):

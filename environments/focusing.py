@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from environments.agent import Decision
-from environments.aiming import aim
-from environments.errors import ActionInvalidError
-from taskgraph.records.grounding import describe_control, find_control
-from taskgraph.records.interaction import ClickInput, KeyboardInput, Observation
+from taskloom.environments.agent import Decision
+from taskloom.environments.aiming import aim
+from taskloom.environments.errors import ActionInvalidError
+from taskloom.taskgraph.records.grounding import describe_control, find_control
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, Observation
 
 _FIELD = "Edit"
 

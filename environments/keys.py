@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from environments.errors import ActionInvalidError
-from taskgraph.errors import KeysInvalidError
-from taskgraph.records.keys import KeyPress, read_keys
+from taskloom.environments.errors import ActionInvalidError
+from taskloom.taskgraph.errors import KeysInvalidError
+from taskloom.taskgraph.records.keys import KeyPress, read_keys
 
 
 def parse_keys(keys: str) -> tuple[KeyPress, ...]:
-    """The presses that `keys` stands for, in order (`taskgraph.records.keys`).
+    """The presses that `keys` stands for, in order (`taskloom.taskgraph.records.keys`).
 
     Raises:
         ActionInvalidError: they break the syntax; the message says where and how to write it.

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Protocol, cast
 
-from environments import platforms
-from environments.environment import Environment
-from environments.errors import UnknownPlatformError
-from resources.applications import Application
-from resources.record import Record
+from taskloom.environments import platforms
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import UnknownPlatformError
+from taskloom.resources.applications import Application
+from taskloom.resources.record import Record
 
 
 class Platform(Protocol):
@@ -53,7 +53,7 @@ def platform(name: str) -> Platform:
         near = get_close_matches(name, known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UnknownPlatformError(f"There is no platform named {name!r}.{hint} Known: {', '.join(known)}.")
-    return cast(Platform, importlib.import_module(f"environments.platforms.{name}.platform"))
+    return cast(Platform, importlib.import_module(f"taskloom.environments.platforms.{name}.platform"))
 
 
 def create_environment(name: str, values: Mapping[str, object]) -> Environment:

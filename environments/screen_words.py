@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.interaction import Control
 
 _KINDS = {
     "Edit": "field",

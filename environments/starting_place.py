@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from environments.agent import Decision
-from environments.environment import Environment
-from environments.episode import Recording, record_steps
-from resources.categories import ResourceKind
-from taskgraph.records.interaction import ClickInput, Control, KeyboardInput, Observation
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.environments.agent import Decision
+from taskloom.environments.environment import Environment
+from taskloom.environments.episode import Recording, record_steps
+from taskloom.resources.categories import ResourceKind
+from taskloom.taskgraph.records.interaction import ClickInput, Control, KeyboardInput, Observation
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 TASK_BAR_BUTTON = "TaskBarButton"
 """Control type of the buttons that the environment owns: one per application, and those that navigate."""
@@ -39,7 +39,7 @@ def needs_open_page(instance: BoundSubtask) -> bool:
 
 @dataclass(slots=True)
 class StartingPlaceAgent:
-    """Brings an application to the front and, if wanted, to its first page; satisfies `environments.agent.Agent`.
+    """Brings an application to the front and, if wanted, to its first page; satisfies `taskloom.environments.agent.Agent`.
 
     Windows of the environment that are still open are closed first. A page that asks whether to leave it is left.
     """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from environments.agent import Decision
-from resources.applications import WorkedStep
-from taskgraph.records.grounding import find_control
-from taskgraph.records.interaction import (
+from taskloom.environments.agent import Decision
+from taskloom.resources.applications import WorkedStep
+from taskloom.taskgraph.records.grounding import find_control
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,
@@ -18,8 +18,8 @@ from taskgraph.records.interaction import (
     WaitInput,
     WheelMouseInput,
 )
-from taskgraph.records.trajectory import TrajectoryStep
-from taskgraph.records.worked_examples import fill_step
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.records.worked_examples import fill_step
 
 _PATIENCE = 6
 """Looks at the screen for a control that is not there yet."""
@@ -28,7 +28,7 @@ _FIRST_WAIT_SECONDS = 0.25
 
 @dataclass(slots=True)
 class WorkedExampleAgent:
-    """Performs worked steps in order; satisfies `environments.agent.Agent`.
+    """Performs worked steps in order; satisfies `taskloom.environments.agent.Agent`.
 
     A control that is not there, or is disabled, is waited for a few looks; then an optional step is passed over and
     any other makes the agent give up, naming the control.

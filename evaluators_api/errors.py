@@ -14,7 +14,7 @@ What goes wrong *inside* an evaluation is never one of these: it is an `Evaluati
 
 from __future__ import annotations
 
-from resources.errors import TaskloomError
+from taskloom.resources.errors import TaskloomError
 
 
 class EvaluatorsApiError(TaskloomError):

@@ -10,11 +10,16 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from environments.evidence.file_snapshot import FileSnapshots
-from evaluators_api.errors import SheetInvalidError
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.judging_sheet import HomeJudgement, JudgedSubtask, JudgingSheet, SubtaskJudgement
+from taskloom.environments.evidence.file_snapshot import FileSnapshots
+from taskloom.evaluators_api.errors import SheetInvalidError
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.judging_sheet import (
+    HomeJudgement,
+    JudgedSubtask,
+    JudgingSheet,
+    SubtaskJudgement,
+)
 
 INSTALLED: Final = frozenset({"applications"})
 """Folder of the home in which machine images have the applications; no evidence."""

@@ -11,9 +11,9 @@ import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evaluators_api.checks.declaration import LONGEST_ARGUMENT
-from evaluators_api.errors import CheckMisusedError
-from evaluators_api.evidence.sandbox_paths import is_windows_path
+from taskloom.evaluators_api.checks.declaration import LONGEST_ARGUMENT
+from taskloom.evaluators_api.errors import CheckMisusedError
+from taskloom.evaluators_api.evidence.sandbox_paths import is_windows_path
 
 
 @dataclass(frozen=True, slots=True)

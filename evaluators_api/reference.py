@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from functools import cache
 
-from evaluators_api.checks.declaration import Check
-from evaluators_api.checks.registry import checks
-from evaluators_api.path_functions import PATH_FUNCTIONS
-from taskgraph.records.evaluation_function import ENTRY_POINT
+from taskloom.evaluators_api.checks.declaration import Check
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 
 _UNDECLARED_EXCEPTIONS = {
     "FileExistsError": "OSError",

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic_monty import MontyClassProxy
 
-from taskgraph.records.evaluation_function import EvalResult
+from taskloom.taskgraph.records.evaluation_function import EvalResult
 
 ResultForm = Literal["three_fields", "two_fields", "bare_bool"]
 """How the function answered; the paper shows the first in C.3, the second and third in E.2."""

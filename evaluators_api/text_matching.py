@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from taskgraph.text_folding import fold_label, fold_text, same_label
+from taskloom.taskgraph.text_folding import fold_label, fold_text, same_label
 
 LONG_TEXT_WORDS = 6
 """From so many words on, a text is long: a phrase in it counts."""

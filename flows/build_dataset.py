@@ -7,19 +7,19 @@ from time import monotonic
 
 import prefect
 
-from flows import steps
-from flows.hosting.contexts import Work, begin, timed
-from flows.hosting.waiting import stop_while_waiting
-from flows.running.together import together
-from flows.settings import Settings, settings_of
-from flows.stages.growing import VERIFICATION
-from flows.stages.making import BATCH, VALIDATION
-from flows.stages.replaying import REPLAY
-from flows.stages.results import Verified
-from flows.steps import whole
-from flows.summaries.artifacts import publish_artifacts
-from flows.summaries.summary import RunSummary, summarise
-from taskgraph.records.task import Intent, Task
+from taskloom.flows import steps
+from taskloom.flows.hosting.contexts import Work, begin, timed
+from taskloom.flows.hosting.waiting import stop_while_waiting
+from taskloom.flows.running.together import together
+from taskloom.flows.settings import Settings, settings_of
+from taskloom.flows.stages.growing import VERIFICATION
+from taskloom.flows.stages.making import BATCH, VALIDATION
+from taskloom.flows.stages.replaying import REPLAY
+from taskloom.flows.stages.results import Verified
+from taskloom.flows.steps import whole
+from taskloom.flows.summaries.artifacts import publish_artifacts
+from taskloom.flows.summaries.summary import RunSummary, summarise
+from taskloom.taskgraph.records.task import Intent, Task
 
 
 @prefect.flow(name="build_dataset", validate_parameters=False)

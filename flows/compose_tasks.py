@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import prefect
 
-from flows.build_dataset import make_tasks
-from flows.errors import CommandError
-from flows.hosting.contexts import begin
-from flows.pool.known_pool import load_verified
-from flows.settings import Settings, settings_of
-from flows.summaries.artifacts import publish_artifacts
-from flows.summaries.summary import RunSummary, summarise
-from resources.errors import ExitCode
+from taskloom.flows.build_dataset import make_tasks
+from taskloom.flows.errors import CommandError
+from taskloom.flows.hosting.contexts import begin
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.settings import Settings, settings_of
+from taskloom.flows.summaries.artifacts import publish_artifacts
+from taskloom.flows.summaries.summary import RunSummary, summarise
+from taskloom.resources.errors import ExitCode
 
 
 @prefect.flow(name="compose_tasks", validate_parameters=False)

@@ -1,11 +1,11 @@
 """Errors of runs and commands.
 
-CommandError   bad input, or an answer that is no: one clear line and an exit code (`resources.errors.ExitCode`)
+CommandError   bad input, or an answer that is no: one clear line and an exit code (`taskloom.resources.errors.ExitCode`)
 """
 
 from __future__ import annotations
 
-from resources.errors import ExitCode, TaskloomError
+from taskloom.resources.errors import ExitCode, TaskloomError
 
 
 class CommandError(TaskloomError):

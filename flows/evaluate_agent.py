@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import prefect
 
-from flows import steps
-from flows.errors import CommandError
-from flows.hosting.contexts import begin, timed
-from flows.pool.known_pool import load_verified
-from flows.settings import Settings, settings_of
-from flows.shutting_in import refuse_unconfined
-from flows.stages.agent_evaluation import EVALUATION, AgentOrder, InstructionLevel
-from flows.steps import whole
-from flows.summaries.artifacts import publish_table
-from omnieval.reports import ReportRow
-from resources.record import Record
-from taskgraph.records.task import Task
-from warehouse.sets.selection import Selection, select
+from taskloom.flows import steps
+from taskloom.flows.errors import CommandError
+from taskloom.flows.hosting.contexts import begin, timed
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.settings import Settings, settings_of
+from taskloom.flows.shutting_in import refuse_unconfined
+from taskloom.flows.stages.agent_evaluation import EVALUATION, AgentOrder, InstructionLevel
+from taskloom.flows.steps import whole
+from taskloom.flows.summaries.artifacts import publish_table
+from taskloom.omnieval.reports import ReportRow
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.sets.selection import Selection, select
 
 
 class AgentReport(Record):

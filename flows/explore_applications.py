@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import prefect
 
-from flows import steps
-from flows.hosting.contexts import begin, timed
-from flows.hosting.waiting import stop_while_waiting
-from flows.running.together import together
-from flows.settings import Settings, settings_of
-from flows.stages.growing import EXPLORATION
-from flows.summaries.artifacts import publish_artifacts
-from flows.summaries.summary import RunSummary, summarise
+from taskloom.flows import steps
+from taskloom.flows.hosting.contexts import begin, timed
+from taskloom.flows.hosting.waiting import stop_while_waiting
+from taskloom.flows.running.together import together
+from taskloom.flows.settings import Settings, settings_of
+from taskloom.flows.stages.growing import EXPLORATION
+from taskloom.flows.summaries.artifacts import publish_artifacts
+from taskloom.flows.summaries.summary import RunSummary, summarise
 
 
 @prefect.flow(name="explore_applications", validate_parameters=False)

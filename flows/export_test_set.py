@@ -11,20 +11,20 @@ from pathlib import Path
 
 import prefect
 
-from flows import steps
-from flows.errors import CommandError
-from flows.hosting.contexts import Work, begin, timed
-from flows.pool.known_pool import load_verified
-from flows.settings import Settings, settings_of
-from flows.stages.making import BATCH
-from flows.stages.replaying import REPLAY
-from flows.steps import whole
-from resources.record import Record
-from taskgraph.records.task import Task
-from warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
-from warehouse.sets.requests import SetRequest
-from warehouse.sets.selection import Selection, select
-from warehouse.store import Warehouse
+from taskloom.flows import steps
+from taskloom.flows.errors import CommandError
+from taskloom.flows.hosting.contexts import Work, begin, timed
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.settings import Settings, settings_of
+from taskloom.flows.stages.making import BATCH
+from taskloom.flows.stages.replaying import REPLAY
+from taskloom.flows.steps import whole
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
+from taskloom.warehouse.sets.requests import SetRequest
+from taskloom.warehouse.sets.selection import Selection, select
+from taskloom.warehouse.store import Warehouse
 
 
 class ExportedTestSet(Record):

@@ -18,25 +18,25 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings.exceptions import SettingsError
 
-from environments.machines.bubblewrap import Isolation
-from flows.errors import CommandError
-from flows.setting_groups.fan_out_settings import FanOutSettings
-from flows.setting_groups.gate_settings import GateSettings
-from flows.setting_groups.night_settings import NightSettings
-from flows.setting_groups.watching_settings import WatchingSettings
-from flows.settings_file import SettingsFileSource, parse_yaml
-from model_clients.lookup import provider_names
-from model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
-from offline.models import MODEL, PROVIDER
-from synthesis.composition.request import CompositionRequest
-from synthesis.criticism.criticism import CriticSettings
-from synthesis.cross_verification.verification_settings import VerificationSettings
-from synthesis.exploration.exploration import ExplorationSettings
-from synthesis.intents.intents import IntentSettings
-from synthesis.replay.replay import ReplaySettings
-from synthesis.trajectories.trajectories import TrajectorySettings
-from synthesis.validation.validation import ValidationSettings
-from taskgraph.records.model_calls import ModelRole
+from taskloom.environments.machines.bubblewrap import Isolation
+from taskloom.flows.errors import CommandError
+from taskloom.flows.setting_groups.fan_out_settings import FanOutSettings
+from taskloom.flows.setting_groups.gate_settings import GateSettings
+from taskloom.flows.setting_groups.night_settings import NightSettings
+from taskloom.flows.setting_groups.watching_settings import WatchingSettings
+from taskloom.flows.settings_file import SettingsFileSource, parse_yaml
+from taskloom.model_clients.lookup import provider_names
+from taskloom.model_clients.settings import BatchSettings, CallSettings, ModelSettings, RoleSettings
+from taskloom.offline.models import MODEL, PROVIDER
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.criticism.criticism import CriticSettings
+from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.exploration.exploration import ExplorationSettings
+from taskloom.synthesis.intents.intents import IntentSettings
+from taskloom.synthesis.replay.replay import ReplaySettings
+from taskloom.synthesis.trajectories.trajectories import TrajectorySettings
+from taskloom.synthesis.validation.validation import ValidationSettings
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 PREFIX = "TASKLOOM_"
 DEFAULT_FILE = Path("taskloom.yaml")
@@ -82,7 +82,7 @@ class Settings(BaseSettings):
         protected_namespaces=(),
     )
 
-    data: Path = Path("taskloom")
+    data: Path = Path("taskloom-data")
     """Folder for applications, ledger, warehouse and everything else that a run keeps."""
     warehouse: str = ""
     """Where datasets are stored: a folder or a catalogue address; `<data>/warehouse` if empty."""

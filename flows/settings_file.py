@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent
 
-from flows.errors import CommandError
+from taskloom.flows.errors import CommandError
 
 _MOST_BYTES = 1 << 20
 _LONGEST_REASON = 200

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from environments import lookup
-from environments.machines.bubblewrap import REMEDY, WITHOUT, bubblewrap_works
-from flows.errors import CommandError
-from flows.settings import Settings
-from resources.errors import ExitCode
-from taskgraph.records.model_calls import ModelRole
+from taskloom.environments import lookup
+from taskloom.environments.machines.bubblewrap import REMEDY, WITHOUT, bubblewrap_works
+from taskloom.flows.errors import CommandError
+from taskloom.flows.settings import Settings
+from taskloom.resources.errors import ExitCode
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 def refuse_unconfined(settings: Settings, *, agent_acts: bool = False) -> None:

@@ -18,13 +18,13 @@ import prefect
 from prefect.cache_policies import NO_CACHE, RUN_ID
 from prefect.utilities.annotations import opaque
 
-from flows.hosting.contexts import RunReference, opened
-from flows.nights.standing_quota import wanted_by
-from flows.running.retries import RETRIED
-from flows.stages.agent_evaluation import AgentOrder, AgentResults, evaluate_tasks
-from flows.stages.drift import DriftCheck, has_changed_the_pool, retire_tasks
-from flows.stages.results import Explored, Goals, Rechecked, Replayed, Validated, Verified
-from taskgraph.records.task import Intent, Task
+from taskloom.flows.hosting.contexts import RunReference, opened
+from taskloom.flows.nights.standing_quota import wanted_by
+from taskloom.flows.running.retries import RETRIED
+from taskloom.flows.stages.agent_evaluation import AgentOrder, AgentResults, evaluate_tasks
+from taskloom.flows.stages.drift import DriftCheck, has_changed_the_pool, retire_tasks
+from taskloom.flows.stages.results import Explored, Goals, Rechecked, Replayed, Validated, Verified
+from taskloom.taskgraph.records.task import Intent, Task
 
 T = TypeVar("T")
 

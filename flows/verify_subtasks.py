@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import prefect
 
-from flows import steps
-from flows.build_dataset import grow_pool
-from flows.hosting.contexts import begin, timed
-from flows.settings import Settings, settings_of
-from flows.steps import whole
-from flows.summaries.artifacts import publish_artifacts
-from flows.summaries.summary import RunSummary, pairs_measured, summarise
+from taskloom.flows import steps
+from taskloom.flows.build_dataset import grow_pool
+from taskloom.flows.hosting.contexts import begin, timed
+from taskloom.flows.settings import Settings, settings_of
+from taskloom.flows.steps import whole
+from taskloom.flows.summaries.artifacts import publish_artifacts
+from taskloom.flows.summaries.summary import RunSummary, pairs_measured, summarise
 
 
 @prefect.flow(name="verify_subtasks", validate_parameters=False)

@@ -10,40 +10,40 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Protocol, TypeVar
 
-from environments import lookup
-from environments.environment import Environment
-from environments.installing.applications import missing_for_start
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from flows.errors import CommandError
-from flows.pool.pool_memory import known_categories
-from flows.running import run_records
-from flows.running.environment_pool import EnvironmentPool
-from flows.running.interruptions import termination_in_order
-from flows.running.progress import Progress
-from flows.running.recording import Recorder
-from flows.settings import Settings
-from flows.shutting_in import refuse_unconfined
-from model_clients.counters import CallCounters
-from model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
-from model_clients.ledger.ledger import Ledger
-from model_clients.role_models import RoleModels
-from model_clients.settings import ModelSettings
-from offline.mistakes import MistakeSource
-from offline.models import OfflineModels
-from offline.rules import OfflineRules
-from resources.applications import Application
-from resources.categories import ResourceCategory
-from resources.errors import ExitCode, UnknownCatalogEntryError
-from resources.reading.catalog import load_applications, load_resource_categories
-from resources.reading.translation import WorldlyApplications, world_records
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.exploration.found_records import with_records
-from synthesis.ports import Models
-from taskgraph.records.exploration import FoundRecord
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.provenance import Provenance
-from warehouse.records import RunRecord
-from warehouse.store import Warehouse
+from taskloom.environments import lookup
+from taskloom.environments.environment import Environment
+from taskloom.environments.installing.applications import missing_for_start
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.flows.errors import CommandError
+from taskloom.flows.pool.pool_memory import known_categories
+from taskloom.flows.running import run_records
+from taskloom.flows.running.environment_pool import EnvironmentPool
+from taskloom.flows.running.interruptions import termination_in_order
+from taskloom.flows.running.progress import Progress
+from taskloom.flows.running.recording import Recorder
+from taskloom.flows.settings import Settings
+from taskloom.flows.shutting_in import refuse_unconfined
+from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.errors import BatchPendingError, BudgetExhaustedError, RunStoppedError
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.offline.mistakes import MistakeSource
+from taskloom.offline.models import OfflineModels
+from taskloom.offline.rules import OfflineRules
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.errors import ExitCode, UnknownCatalogEntryError
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.resources.reading.translation import WorldlyApplications, world_records
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.records.exploration import FoundRecord
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.warehouse.records import RunRecord
+from taskloom.warehouse.store import Warehouse
 
 Done = TypeVar("Done")
 Done_co = TypeVar("Done_co", covariant=True)
@@ -317,7 +317,7 @@ def environment_pool(settings: Settings) -> EnvironmentPool:
 
     if not settings.shared_limits:
         return EnvironmentPool(create, settings.environments)
-    from flows.running.shared_places import environment_place
+    from taskloom.flows.running.shared_places import environment_place
 
     return EnvironmentPool(create, settings.environments, environment_place)
 
@@ -325,7 +325,7 @@ def environment_pool(settings: Settings) -> EnvironmentPool:
 def _call_place(settings: Settings) -> Callable[[ModelSettings], AbstractAsyncContextManager[None]] | None:
     if not settings.shared_limits:
         return None
-    from flows.running.shared_places import call_place
+    from taskloom.flows.running.shared_places import call_place
 
     return call_place
 

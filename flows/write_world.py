@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from flows.errors import CommandError
-from flows.settings import Settings
-from flows.wiring import prepare_data_folder
-from model_clients.ledger.ledger import Ledger
-from model_clients.role_models import RoleModels
-from resources.errors import ExitCode
-from resources.reading.catalog import load_applications, load_resource_categories
-from resources.reading.world_checks import world_problems
-from resources.reading.worlds import WorldRules, load_rules, store_rules, world_kinds
-from resources.record import Record
-from synthesis.world_writing.world_writing import write_world
-from taskgraph.records.model_calls import ModelRole
+from taskloom.flows.errors import CommandError
+from taskloom.flows.settings import Settings
+from taskloom.flows.wiring import prepare_data_folder
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.resources.errors import ExitCode
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.resources.reading.world_checks import world_problems
+from taskloom.resources.reading.worlds import WorldRules, load_rules, store_rules, world_kinds
+from taskloom.resources.record import Record
+from taskloom.synthesis.world_writing.world_writing import write_world
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 EXAMPLE_KIND = "bakery"
 """The shipped kind that the writer is shown."""

@@ -8,11 +8,11 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
 
-from model_clients.errors import ModelClientError
-from model_clients.messages import ModelReply, ModelRequest
-from taskgraph.records.computer_use import ComputerTurn
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_calls import ModelRole
+from taskloom.model_clients.errors import ModelClientError
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 Reply_co = TypeVar("Reply_co", bound=BaseModel, covariant=True)
 

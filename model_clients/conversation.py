@@ -9,12 +9,19 @@ from typing import TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from model_clients.client import Question
-from model_clients.errors import ReplyInvalidError
-from model_clients.messages import Content, ImageContent, Message, ModelReply, ModelRequest, TextContent
-from model_clients.settings import ModelSettings
-from model_clients.wire.reply_schemas import wordless_schema
-from taskgraph.records.model_calls import CallPurpose
+from taskloom.model_clients.client import Question
+from taskloom.model_clients.errors import ReplyInvalidError
+from taskloom.model_clients.messages import (
+    Content,
+    ImageContent,
+    Message,
+    ModelReply,
+    ModelRequest,
+    TextContent,
+)
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.reply_schemas import wordless_schema
+from taskloom.taskgraph.records.model_calls import CallPurpose
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model_clients.messages import ModelReply
+from taskloom.model_clients.messages import ModelReply
 
 
 @dataclass(slots=True)

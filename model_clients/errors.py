@@ -27,8 +27,8 @@ ModelClientError
 
 from __future__ import annotations
 
-from model_clients.rate_reports import RateReport
-from resources.errors import ExitCode, TaskloomError
+from taskloom.model_clients.rate_reports import RateReport
+from taskloom.resources.errors import ExitCode, TaskloomError
 
 
 class ModelClientError(TaskloomError):

@@ -7,15 +7,15 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-import model_clients.providers
-from model_clients.client import ModelClient
-from model_clients.errors import UnknownProviderError
-from model_clients.settings import ModelSettings
+from taskloom.model_clients import providers
+from taskloom.model_clients.client import ModelClient
+from taskloom.model_clients.errors import UnknownProviderError
+from taskloom.model_clients.settings import ModelSettings
 
 
 def provider_names() -> tuple[str, ...]:
     """The names of all provider modules, sorted; none of them is imported."""
-    return tuple(sorted(found.name for found in pkgutil.iter_modules(model_clients.providers.__path__)))
+    return tuple(sorted(found.name for found in pkgutil.iter_modules(providers.__path__)))
 
 
 @cache
@@ -28,7 +28,7 @@ def provider(name: str) -> ModuleType:
     known = provider_names()
     if name not in known:
         raise UnknownProviderError(f"unknown model provider {name!r}; known: {', '.join(known)}")
-    return import_module(f"model_clients.providers.{name}")
+    return import_module(f"taskloom.model_clients.providers.{name}")
 
 
 def create_client(settings: ModelSettings) -> ModelClient:

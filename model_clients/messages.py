@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from model_clients.rate_reports import RateReport
-from resources.record import Record
-from taskgraph.records.computer_use import ComputerTurn
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_calls import CallFigures, FinishReason, ModelRole
+from taskloom.model_clients.rate_reports import RateReport
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import CallFigures, FinishReason, ModelRole
 
 
 class TextContent(Record):

@@ -8,24 +8,24 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from model_clients.batches.request_files import ReplyFile, RequestFile
-from model_clients.errors import (
+from taskloom.model_clients.batches.request_files import ReplyFile, RequestFile
+from taskloom.model_clients.errors import (
     BatchPendingError,
     BudgetInvalidError,
     ModelClientError,
     RunStoppedError,
 )
-from model_clients.ledger.accounts import RunAccount
-from model_clients.ledger.budget import Amount
-from model_clients.ledger.call_records import call_record
-from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.prices import cost_of, highest_amount, prices_of
-from model_clients.ledger.request_keys import request_key
-from model_clients.limits.limiter import Priority
-from model_clients.limits.senders import Senders
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.settings import CallSettings, ModelSettings
-from taskgraph.records.model_calls import CallPurpose, ModelCall
+from taskloom.model_clients.ledger.accounts import RunAccount
+from taskloom.model_clients.ledger.budget import Amount
+from taskloom.model_clients.ledger.call_records import call_record
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.prices import cost_of, highest_amount, prices_of
+from taskloom.model_clients.ledger.request_keys import request_key
+from taskloom.model_clients.limits.limiter import Priority
+from taskloom.model_clients.limits.senders import Senders
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import CallSettings, ModelSettings
+from taskloom.taskgraph.records.model_calls import CallPurpose, ModelCall
 
 logger = logging.getLogger(__name__)
 

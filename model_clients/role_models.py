@@ -8,11 +8,11 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel
 
-from model_clients.batches.request_files import ReplyFile, RequestFile
-from model_clients.client import Question
-from model_clients.conversation import first_request, parse_reply, second_try
-from model_clients.counters import CallCounters
-from model_clients.errors import (
+from taskloom.model_clients.batches.request_files import ReplyFile, RequestFile
+from taskloom.model_clients.client import Question
+from taskloom.model_clients.conversation import first_request, parse_reply, second_try
+from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.errors import (
     BudgetExhaustedError,
     ModelClientError,
     ReplyInvalidError,
@@ -20,15 +20,15 @@ from model_clients.errors import (
     ReplyUnavailableError,
     TryFailedError,
 )
-from model_clients.ledger.accounts import RunAccount
-from model_clients.ledger.budget import Budget
-from model_clients.ledger.ledger import Ledger
-from model_clients.limits.limiter import Priority
-from model_clients.limits.senders import Place, Senders
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.paid_calls import Call, PaidCalls
-from model_clients.settings import CallSettings, ModelSettings
-from taskgraph.records.model_calls import CallPurpose, ModelRole
+from taskloom.model_clients.ledger.accounts import RunAccount
+from taskloom.model_clients.ledger.budget import Budget
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.limits.limiter import Priority
+from taskloom.model_clients.limits.senders import Place, Senders
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.paid_calls import Call, PaidCalls
+from taskloom.model_clients.settings import CallSettings, ModelSettings
+from taskloom.taskgraph.records.model_calls import CallPurpose, ModelRole
 
 R = TypeVar("R", bound=BaseModel)
 

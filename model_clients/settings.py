@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, field_validator
 
-from resources.record import Record
-from taskgraph.records.model_calls import ModelRole
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 class ModelPrices(Record):

@@ -6,16 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from environments.screen_words import describe_screen
-from offline.mistakes import InjectedMistake, MistakeSource
-from offline.telling_steps import WAITING, filled, named, position_in, whole_thought
-from prompts.inputs import ActorInput, ControlInView
-from prompts.replies import ActorArguments, ActorReply, Point
-from resources.applications import Application, ExampleSubtask, WorkedStep
-from resources.path_parts import with_path_parts
-from taskgraph.records.grounding import find_control
-from taskgraph.records.interaction import Control, Rectangle, escape_keys
-from taskgraph.records.subtask import fill
+from taskloom.environments.screen_words import describe_screen
+from taskloom.offline.mistakes import InjectedMistake, MistakeSource
+from taskloom.offline.telling_steps import WAITING, filled, named, position_in, whole_thought
+from taskloom.prompts.inputs import ActorInput, ControlInView
+from taskloom.prompts.replies import ActorArguments, ActorReply, Point
+from taskloom.resources.applications import Application, ExampleSubtask, WorkedStep
+from taskloom.resources.path_parts import with_path_parts
+from taskloom.taskgraph.records.grounding import find_control
+from taskloom.taskgraph.records.interaction import Control, Rectangle, escape_keys
+from taskloom.taskgraph.records.subtask import fill
 
 _PATIENCE = 3
 """Times a control may be missing, or an action refused, before the actor gives up."""

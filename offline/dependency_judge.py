@@ -6,12 +6,12 @@ that a subtask reads what the words for it refer to. It shares no connectives an
 
 from __future__ import annotations
 
-from offline.reading.forms import shown
-from offline.reading.leftovers import leftovers
-from offline.reading.mentions import Mention, Mentions, names
-from offline.telling.phrasebook import Phrasebook, Teller, Thing
-from prompts.inputs import DependencyJudgeInput
-from prompts.replies import DependencyJudgeReply, DependencyPair
+from taskloom.offline.reading.forms import shown
+from taskloom.offline.reading.leftovers import leftovers
+from taskloom.offline.reading.mentions import Mention, Mentions, names
+from taskloom.offline.telling.phrasebook import Phrasebook, Teller, Thing
+from taskloom.prompts.inputs import DependencyJudgeInput
+from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair
 
 
 def infer(view: DependencyJudgeInput, book: Phrasebook) -> DependencyJudgeReply:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from random import Random
 
-from offline.conditions.conditions import Condition
-from offline.conditions.finding import shared_conditions
-from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
-from prompts.inputs import EvaluationWriterInput
-from prompts.replies import EvaluationWriterReply
+from taskloom.offline.conditions.conditions import Condition
+from taskloom.offline.conditions.finding import shared_conditions
+from taskloom.offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
+from taskloom.prompts.inputs import EvaluationWriterInput
+from taskloom.prompts.replies import EvaluationWriterReply
 
 _Row = tuple[str, str]
 

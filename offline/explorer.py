@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prompts.replies import ExplorerReply
+from taskloom.prompts.replies import ExplorerReply
 
 
 def explore() -> ExplorerReply:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from offline.telling.clauses import Graph
-from offline.telling.phrasebook import Phrasebook
-from offline.telling.plans import goal_of
-from prompts.inputs import (
+from taskloom.offline.telling.clauses import Graph
+from taskloom.offline.telling.phrasebook import Phrasebook
+from taskloom.offline.telling.plans import goal_of
+from taskloom.prompts.inputs import (
     InstanceInPool,
     IntentExtractorInput,
     NumberedSubtask,
@@ -18,7 +18,7 @@ from prompts.inputs import (
     ScenarioInView,
     SubtaskInPool,
 )
-from prompts.replies import IntentExtractorReply, NamedValue, ProposedEndProduct, ProposedIntent
+from taskloom.prompts.replies import IntentExtractorReply, NamedValue, ProposedEndProduct, ProposedIntent
 
 _EVERYWHERE = ("file", "clipboard")
 _BY_VALUE = ("file", "record")

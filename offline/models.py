@@ -7,17 +7,17 @@ import hashlib
 from collections.abc import Iterable
 from time import perf_counter
 
-from model_clients.conversation import first_request
-from model_clients.ledger.accounts import RunAccount
-from model_clients.ledger.budget import Amount
-from model_clients.ledger.call_records import call_record
-from model_clients.ledger.request_keys import canonical_json
-from model_clients.messages import ModelReply, ModelRequest, TextContent
-from offline.mistakes import mark
-from offline.rules import OfflineRules
-from prompts.prompt_input import PromptInput, Reply
-from synthesis.ports import Models
-from taskgraph.records.model_calls import ModelRole
+from taskloom.model_clients.conversation import first_request
+from taskloom.model_clients.ledger.accounts import RunAccount
+from taskloom.model_clients.ledger.budget import Amount
+from taskloom.model_clients.ledger.call_records import call_record
+from taskloom.model_clients.ledger.request_keys import canonical_json
+from taskloom.model_clients.messages import ModelReply, ModelRequest, TextContent
+from taskloom.offline.mistakes import mark
+from taskloom.offline.rules import OfflineRules
+from taskloom.prompts.prompt_input import PromptInput, Reply
+from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 PROVIDER = "offline"
 """What the ledger, the settings and provenance call these rules."""

@@ -9,15 +9,15 @@ from typing import cast
 
 from pydantic import BaseModel
 
-from offline.actor import act
-from offline.dependency_judge import infer
-from offline.evaluation_writer import write_function
-from offline.explorer import explore
-from offline.intent_extractor import extract
-from offline.mistakes import InjectedMistake, MistakeSource
-from offline.summarizer import summarize
-from offline.telling.phrasebook import Phrasebook
-from prompts.inputs import (
+from taskloom.offline.actor import act
+from taskloom.offline.dependency_judge import infer
+from taskloom.offline.evaluation_writer import write_function
+from taskloom.offline.explorer import explore
+from taskloom.offline.intent_extractor import extract
+from taskloom.offline.mistakes import InjectedMistake, MistakeSource
+from taskloom.offline.summarizer import summarize
+from taskloom.offline.telling.phrasebook import Phrasebook
+from taskloom.prompts.inputs import (
     ActorInput,
     DependencyJudgeInput,
     EvaluationWriterInput,
@@ -25,9 +25,9 @@ from prompts.inputs import (
     IntentExtractorInput,
     SummarizerInput,
 )
-from prompts.prompt_input import PromptInput, Reply
-from resources.applications import Application
-from resources.categories import ResourceCategory
+from taskloom.prompts.prompt_input import PromptInput, Reply
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory
 
 RULES_VERSION = 9
 """Raised whenever a rule answers differently, so that no reply of the old rules is taken for one of the new."""

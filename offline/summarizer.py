@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
-from offline.telling.clauses import Graph
-from offline.telling.phrasebook import Phrasebook
-from offline.telling.plans import goal_of, tell, tell_in_order
-from offline.telling.purposes import purpose_of
-from offline.telling.sentences import Voice
-from prompts.inputs import ResourceLink, SummarizerInput
-from prompts.replies import SummarizerReply
+from taskloom.offline.mistakes import InjectedMistake, MistakeKind, MistakeSource
+from taskloom.offline.telling.clauses import Graph
+from taskloom.offline.telling.phrasebook import Phrasebook
+from taskloom.offline.telling.plans import goal_of, tell, tell_in_order
+from taskloom.offline.telling.purposes import purpose_of
+from taskloom.offline.telling.sentences import Voice
+from taskloom.prompts.inputs import ResourceLink, SummarizerInput
+from taskloom.prompts.replies import SummarizerReply
 
 _VOICES: tuple[Voice, ...] = ("terse", "polite", "context", "context")
 _TRIES = 8

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from environments.screen_words import in_words
-from prompts.inputs import StepInHistory
-from resources.applications import ControlQuery, WorkedStep
-from taskgraph.records.gestures import keys_in_words
-from taskgraph.records.grounding import find_control
-from taskgraph.records.interaction import Control, escape_keys
-from taskgraph.records.subtask import fill
+from taskloom.environments.screen_words import in_words
+from taskloom.prompts.inputs import StepInHistory
+from taskloom.resources.applications import ControlQuery, WorkedStep
+from taskloom.taskgraph.records.gestures import keys_in_words
+from taskloom.taskgraph.records.grounding import find_control
+from taskloom.taskgraph.records.interaction import Control, escape_keys
+from taskloom.taskgraph.records.subtask import fill
 
 WAITING = "Waiting for"
 """How the thought of a step begins that waits for a control."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.graph import TaskGraph
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from omnieval.errors import SequenceImpossibleError
-from taskgraph.measures.coherency import coherency_score
-from taskgraph.measures.interference import Threat, threats_of
-from taskgraph.reading.task_graphs import UNNAMED_RESOURCE
-from taskgraph.records.graph import TaskGraph
+from taskloom.omnieval.errors import SequenceImpossibleError
+from taskloom.taskgraph.measures.coherency import coherency_score
+from taskloom.taskgraph.measures.interference import Threat, threats_of
+from taskloom.taskgraph.reading.task_graphs import UNNAMED_RESOURCE
+from taskloom.taskgraph.records.graph import TaskGraph
 
 
 def executed_coherency(graph: TaskGraph, completed: Sequence[str]) -> int:
     """Adjacent pairs of one application in the sequence of completed subtasks.
 
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> graph = read_task_graph({"nodes": ["a", "b"], "applications": {"a": "Notes", "b": "Notes"}}, {}, str)
     >>> executed_coherency(graph, ["b", "a"])
     1
@@ -26,10 +26,10 @@ def executed_coherency(graph: TaskGraph, completed: Sequence[str]) -> int:
 def require_possible(graph: TaskGraph, completed: Sequence[str]) -> None:
     """Refuse a sequence of completions that no agent can have produced.
 
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> require_possible(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str), ["b"])
     Traceback (most recent call last):
-    omnieval.errors.SequenceImpossibleError: 'b' (number 1) depends on 'a', which is not completed before it.
+    taskloom.omnieval.errors.SequenceImpossibleError: 'b' (number 1) depends on 'a', which is not completed before it.
 
     A subtask may overwrite or consume what another still needs: that one can then not be completed, and is refused
     only if it stands later in the sequence.

@@ -7,7 +7,7 @@ OmniEvalError
 
 from __future__ import annotations
 
-from resources.errors import TaskloomError
+from taskloom.resources.errors import TaskloomError
 
 
 class OmniEvalError(TaskloomError):

@@ -7,14 +7,14 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
-from omnieval.attempt import Attempt
-from omnieval.errors import EvaluationEndedError
-from omnieval.lookup import further, measured
-from resources.record import Record
-from taskgraph.records.evaluation_function import Evaluation
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.side_effects import SideEffects
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.omnieval.attempt import Attempt
+from taskloom.omnieval.errors import EvaluationEndedError
+from taskloom.omnieval.lookup import further, measured
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evaluation_function import Evaluation
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.side_effects import SideEffects
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 Outcome = Literal["running", "completed", "stalled", "step_limit", "finished_early"]
 """How a task stands: all subtasks done, nothing done for N steps, out of steps, or the agent stopped before the end."""

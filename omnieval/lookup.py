@@ -6,8 +6,8 @@ import pkgutil
 from importlib import import_module
 from typing import Protocol, cast
 
-import omnieval.metrics
-from omnieval.attempt import Attempt
+from taskloom.omnieval import metrics
+from taskloom.omnieval.attempt import Attempt
 
 PAPER = ("coverage_rate", "logical_consistency")
 """Metrics of the paper; records have a field for each of them, and keep the others by name."""
@@ -27,13 +27,13 @@ def metric_names() -> tuple[str, ...]:
     >>> metric_names()
     ('coverage_rate', 'logical_consistency')
     """
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(omnieval.metrics.__path__)))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(metrics.__path__)))
 
 
 def measured(attempt: Attempt) -> dict[str, float | None]:
     """The value of every metric for `attempt`, by name.
 
-    >>> from taskgraph.records.graph import TaskGraph
+    >>> from taskloom.taskgraph.records.graph import TaskGraph
     >>> measured(Attempt(TaskGraph(nodes=()), ()))
     {'coverage_rate': 1.0, 'logical_consistency': None}
     """
@@ -50,4 +50,4 @@ def further(values: dict[str, float | None]) -> dict[str, float]:
 
 
 def _metric(name: str) -> Metric:
-    return cast(Metric, import_module(f"omnieval.metrics.{name}"))
+    return cast(Metric, import_module(f"taskloom.omnieval.metrics.{name}"))

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import Field
 
-from omnieval.graph_evaluator import GraphEvaluation
-from resources.dimensions import DIMENSIONS, LEVELS
-from resources.record import Record
-from taskgraph.measures.complexity import cell_of
-from taskgraph.records.task import Task
+from taskloom.omnieval.graph_evaluator import GraphEvaluation
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS
+from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.complexity import cell_of
+from taskloom.taskgraph.records.task import Task
 
 
 class ReportRow(Record):

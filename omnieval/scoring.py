@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from omnieval.attempt import Attempt
-from omnieval.coherency import executed_coherency, require_possible
-from omnieval.errors import SequenceImpossibleError
-from omnieval.lookup import further, measured
-from resources.record import Record
-from taskgraph.measures.coherency import maximum_coherency_of
-from taskgraph.records.graph import TaskGraph
+from taskloom.omnieval.attempt import Attempt
+from taskloom.omnieval.coherency import executed_coherency, require_possible
+from taskloom.omnieval.errors import SequenceImpossibleError
+from taskloom.omnieval.lookup import further, measured
+from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.coherency import maximum_coherency_of
+from taskloom.taskgraph.records.graph import TaskGraph
 
 
 class Score(Record):
@@ -36,7 +36,7 @@ class Score(Record):
 def score_of(graph: TaskGraph, completed: Sequence[str]) -> Score:
     """Score the subtasks `completed` in this order.
 
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> graph = read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)
     >>> score_of(graph, ["a"]).coverage_rate == 1 / 3
     True

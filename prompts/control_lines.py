@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 _LONGEST_TEXT = 120
 _LONGEST_VALUE = 400

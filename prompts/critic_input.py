@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from prompts.inputs import NumberedSubtask
-from prompts.prompt_input import PromptInput
-from prompts.replies import CriticReply, DependencyPair
-from taskgraph.records.model_calls import ModelRole
+from taskloom.prompts.inputs import NumberedSubtask
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.prompts.replies import CriticReply, DependencyPair
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 class CriticInput(PromptInput[CriticReply]):

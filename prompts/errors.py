@@ -7,7 +7,7 @@ PromptError
 
 from __future__ import annotations
 
-from resources.errors import TaskloomError
+from taskloom.resources.errors import TaskloomError
 
 
 class PromptError(TaskloomError):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from prompts.control_lines import ControlInView
-from resources.applications import SubtaskTemplate, SubtaskWording
-from resources.record import Record
+from taskloom.prompts.control_lines import ControlInView
+from taskloom.resources.applications import SubtaskTemplate, SubtaskWording
+from taskloom.resources.record import Record
 
 
 class SubtaskToDeclare(SubtaskWording):

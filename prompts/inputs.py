@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from prompts.change_shapes import TaskShape
-from prompts.control_lines import ControlInView as ControlInView
-from prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView, SubtaskToDeclare
-from prompts.exploration_views import ResourceInView as ResourceInView
-from prompts.prompt_input import PromptInput
-from prompts.replies import (
+from taskloom.prompts.change_shapes import TaskShape
+from taskloom.prompts.control_lines import ControlInView as ControlInView
+from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ScreenInView, SubtaskToDeclare
+from taskloom.prompts.exploration_views import ResourceInView as ResourceInView
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.prompts.replies import (
     ActorReply,
     DependencyJudgeReply,
     EvaluationWriterReply,
@@ -19,14 +19,14 @@ from prompts.replies import (
     IntentExtractorReply,
     SummarizerReply,
 )
-from prompts.shown_effects import ShownEffects
-from resources.applications import SubtaskTemplate
-from resources.categories import ResourceCategory
-from resources.record import Record
-from taskgraph.records.computer_use import ComputerReply, ComputerTurn
-from taskgraph.records.gestures import Coordinates
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_calls import ModelRole
+from taskloom.prompts.shown_effects import ShownEffects
+from taskloom.resources.applications import SubtaskTemplate
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.computer_use import ComputerReply, ComputerTurn
+from taskloom.taskgraph.records.gestures import Coordinates
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 class ExplorerInput(PromptInput[ExplorerReply]):

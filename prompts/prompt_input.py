@@ -6,11 +6,11 @@ from typing import ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from prompts.rendering import RenderedPrompt, render
-from resources.record import Record
-from taskgraph.records.computer_use import ComputerTurn
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_calls import ModelRole
+from taskloom.prompts.rendering import RenderedPrompt, render
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

@@ -19,9 +19,9 @@ from jinja2 import StrictUndefined, Template, UndefinedError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import JsonValue
 
-from prompts.control_lines import control_lines
-from prompts.errors import TemplateBrokenError, UnknownTemplateError
-from taskgraph.records.interaction import Screenshot
+from taskloom.prompts.control_lines import control_lines
+from taskloom.prompts.errors import TemplateBrokenError, UnknownTemplateError
+from taskloom.taskgraph.records.interaction import Screenshot
 
 _PARTS = ("system", "user")
 _MARK = "\x00cached up to here\x00"
@@ -88,7 +88,7 @@ def template_hash(name: str) -> str:
 
 
 def _folder() -> Traversable:
-    return files("prompts") / "templates"
+    return files("taskloom.prompts") / "templates"
 
 
 @cache

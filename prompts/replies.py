@@ -11,10 +11,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from resources.applications import ResourceDeclaration
-from resources.record import Record
-from taskgraph.records.criticism import Score
-from taskgraph.records.gestures import GESTURES
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.criticism import Score
+from taskloom.taskgraph.records.gestures import GESTURES
 
 
 class NamedValue(Record):

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from resources.record import Record
-from taskgraph.records.effect import Effect
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.effect import Effect
 
 
 class TouchedRecord(Record):

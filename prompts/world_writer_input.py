@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from prompts.prompt_input import PromptInput
-from prompts.replies import WorldWriterReply
-from resources.record import Record
-from taskgraph.records.model_calls import ModelRole
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.prompts.replies import WorldWriterReply
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 class WorldPlace(Record):

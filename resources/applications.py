@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 PLACEHOLDERS = ("install", "venv", "node", "home", "state", "port")
 """Names in braces that commands, paths and file contents of an application may use.

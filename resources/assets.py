@@ -6,8 +6,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from resources.applications import Application
-from resources.errors import UnknownCatalogEntryError
+from taskloom.resources.applications import Application
+from taskloom.resources.errors import UnknownCatalogEntryError
 
 ASSET_PREFIX = "asset:"
 """Marks a text of the catalogue as the name of an asset."""
@@ -15,7 +15,7 @@ ASSET_PREFIX = "asset:"
 
 def catalog_folder() -> Traversable:
     """The catalogue that ships with taskloom."""
-    return files("resources") / "catalog"
+    return files("taskloom.resources") / "catalog"
 
 
 def content_of(text: str, application: Application | None = None) -> bytes:

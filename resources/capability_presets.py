@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resources.dimensions import Dimension, Level
-from resources.record import Record
+from taskloom.resources.dimensions import Dimension, Level
+from taskloom.resources.record import Record
 
 CapabilityPreset = Literal["as_printed", "repaired"]
 """Which reading of Table 12: the paper's stars, or ours where two rows cannot mean what they say."""

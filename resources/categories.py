@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 
 class ResourceKind(StrEnum):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from resources.categories import TRANSIENT_KINDS, ResourceCategory, ResourceKind, ResourceScope
-from resources.record import Record
+from taskloom.resources.categories import TRANSIENT_KINDS, ResourceCategory, ResourceKind, ResourceScope
+from taskloom.resources.record import Record
 
 
 class Resource(Record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resources.instances import Resource
+from taskloom.resources.instances import Resource
 
 
 def provides(output: Resource, needed: Resource) -> bool:
@@ -11,7 +11,7 @@ def provides(output: Resource, needed: Resource) -> bool:
     Category, kind and application must agree. Values must be equal; a slot whose reader names no document
     accepts any document.
 
-    >>> from resources.categories import ResourceKind
+    >>> from taskloom.resources.categories import ResourceKind
     >>> a = Resource(category="csv_path", kind=ResourceKind.FILE, value="Documents/a.csv")
     >>> provides(a, a)
     True

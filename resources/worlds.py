@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 FIRST_WORLD = ""
 """Name of the world that the catalogue is written in."""

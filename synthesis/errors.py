@@ -8,7 +8,7 @@ An item that does not make it is no error: it is a `Rejection` record.
 
 from __future__ import annotations
 
-from resources.errors import TaskloomError
+from taskloom.resources.errors import TaskloomError
 
 
 class SynthesisError(TaskloomError):

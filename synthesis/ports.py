@@ -7,8 +7,8 @@ from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from environments.environment import Environment
-from prompts.prompt_input import PromptInput
+from taskloom.environments.environment import Environment
+from taskloom.prompts.prompt_input import PromptInput
 
 R = TypeVar("R", bound=BaseModel)
 

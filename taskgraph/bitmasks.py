@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from resources.dimensions import MAXIMUM_SUBTASKS
-from taskgraph.errors import GraphInvalidError, GraphTooLargeError
+from taskloom.resources.dimensions import MAXIMUM_SUBTASKS
+from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -41,7 +41,7 @@ def require_size(nodes: Sequence[object]) -> None:
 
     >>> require_size((0,) * 31)
     Traceback (most recent call last):
-    taskgraph.errors.GraphTooLargeError: The graph has 31 subtasks; exact mathematics handles up to 30. Split the task or leave subtasks out.
+    taskloom.taskgraph.errors.GraphTooLargeError: The graph has 31 subtasks; exact mathematics handles up to 30. Split the task or leave subtasks out.
 
     Raises:
         GraphTooLargeError: more than `MAXIMUM_SUBTASKS` nodes.

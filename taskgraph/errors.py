@@ -9,7 +9,7 @@ TaskGraphError
 
 from __future__ import annotations
 
-from resources.errors import TaskloomError
+from taskloom.resources.errors import TaskloomError
 
 
 class TaskGraphError(TaskloomError):

@@ -43,8 +43,8 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("prefect")
     os.environ.pop("PREFECT_API_URL", None)
     os.environ["PREFECT_HOME"] = str(home)
-    from flows.running.log_setup import prepare_prefect
-    from flows.running.prefect_server import prefect_server
+    from taskloom.flows.running.log_setup import prepare_prefect
+    from taskloom.flows.running.prefect_server import prefect_server
 
     prepare_prefect(home)
     with prefect_server():
@@ -54,7 +54,7 @@ def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the command line; returns exit code, standard output and standard error."""
-    from cli.main import main
+    from taskloom.cli.main import main
 
     def invoke(*arguments: object) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as ended:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_packages import MODULES, ROOT
+from tests.architecture.test_packages import MODULES, ROOT, module_name
 
 EXAMPLE = re.compile(r"^\s*>>> ", re.MULTILINE)
 SERVERS = sorted((ROOT / "tests" / "servers").rglob("*.py"))
@@ -18,7 +18,7 @@ WITH_EXAMPLES = [path for path in (*MODULES, *SERVERS) if EXAMPLE.search(path.re
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_examples_are_true(path: Path) -> None:
-    module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    module = importlib.import_module(module_name(path))
     failed, tried = doctest.testmod(module)
     assert tried > 0
     assert failed == 0

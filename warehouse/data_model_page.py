@@ -1,11 +1,11 @@
-"""Writes docs/data-model.md from the schema: `python -m warehouse.data_model_page > docs/data-model.md`."""
+"""Writes docs/data-model.md from the schema: `python -m taskloom.warehouse.data_model_page > docs/data-model.md`."""
 
 from __future__ import annotations
 
 import sys
 
-from warehouse.schema import SCHEMA_VERSION, TABLES, sql_type
-from warehouse.views import views
+from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES, sql_type
+from taskloom.warehouse.views import views
 
 _TYPE_SHOWN = 60
 

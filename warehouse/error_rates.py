@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
-from taskgraph.records.judged_outcome import JudgedOutcome
-from warehouse.store import Warehouse
+from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.warehouse.store import Warehouse
 
 UNKNOWN = (
     "Not known: no labelled outcome was judged with the accepted functions of this dataset. A kill rate says only how a"

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from resources.errors import TaskloomError
+from taskloom.resources.errors import TaskloomError
 
 _FAULTS_SHOWN: Final = 50
 

@@ -19,11 +19,11 @@ import pyarrow as pa
 from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.exploration import SeenScreen
-from taskgraph.records.interaction import Control, Screenshot
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.exploration import SeenScreen
+from taskloom.taskgraph.records.interaction import Control, Screenshot
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 SHARED_CONTROLS: set[tuple[type[BaseModel], str]] = {
     (Evidence, "controls"),

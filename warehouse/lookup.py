@@ -9,17 +9,21 @@ from importlib import import_module
 from importlib.resources import files
 from types import ModuleType
 
-from warehouse.errors import UnknownFormatError
+from taskloom.warehouse.errors import UnknownFormatError
 
 
 def export_formats() -> list[str]:
     """Names of the export formats, sorted."""
-    return sorted(item.name for item in pkgutil.iter_modules(import_module("warehouse.exports").__path__))
+    return sorted(
+        item.name for item in pkgutil.iter_modules(import_module("taskloom.warehouse.exports").__path__)
+    )
 
 
 def import_formats() -> list[str]:
     """Names of the import formats, sorted."""
-    return sorted(item.name for item in pkgutil.iter_modules(import_module("warehouse.imports").__path__))
+    return sorted(
+        item.name for item in pkgutil.iter_modules(import_module("taskloom.warehouse.imports").__path__)
+    )
 
 
 def described(formats: ModuleType) -> list[dict[str, str]]:
@@ -37,21 +41,21 @@ def described(formats: ModuleType) -> list[dict[str, str]]:
 
 
 def export_module(name: str) -> ModuleType:
-    """The module `warehouse.exports.<name>`, imported now; other formats cost nothing.
+    """The module `taskloom.warehouse.exports.<name>`, imported now; other formats cost nothing.
 
     Raises:
         UnknownFormatError: there is none; the known ones are named.
     """
-    return _module("warehouse.exports", name, export_formats(), "export")
+    return _module("taskloom.warehouse.exports", name, export_formats(), "export")
 
 
 def import_module_of(name: str) -> ModuleType:
-    """The module `warehouse.imports.<name>`, imported now; other formats cost nothing.
+    """The module `taskloom.warehouse.imports.<name>`, imported now; other formats cost nothing.
 
     Raises:
         UnknownFormatError: there is none; the known ones are named.
     """
-    return _module("warehouse.imports", name, import_formats(), "import")
+    return _module("taskloom.warehouse.imports", name, import_formats(), "import")
 
 
 def _module(package: str, name: str, known: list[str], what: str) -> ModuleType:

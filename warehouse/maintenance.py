@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import duckdb
 
-from resources.record import Record
-from warehouse.errors import VersionError
-from warehouse.records import DatasetVersion, VersionTag
-from warehouse.storage.database import LAKE, first_row
-from warehouse.store import Warehouse
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import VersionError
+from taskloom.warehouse.records import DatasetVersion, VersionTag
+from taskloom.warehouse.storage.database import LAKE, first_row
+from taskloom.warehouse.store import Warehouse
 
 
 class Cleaning(Record):

@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 import duckdb
 from pydantic import JsonValue, ValidationError
 
-from warehouse.errors import VersionError
-from warehouse.records import DatasetVersion
-from warehouse.schema import TABLES
-from warehouse.storage.database import LAKE, first_row
+from taskloom.warehouse.errors import VersionError
+from taskloom.warehouse.records import DatasetVersion
+from taskloom.warehouse.schema import TABLES
+from taskloom.warehouse.storage.database import LAKE, first_row
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field, JsonValue, field_validator
 
-from resources.record import Record
-from taskgraph.records.model_calls import ModelCall
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.model_calls import ModelCall
 
 
 class RunRecord(Record):

@@ -12,10 +12,10 @@ from typing import Final, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from resources.record import Record
-from taskgraph.records.review import Review
-from warehouse.errors import ReviewInvalidError, SelectionInvalidError
-from warehouse.store import Warehouse
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.review import Review
+from taskloom.warehouse.errors import ReviewInvalidError, SelectionInvalidError
+from taskloom.warehouse.store import Warehouse
 
 Rule = Literal["any", "majority", "all"]
 """Who must accept a task: at least one person, more than half of those who reviewed it, or everyone who did."""

@@ -14,27 +14,31 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from resources.applications import Application
-from resources.dimensions import TABLE
-from resources.record import Record
-from resources.worlds import World
-from taskgraph.records.agent_run import AgentRun
-from taskgraph.records.criticism import Criticism
-from taskgraph.records.effect import PerformanceEffects
-from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
-from taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.judge_trial import JudgeTrial
-from taskgraph.records.judged_outcome import JudgedOutcome
-from taskgraph.records.order_fact import OrderFact
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.review import Review
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
-from warehouse.night_records import ExplorationChoice, GateResult, Recheck
-from warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord, VersionTag
+from taskloom.resources.applications import Application
+from taskloom.resources.dimensions import TABLE
+from taskloom.resources.record import Record
+from taskloom.resources.worlds import World
+from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.taskgraph.records.criticism import Criticism
+from taskloom.taskgraph.records.effect import PerformanceEffects
+from taskloom.taskgraph.records.evaluation_function import (
+    EvaluationFunction,
+    FunctionQuality,
+    VerificationRound,
+)
+from taskloom.taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.order_fact import OrderFact
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.review import Review
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Complexity, Intent, Rejection, Replay, Task, Validation
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.field_codecs import CONTROL_LIST, FieldCodec, field_codecs
+from taskloom.warehouse.night_records import ExplorationChoice, GateResult, Recheck
+from taskloom.warehouse.records import DatasetVersion, ImportedItem, ModelCallRecord, RunRecord, VersionTag
 
 SCHEMA_VERSION = 4
 """Number of the layout below; a warehouse with a higher one is refused."""
@@ -62,18 +66,6 @@ LINKS_SQL = """[
 """What the column `links` of `tasks` holds."""
 WORDS_SQL = "array_to_string(list_sort(list_distinct(string_split(lower(concat_ws(' ', instruction, intent)), ' '))), ' ')"
 """What the column `words` of `tasks` holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExtraColumn:
-    """A column that no field of the record gives."""
-
-    name: str
-    """Name."""
-    arrow: pa.DataType
-    """Type."""
-    comment: str
-    """What it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +98,7 @@ class Table:
     """Fields kept in a table of their own."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Fields whose columns get another name, because theirs is a word of SQL."""
-    extra: tuple[ExtraColumn, ...] = ()
+    extra: tuple[Column, ...] = ()
     """Columns beyond the record's fields; they stand first."""
     prepared: Mapping[str, str] = field(default_factory=dict)
     """Extra columns that every insert computes from the others, with their SQL."""
@@ -207,14 +199,14 @@ TABLES: tuple[Table, ...] = (
         Trajectory,
         _made(),
         omit=frozenset({"steps"}),
-        extra=(ExtraColumn("step_count", pa.int64(), "Number of its steps."),),
+        extra=(Column("step_count", pa.int64(), "Number of its steps."),),
     ),
     Table(
         "trajectory_steps",
         ("trajectory_id", "step"),
         "One step of a trajectory: what was seen, what was done, what it changed.",
         TrajectoryStep,
-        extra=(ExtraColumn("trajectory_id", pa.string(), "The trajectory."),),
+        extra=(Column("trajectory_id", pa.string(), "The trajectory."),),
     ),
     Table(
         "evaluation_functions",
@@ -260,18 +252,18 @@ TABLES: tuple[Table, ...] = (
         Task,
         _made(graph=(TaskGraph, {}), complexity=(Complexity, _COMPLEXITY)),
         extra=(
-            ExtraColumn(
+            Column(
                 "applications",
                 pa.list_(pa.string()),
                 "Applications that it needs, sorted, each once: the quick way to ask for tasks of an application.",
             ),
-            ExtraColumn(
+            Column(
                 "links",
                 pa.list_(_COUNTED_LINK),
                 "What is written in one application and read in another, each once with how often: prepared for the query"
                 " `links`.",
             ),
-            ExtraColumn(
+            Column(
                 "words",
                 pa.string(),
                 "The words of instruction and intent in lower case, each once: the quick way to search for text.",
@@ -334,7 +326,7 @@ TABLES: tuple[Table, ...] = (
         "An item that did not make it, with the reason.",
         Rejection,
         _made(),
-        extra=(ExtraColumn("rejection_id", pa.string(), "Hash of the row's content."),),
+        extra=(Column("rejection_id", pa.string(), "Hash of the row's content."),),
     ),
     Table("model_calls", ("call_id",), "One call of a language model.", ModelCallRecord),
     Table("runs", ("run_id",), "One run of a flow.", RunRecord),
@@ -364,8 +356,8 @@ TABLES: tuple[Table, ...] = (
         ("text_id",),
         "Text content of files in evidence, each stored once.",
         extra=(
-            ExtraColumn("text_id", pa.string(), "SHA-256 of the text."),
-            ExtraColumn("text", pa.string(), "The text."),
+            Column("text_id", pa.string(), "SHA-256 of the text."),
+            Column("text", pa.string(), "The text."),
         ),
     ),
     Table(
@@ -373,10 +365,8 @@ TABLES: tuple[Table, ...] = (
         ("controls_id",),
         "Lists of the controls on a screen, each stored once.",
         extra=(
-            ExtraColumn("controls_id", pa.string(), "SHA-256 of the list."),
-            ExtraColumn(
-                "controls", CONTROL_LIST, "The controls, in reading order of the accessibility tree."
-            ),
+            Column("controls_id", pa.string(), "SHA-256 of the list."),
+            Column("controls", CONTROL_LIST, "The controls, in reading order of the accessibility tree."),
         ),
     ),
 )

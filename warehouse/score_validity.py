@@ -6,9 +6,9 @@ from typing import Final
 
 from pydantic import Field
 
-from resources.record import Record
-from warehouse.errors import VersionError
-from warehouse.store import Warehouse
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import VersionError
+from taskloom.warehouse.store import Warehouse
 
 REASONS: Final[dict[str, str]] = {
     "gone": "the task is gone, or no longer validated",

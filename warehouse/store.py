@@ -14,30 +14,30 @@ import duckdb
 import pyarrow as pa
 from pydantic import JsonValue
 
-from resources.record import Record
-from taskgraph.records.exploration import SeenScreen
-from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import (
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.exploration import SeenScreen
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import (
     QueryFailedError,
     TableMissingError,
     VersionError,
     WarehouseError,
     WarehouseUnavailableError,
 )
-from warehouse.field_codecs import Shared
-from warehouse.publication import Publication, describe_present
-from warehouse.querying.guard import admit
-from warehouse.querying.query_result import QueryResult
-from warehouse.records import DatasetVersion, VersionTag
-from warehouse.schema import Table
-from warehouse.storage.database import LAKE, connect_reader, connect_writer, retried
-from warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
-from warehouse.storage.inserting import insert_rows
-from warehouse.storage.locations import parse_location
-from warehouse.storage.locking import WriterLock
-from warehouse.storage.object_storage import open_screenshots
-from warehouse.storage.rows import batch_of, decode_record, references, table_of
-from warehouse.storage.storage_access import reason_of, without_secrets
+from taskloom.warehouse.field_codecs import Shared
+from taskloom.warehouse.publication import Publication, describe_present
+from taskloom.warehouse.querying.guard import admit
+from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.records import DatasetVersion, VersionTag
+from taskloom.warehouse.schema import Table
+from taskloom.warehouse.storage.database import LAKE, connect_reader, connect_writer, retried
+from taskloom.warehouse.storage.evolution import COMPLETED, bring_up_to_date, complete_for_reading, is_current
+from taskloom.warehouse.storage.inserting import insert_rows
+from taskloom.warehouse.storage.locations import parse_location
+from taskloom.warehouse.storage.locking import WriterLock
+from taskloom.warehouse.storage.object_storage import open_screenshots
+from taskloom.warehouse.storage.rows import batch_of, decode_record, references, table_of
+from taskloom.warehouse.storage.storage_access import reason_of, without_secrets
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from resources.dimensions import TABLE
-from resources.reading.catalog import load_capabilities
-from resources.record import Record
-from taskgraph.measures.acceptance_rates import Rate, rate
-from taskgraph.measures.critic_scores import CriticReport, critic_report
-from taskgraph.measures.gaps import Gap, gaps_of
-from taskgraph.measures.judge_rates import JudgeReport, judge_report
-from taskgraph.measures.variety_figures import VarietyFigures, variety_of
-from taskgraph.records.criticism import Criticism
-from taskgraph.records.judge_trial import JudgeTrial
-from taskgraph.records.task import Validation
-from warehouse.queries import named_query
-from warehouse.store import Warehouse
+from taskloom.resources.dimensions import TABLE
+from taskloom.resources.reading.catalog import load_capabilities
+from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.acceptance_rates import Rate, rate
+from taskloom.taskgraph.measures.critic_scores import CriticReport, critic_report
+from taskloom.taskgraph.measures.gaps import Gap, gaps_of
+from taskloom.taskgraph.measures.judge_rates import JudgeReport, judge_report
+from taskloom.taskgraph.measures.variety_figures import VarietyFigures, variety_of
+from taskloom.taskgraph.records.criticism import Criticism
+from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.task import Validation
+from taskloom.warehouse.queries import named_query
+from taskloom.warehouse.store import Warehouse
 
 JUDGE_UNKNOWN = "not known: no spoilt instruction was given to it"
 """What is said where nothing was spoilt."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from resources.record import Record
-from warehouse.errors import TableMissingError
-from warehouse.store import Warehouse
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import TableMissingError
+from taskloom.warehouse.store import Warehouse
 
 _REJECTED = "SELECT DISTINCT item_id FROM rejections{at} WHERE item_kind = '{kind}' AND stage NOT IN ('import', 'recheck')"
 _TASKS_REJECTED = _REJECTED.replace("{kind}", "task")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from resources.record import Record
-from warehouse.errors import TableMissingError
-from warehouse.schema import TABLES, Table
-from warehouse.store import Warehouse
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import TableMissingError
+from taskloom.warehouse.schema import TABLES, Table
+from taskloom.warehouse.store import Warehouse
 
 _BULKY = frozenset({"trajectory_steps", "file_texts", "control_lists"})
 """Tables whose rows never change under one key, so that comparing their content would only cost time."""

@@ -1,1 +1,1 @@
-"""One module per command; each has `register(app)`, and `cli.main` finds them by name."""
+"""One module per command; each has `register(app)`, and `taskloom.cli.main` finds them by name."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.answer_printing import print_json
-from cli.shared_options import CatalogOption, DataOption, JsonOption
-from flows.errors import CommandError
-from resources.errors import ExitCode
+from taskloom.cli.answer_printing import print_json
+from taskloom.cli.shared_options import CatalogOption, DataOption, JsonOption
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import ExitCode
 
 if TYPE_CHECKING:
-    from flows.settings import Settings
-    from resources.applications import Application
-    from taskgraph.records.interaction import Observation
+    from taskloom.flows.settings import Settings
+    from taskloom.resources.applications import Application
+    from taskloom.taskgraph.records.interaction import Observation
 
 
 def register(app: typer.Typer) -> None:
@@ -40,9 +40,9 @@ def list_applications(
     """List the applications of the catalogue: name, title, category, version, installed or not, subtasks."""
     if context.invoked_subcommand is not None:
         return
-    from environments.installing.applications import missing_for_start
-    from flows.settings import load_settings
-    from resources.reading.catalog import load_applications
+    from taskloom.environments.installing.applications import missing_for_start
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.reading.catalog import load_applications
 
     settings = load_settings(data=data, catalog=catalog)
     rows: list[dict[str, object]] = [
@@ -89,10 +89,10 @@ def check(
     import asyncio
     import time
 
-    from environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
-    from environments.machines.bubblewrap import is_confined
-    from flows.settings import load_settings
-    from resources.reading.catalog import load_applications
+    from taskloom.environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
+    from taskloom.environments.machines.bubblewrap import is_confined
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.reading.catalog import load_applications
 
     settings = load_settings(data=data, catalog=catalog)
     known = load_applications(settings.catalog)
@@ -172,8 +172,8 @@ def new(
 
       taskloom apps new tracker --url http://127.0.0.1:5000/ --reset-command "docker compose restart tracker"
     """
-    from cli.application_skeleton import npm_facts, pypi_facts, running_entry, skeleton, write_entry
-    from resources.reading.catalog import load_application_categories, load_applications
+    from taskloom.cli.application_skeleton import npm_facts, pypi_facts, running_entry, skeleton, write_entry
+    from taskloom.resources.reading.catalog import load_application_categories, load_applications
 
     if [bool(from_pypi), bool(from_npm), bool(url)].count(True) != 1:
         raise CommandError("say where the application comes from: one of --from-pypi, --from-npm and --url.")
@@ -204,10 +204,10 @@ def new(
 
 
 def _try(name: str, data: Path | None, catalog: Path, file: Path) -> None:
-    from cli.application_skeleton import limits_of
-    from environments.installing.applications import install_applications, needs_installation
-    from flows.settings import load_settings
-    from resources.reading.catalog import load_application
+    from taskloom.cli.application_skeleton import limits_of
+    from taskloom.environments.installing.applications import install_applications, needs_installation
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.reading.catalog import load_application
 
     settings = load_settings(data=data, catalog=catalog)
     application = load_application(name, catalog)
@@ -234,7 +234,7 @@ async def _observe(application: Application, settings: Settings) -> tuple[Observ
     """The first observation of `application`, and how long it took to get there, in seconds."""
     import time
 
-    from flows.wiring import create_environment
+    from taskloom.flows.wiring import create_environment
 
     environment = create_environment(settings, application.platform)
     started = time.monotonic()

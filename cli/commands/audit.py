@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import VersionOption, WarehouseOption
-from flows.errors import CommandError
-from resources.errors import ExitCode
+from taskloom.cli.shared_options import VersionOption, WarehouseOption
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import ExitCode
 
 _WORST = {"error": ("error",), "warning": ("error", "warning"), "note": ("error", "warning", "note")}
 
@@ -45,11 +45,11 @@ def audit(
         raise CommandError(f"--fail-on takes error, warning or note, not {fail_on!r}.")
     if path is not None and not format_name:
         raise CommandError("--format says how to read the files.")
-    from cli.answer_printing import print_json, print_table
-    from flows.settings import load_settings
-    from warehouse.importing.audit import audit_reading, audit_warehouse
-    from warehouse.importing.importing import survey_import
-    from warehouse.store import Warehouse
+    from taskloom.cli.answer_printing import print_json, print_table
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.importing.audit import audit_reading, audit_warehouse
+    from taskloom.warehouse.importing.importing import survey_import
+    from taskloom.warehouse.store import Warehouse
 
     if path is not None:
         findings = audit_reading(survey_import(format_name, path))

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.run_options import RunOptions, with_run_options
-from flows.running.interruptions import interruptible
+from taskloom.cli.run_options import RunOptions, with_run_options
+from taskloom.flows.running.interruptions import interruptible
 
 if TYPE_CHECKING:
-    from flows.settings import Settings
+    from taskloom.flows.settings import Settings
 
 TasksOption = Annotated[int | None, typer.Option(help="Tasks to compose.", min=1)]
 
@@ -75,10 +75,10 @@ def _count(tasks: int | None) -> list[str]:
 
 def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     """Run the flow (or print its plan) and print the summary."""
-    from flows.hosting.preflight import check_files, check_keys, check_settings
+    from taskloom.flows.hosting.preflight import check_files, check_keys, check_settings
 
     if options.dry_run:
-        from flows.planning.planning import plan_run
+        from taskloom.flows.planning.planning import plan_run
 
         check_files(settings)
         plan = plan_run(settings, flow)
@@ -90,13 +90,13 @@ def run_flow(flow: FlowName, options: RunOptions, settings: Settings) -> None:
     import asyncio
     from importlib import import_module
 
-    from flows.running.log_setup import prepare_prefect, quiet_libraries
-    from flows.running.prefect_server import prefect_server
+    from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
+    from taskloom.flows.running.prefect_server import prefect_server
 
     prepare_prefect(settings.data)
     with interruptible("what is finished is kept, and the same command goes on."), prefect_server():
         check_keys(settings)
-        module = import_module(f"flows.{flow}")
+        module = import_module(f"taskloom.flows.{flow}")
         quiet_libraries()
         summary = asyncio.run(getattr(module, flow)(settings=settings, quiet=options.quiet))
     typer.echo(summary.model_dump_json(indent=2) if options.as_json else summary.describe())

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.answer_printing import print_json
-from cli.shared_options import DataOption, JsonOption
-from flows.errors import CommandError
+from taskloom.cli.answer_printing import print_json
+from taskloom.cli.shared_options import DataOption, JsonOption
+from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from model_clients.ledger.call_summaries import CallSummary
-    from model_clients.ledger.ledger import Ledger
+    from taskloom.model_clients.ledger.call_summaries import CallSummary
+    from taskloom.model_clients.ledger.ledger import Ledger
 
 
 def register(app: typer.Typer) -> None:
@@ -47,8 +47,8 @@ def calls(
     """
     if context.invoked_subcommand is not None:
         return
-    from model_clients.ledger.call_summaries import summarise_calls
-    from model_clients.ledger.transfer import export_ledger, import_ledger
+    from taskloom.model_clients.ledger.call_summaries import summarise_calls
+    from taskloom.model_clients.ledger.transfer import export_ledger, import_ledger
 
     with _open_ledger(data, must_exist=import_ is None) as ledger:
         if import_ is not None:
@@ -78,7 +78,7 @@ def prune(
     Examples:
       taskloom calls prune --failed --older-than 30
     """
-    from model_clients.ledger.transfer import prune_ledger
+    from taskloom.model_clients.ledger.transfer import prune_ledger
 
     with _open_ledger(data, must_exist=True) as ledger:
         pruned = prune_ledger(ledger, older_than_days=older_than, failed=failed, requests=requests)
@@ -96,9 +96,9 @@ def prune(
 
 @contextmanager
 def _open_ledger(data: Path | None, *, must_exist: bool) -> Iterator[Ledger]:
-    from flows.settings import load_settings
-    from model_clients.errors import LedgerBrokenError
-    from model_clients.ledger.ledger import Ledger
+    from taskloom.flows.settings import load_settings
+    from taskloom.model_clients.errors import LedgerBrokenError
+    from taskloom.model_clients.ledger.ledger import Ledger
 
     path = load_settings(data=data).data / "ledger.sqlite"
     if must_exist and not path.exists():

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from cli.answer_printing import print_records
-from cli.run_options import RunOptions, with_run_options
-from flows.errors import CommandError
-from flows.running.interruptions import interruptible
-from resources.dimensions import EXAMPLE_CHOICE
+from taskloom.cli.answer_printing import print_records
+from taskloom.cli.run_options import RunOptions, with_run_options
+from taskloom.flows.errors import CommandError
+from taskloom.flows.running.interruptions import interruptible
+from taskloom.resources.dimensions import EXAMPLE_CHOICE
 
 
 def register(app: typer.Typer) -> None:
@@ -48,12 +48,12 @@ def evaluate(
     """
     import asyncio
 
-    from flows.hosting.preflight import check_keys, check_settings
-    from flows.running.log_setup import prepare_prefect, quiet_libraries
-    from flows.running.prefect_server import prefect_server
-    from flows.stages.agents import check_agent
-    from taskgraph.records.model_calls import ModelRole
-    from warehouse.sets.selection import Selection, parse_levels
+    from taskloom.flows.hosting.preflight import check_keys, check_settings
+    from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
+    from taskloom.flows.running.prefect_server import prefect_server
+    from taskloom.flows.stages.agents import check_agent
+    from taskloom.taskgraph.records.model_calls import ModelRole
+    from taskloom.warehouse.sets.selection import Selection, parse_levels
 
     if instructions not in ("high", "low"):
         raise CommandError(f"--instructions is {instructions!r}; it is high or low.")
@@ -70,7 +70,7 @@ def evaluate(
     prepare_prefect(settings.data)
     with interruptible("attempts that ended are kept."), prefect_server():
         check_keys(settings, (ModelRole.ACTOR,) if agent == "model" else ())
-        from flows.evaluate_agent import evaluate_agent
+        from taskloom.flows.evaluate_agent import evaluate_agent
 
         quiet_libraries()
         report = asyncio.run(

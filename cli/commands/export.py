@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.shared_options import (
+from taskloom.cli.shared_options import (
     DrawSeedOption,
     LeakOption,
     LicenceOption,
@@ -18,16 +18,16 @@ from cli.shared_options import (
     WarehouseOption,
     WhereOption,
 )
-from flows.errors import CommandError
-from resources.dimensions import EXAMPLE_CHOICE
-from resources.errors import ExitCode
+from taskloom.flows.errors import CommandError
+from taskloom.resources.dimensions import EXAMPLE_CHOICE
+from taskloom.resources.errors import ExitCode
 
 if TYPE_CHECKING:
-    from flows.settings import Settings
-    from warehouse.exporting.exporting import ExportOptions, Manifest
-    from warehouse.sets.requests import SetRequest
-    from warehouse.sets.selection import Selection, Shortfall
-    from warehouse.sets.splits import LeakageReport
+    from taskloom.flows.settings import Settings
+    from taskloom.warehouse.exporting.exporting import ExportOptions, Manifest
+    from taskloom.warehouse.sets.requests import SetRequest
+    from taskloom.warehouse.sets.selection import Selection, Shortfall
+    from taskloom.warehouse.sets.splits import LeakageReport
 
 _SHOWN = 5
 
@@ -126,14 +126,14 @@ def export(
         raise CommandError("--out names the folder to make.")
     from pydantic import ValidationError
 
-    from cli.activity import activity
-    from flows.settings import describe_problems, load_settings
-    from warehouse.exporting.exporting import ExportOptions
-    from warehouse.exporting.exporting import export as run_export
-    from warehouse.reviews import parse_rule
-    from warehouse.sets.requests import parse_request
-    from warehouse.sets.selection import Selection, parse_levels, parse_quota
-    from warehouse.store import Warehouse
+    from taskloom.cli.activity import activity
+    from taskloom.flows.settings import describe_problems, load_settings
+    from taskloom.warehouse.exporting.exporting import ExportOptions
+    from taskloom.warehouse.exporting.exporting import export as run_export
+    from taskloom.warehouse.reviews import parse_rule
+    from taskloom.warehouse.sets.requests import parse_request
+    from taskloom.warehouse.sets.selection import Selection, parse_levels, parse_quota
+    from taskloom.warehouse.store import Warehouse
 
     try:
         selection = Selection.model_validate(
@@ -192,15 +192,15 @@ def _replay_and_export(
 ) -> Manifest:
     import asyncio
 
-    from flows.hosting.preflight import check_settings
-    from flows.running.interruptions import interruptible
-    from flows.running.log_setup import prepare_prefect, quiet_libraries
-    from flows.running.prefect_server import prefect_server
+    from taskloom.flows.hosting.preflight import check_settings
+    from taskloom.flows.running.interruptions import interruptible
+    from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
+    from taskloom.flows.running.prefect_server import prefect_server
 
     check_settings(settings)
     prepare_prefect(settings.data)
     with interruptible("replays that ended are kept."), prefect_server():
-        from flows.export_test_set import export_test_set
+        from taskloom.flows.export_test_set import export_test_set
 
         quiet_libraries()
         exported = asyncio.run(
@@ -221,7 +221,7 @@ def _replay_and_export(
 
 def _named_lists(sources: list[str]) -> dict[str, list[str]]:
     """Instructions by source."""
-    from warehouse.importing.instruction_lists import instructions_in
+    from taskloom.warehouse.importing.instruction_lists import instructions_in
 
     return {source: instructions_in(source) for source in sources}
 
@@ -276,8 +276,8 @@ def _print_leakage(report: LeakageReport) -> None:
 
 
 def _list_formats(as_json: bool) -> None:
-    import warehouse.exports
-    from cli.answer_printing import print_records
-    from warehouse.lookup import described
+    from taskloom.cli.answer_printing import print_records
+    from taskloom.warehouse import exports
+    from taskloom.warehouse.lookup import described
 
-    print_records(described(warehouse.exports), as_json)
+    print_records(described(exports), as_json)

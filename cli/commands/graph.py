@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.answer_printing import print_json
-from cli.shared_options import GraphFile, JsonOption, SubtasksOption
-from flows.errors import CommandError
+from taskloom.cli.answer_printing import print_json
+from taskloom.cli.shared_options import GraphFile, JsonOption, SubtasksOption
+from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
-    from taskgraph.records.graph import TaskGraph
+    from taskloom.taskgraph.records.graph import TaskGraph
 
 
 def register(app: typer.Typer) -> None:
@@ -39,9 +39,9 @@ def graph(
 
       taskloom graph task.json --json
     """
-    from cli.graph_files import graph_in
-    from taskgraph.drawing.lanes import draw_text
-    from taskgraph.drawing.svg import draw_svg
+    from taskloom.cli.graph_files import graph_in
+    from taskloom.taskgraph.drawing.lanes import draw_text
+    from taskloom.taskgraph.drawing.svg import draw_svg
 
     found = graph_in(file, subtasks)
     facts = measures(found)
@@ -63,13 +63,13 @@ def graph(
 
 def measures(found: TaskGraph) -> dict[str, object]:
     """Everything that `taskloom graph` reports about a graph, ready for JSON."""
-    from resources.reading.catalog import load_capabilities
-    from synthesis.composition.building import describe_clash
-    from taskgraph.errors import GraphTooLargeError
-    from taskgraph.measures.capabilities import capabilities_met
-    from taskgraph.measures.coherency import maximum_coherency_of
-    from taskgraph.measures.complexity import cell_of, complexity_of
-    from taskgraph.measures.interference import clash_of, orders_of
+    from taskloom.resources.reading.catalog import load_capabilities
+    from taskloom.synthesis.composition.building import describe_clash
+    from taskloom.taskgraph.errors import GraphTooLargeError
+    from taskloom.taskgraph.measures.capabilities import capabilities_met
+    from taskloom.taskgraph.measures.coherency import maximum_coherency_of
+    from taskloom.taskgraph.measures.complexity import cell_of, complexity_of
+    from taskloom.taskgraph.measures.interference import clash_of, orders_of
 
     complexity = complexity_of(found)
     notes = notes_on(found)
@@ -105,7 +105,7 @@ def measures(found: TaskGraph) -> dict[str, object]:
 
 def notes_on(found: TaskGraph) -> list[str]:
     """Notes on the graph that a reader of its measures should know."""
-    from taskgraph.measures.inconsistencies import inconsistencies_of
+    from taskloom.taskgraph.measures.inconsistencies import inconsistencies_of
 
     notes = list(inconsistencies_of(found))
     if not all(node.application for node in found.nodes):
@@ -114,7 +114,7 @@ def notes_on(found: TaskGraph) -> list[str]:
 
 
 def _table(facts: dict[str, object]) -> str:
-    from resources.dimensions import TABLE
+    from taskloom.resources.dimensions import TABLE
 
     complexity, capabilities = facts["complexity"], facts["capabilities"]
     assert isinstance(complexity, dict)

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cli.answer_printing import print_json
-from cli.shared_options import JsonOption, WarehouseOption
-from flows.errors import CommandError
+from taskloom.cli.answer_printing import print_json
+from taskloom.cli.shared_options import JsonOption, WarehouseOption
+from taskloom.flows.errors import CommandError
 
 
 def register(app: typer.Typer) -> None:
@@ -48,9 +48,9 @@ def import_data(
         raise CommandError("name the format to read; `taskloom import --list` describes them.")
     if path is None:
         raise CommandError("name the file or folder to import.")
-    from flows.settings import load_settings
-    from warehouse.importing.importing import read_import, store_import
-    from warehouse.store import Warehouse
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.importing.importing import read_import, store_import
+    from taskloom.warehouse.store import Warehouse
 
     records = read_import(format_name, path, skip_broken=skip_broken)
     if dry_run:
@@ -76,8 +76,8 @@ def import_data(
 
 
 def _list_formats(as_json: bool) -> None:
-    import warehouse.imports
-    from cli.answer_printing import print_records
-    from warehouse.lookup import described
+    from taskloom.cli.answer_printing import print_records
+    from taskloom.warehouse import imports
+    from taskloom.warehouse.lookup import described
 
-    print_records(described(warehouse.imports), as_json)
+    print_records(described(imports), as_json)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.answer_printing import print_json
-from cli.shared_options import CatalogOption, DataOption, JsonOption
-from flows.errors import CommandError
-from resources.errors import ExitCode
+from taskloom.cli.answer_printing import print_json
+from taskloom.cli.shared_options import CatalogOption, DataOption, JsonOption
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from environments.installing.applications import InstallationResult
-    from resources.applications import Application
+    from taskloom.environments.installing.applications import InstallationResult
+    from taskloom.resources.applications import Application
 
 
 def register(app: typer.Typer) -> None:
@@ -44,9 +44,9 @@ def install(
 
       taskloom install --only drawio,tiddlywiki
     """
-    from environments.installing.applications import install_applications
-    from flows.settings import load_settings
-    from resources.reading.catalog import load_applications
+    from taskloom.environments.installing.applications import install_applications
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.reading.catalog import load_applications
 
     settings = load_settings(data=data, catalog=catalog)
     chosen = _chosen(only, load_applications(settings.catalog))
@@ -99,8 +99,8 @@ def _chosen(only: str, known: Mapping[str, Application]) -> list[Application]:
 
 def _install_tools() -> dict[str, str]:
     """Install what is good to have from the system's packages; what is missing, with the reason."""
-    from environments.installing.machine_commands import CommandRunner
-    from environments.installing.system_packages import OPTIONAL_TOOLS, install_optional_tools
+    from taskloom.environments.installing.machine_commands import CommandRunner
+    from taskloom.environments.installing.system_packages import OPTIONAL_TOOLS, install_optional_tools
 
     missing = install_optional_tools(CommandRunner())
     for reason in dict.fromkeys(missing.values()):
@@ -111,8 +111,8 @@ def _install_tools() -> dict[str, str]:
 
 def _install_browser(data: Path) -> tuple[str, str]:
     """The browser's executable, and why there is none; one of the two is empty."""
-    from environments.errors import BrowserMissingError
-    from environments.installing.browser_finding import install_browser
+    from taskloom.environments.errors import BrowserMissingError
+    from taskloom.environments.installing.browser_finding import install_browser
 
     try:
         executable = str(install_browser(data, on_progress=_say).executable)
@@ -125,8 +125,8 @@ def _install_browser(data: Path) -> tuple[str, str]:
 
 def _prepare_database(data: Path) -> None:
     """Make the database of runs now, so that the first run need not."""
-    from flows.running.log_setup import prepare_prefect
-    from flows.running.prefect_server import prepare_database
+    from taskloom.flows.running.log_setup import prepare_prefect
+    from taskloom.flows.running.prefect_server import prepare_database
 
     _say("preparing the database of runs")
     prepare_prefect(data)

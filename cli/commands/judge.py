@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import JsonOption
-from resources.errors import ExitCode
+from taskloom.cli.shared_options import JsonOption
+from taskloom.resources.errors import ExitCode
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +36,7 @@ def judge(
     """
     import json
 
-    from evaluators_api.judging_folders import judge_home, read_sheet
+    from taskloom.evaluators_api.judging_folders import judge_home, read_sheet
 
     found = judge_home(read_sheet(sheet), start, home)
     if reward is not None:

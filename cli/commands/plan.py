@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.shared_options import (
+from taskloom.cli.shared_options import (
     AssignmentsOption,
     CatalogOption,
     DataOption,
@@ -16,16 +16,16 @@ from cli.shared_options import (
     SettingsOption,
     WarehouseOption,
 )
-from flows.errors import CommandError
-from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE
-from resources.errors import ExitCode
+from taskloom.flows.errors import CommandError
+from taskloom.resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE
+from taskloom.resources.errors import ExitCode
 
 if TYPE_CHECKING:
-    from flows.settings import Settings
-    from synthesis.composition.request import CompositionAccount, Quota
-    from taskgraph.measures.per_dimension import MeasureRanges
-    from taskgraph.records.subtask import Subtask
-    from taskgraph.records.task import Intent
+    from taskloom.flows.settings import Settings
+    from taskloom.synthesis.composition.request import CompositionAccount, Quota
+    from taskloom.taskgraph.measures.per_dimension import MeasureRanges
+    from taskloom.taskgraph.records.subtask import Subtask
+    from taskloom.taskgraph.records.task import Intent
 
 _VERIFIED = "subtask_id IN (SELECT subtask_id FROM evaluation_functions WHERE accepted)"
 
@@ -100,14 +100,14 @@ def plan(
 
       taskloom plan --set composition.maximum_size=12 --set 'applications=[drawio,tiddlywiki]'
     """
-    from flows.planning.composition_planning import (
+    from taskloom.flows.planning.composition_planning import (
         plan_composition,
         quotas_from_table,
         quotas_of_capabilities,
         request_of,
         wish_of,
     )
-    from flows.settings import load_settings
+    from taskloom.flows.settings import load_settings
 
     if sum([want is not None, bool(capability), cells is not None]) > 1:
         raise CommandError("give one of --want, --capability and --cells.")
@@ -154,12 +154,12 @@ def plan(
 def _pool(file: Path | None, settings: Settings) -> tuple[list[Subtask], list[Intent], str]:
     """Subtasks and intents that a run with these settings would compose from, and what to call the subtasks."""
     if file is not None:
-        from flows.planning.composition_planning import subtasks_in
+        from taskloom.flows.planning.composition_planning import subtasks_in
 
         return _of_applications(subtasks_in(file), settings), [], "subtasks"
-    from taskgraph.records.subtask import Subtask
-    from taskgraph.records.task import Intent
-    from warehouse.store import Warehouse
+    from taskloom.taskgraph.records.subtask import Subtask
+    from taskloom.taskgraph.records.task import Intent
+    from taskloom.warehouse.store import Warehouse
 
     with Warehouse(settings.warehouse_location, read_only=True) as opened:
         verified = list(opened.read(Subtask, _VERIFIED))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import (
+from taskloom.cli.shared_options import (
     DrawSeedOption,
     LeakOption,
     LicenceOption,
@@ -18,7 +18,7 @@ from cli.shared_options import (
     WarehouseOption,
     WhereOption,
 )
-from resources.errors import ExitCode
+from taskloom.resources.errors import ExitCode
 
 
 def register(app: typer.Typer) -> None:
@@ -49,13 +49,13 @@ def push(
     Examples:
       taskloom push acme/office-tasks --hub hub --version v1 --split train=0.8,test=0.2
     """
-    from cli.activity import activity
-    from flows.settings import load_settings
-    from warehouse.exporting.exporting import ExportOptions
-    from warehouse.exporting.pushing import push as run_push
-    from warehouse.sets.requests import parse_request
-    from warehouse.sets.selection import Selection
-    from warehouse.store import Warehouse
+    from taskloom.cli.activity import activity
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.exporting.exporting import ExportOptions
+    from taskloom.warehouse.exporting.pushing import push as run_push
+    from taskloom.warehouse.sets.requests import parse_request
+    from taskloom.warehouse.sets.selection import Selection
+    from taskloom.warehouse.store import Warehouse
 
     settings = load_settings(warehouse=warehouse)
     with (

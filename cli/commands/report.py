@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import DataOption, VersionOption, WarehouseOption
-from flows.errors import CommandError
+from taskloom.cli.shared_options import DataOption, VersionOption, WarehouseOption
+from taskloom.flows.errors import CommandError
 
 
 def register(app: typer.Typer) -> None:
@@ -29,9 +29,9 @@ def report(
     Examples:
       taskloom report --out report.html --version v2
     """
-    from flows.settings import load_settings
-    from warehouse.store import Warehouse
-    from warehouse.viewer.reports.report import write_report
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.store import Warehouse
+    from taskloom.warehouse.viewer.reports.report import write_report
 
     settings = load_settings(data=data, warehouse=warehouse)
     if out.is_dir():

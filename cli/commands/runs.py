@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import JsonOption, WarehouseOption
+from taskloom.cli.shared_options import JsonOption, WarehouseOption
 
 
 def register(app: typer.Typer) -> None:
@@ -28,11 +28,11 @@ def runs(
 
       taskloom runs 20261122-020000-3f2a1b --json
     """
-    from cli.answer_printing import print_json, print_table
-    from flows.errors import CommandError
-    from flows.nights.run_reports import run_reports
-    from flows.settings import load_settings
-    from warehouse.store import Warehouse
+    from taskloom.cli.answer_printing import print_json, print_table
+    from taskloom.flows.errors import CommandError
+    from taskloom.flows.nights.run_reports import run_reports
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.store import Warehouse
 
     with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = run_reports(opened, run_id)

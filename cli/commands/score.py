@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from cli.answer_printing import print_json
-from cli.shared_options import GraphFile, JsonOption, SubtasksOption
-from flows.errors import CommandError
+from taskloom.cli.answer_printing import print_json
+from taskloom.cli.shared_options import GraphFile, JsonOption, SubtasksOption
+from taskloom.flows.errors import CommandError
 
 
 def register(app: typer.Typer) -> None:
@@ -33,11 +33,11 @@ def score(
     Examples:
       taskloom score task.json --completed a,b,c
     """
-    from cli.commands.graph import notes_on
-    from cli.graph_files import graph_in
-    from omnieval.errors import SequenceImpossibleError
-    from omnieval.scoring import score_of
-    from taskgraph.measures.coherency import maximum_coherency_of
+    from taskloom.cli.commands.graph import notes_on
+    from taskloom.cli.graph_files import graph_in
+    from taskloom.omnieval.errors import SequenceImpossibleError
+    from taskloom.omnieval.scoring import score_of
+    from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
     graph = graph_in(file, subtasks)
     sequence = _sequence(completed)

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from cli.answer_printing import print_records
-from cli.shared_options import AssignmentsOption, JsonOption, SettingsOption
-from flows.errors import CommandError
+from taskloom.cli.answer_printing import print_records
+from taskloom.cli.shared_options import AssignmentsOption, JsonOption, SettingsOption
+from taskloom.flows.errors import CommandError
 
 
 def register(app: typer.Typer) -> None:
@@ -38,10 +38,10 @@ def serve(
     Examples:
       taskloom serve --settings taskloom.yaml --cron "30 1 * * *" --export-to "exported/{version}"
     """
-    from flows.hosting.preflight import check_settings
-    from flows.running.prefect_server import named_server, require_server
-    from flows.settings import DEFAULT_FILE, load_settings
-    from warehouse.lookup import export_formats
+    from taskloom.flows.hosting.preflight import check_settings
+    from taskloom.flows.running.prefect_server import named_server, require_server
+    from taskloom.flows.settings import DEFAULT_FILE, load_settings
+    from taskloom.warehouse.lookup import export_formats
 
     named_server()
     if export_format not in export_formats():
@@ -60,7 +60,7 @@ def serve(
         export_to = str(Path(export_to).absolute())
     require_server()
     _prepare(chosen.data)
-    from flows.deploying.serving import Schedule, serve_schedule
+    from taskloom.flows.deploying.serving import Schedule, serve_schedule
 
     typer.echo(
         f"build_dataset/nightly runs at {cron} ({timezone}); Ctrl-C stops serving, runs in progress end with it."
@@ -78,16 +78,16 @@ def setup_prefect(
     Examples:
       taskloom setup-prefect --settings taskloom.yaml
     """
-    from flows.running.prefect_server import require_server
+    from taskloom.flows.running.prefect_server import require_server
 
     require_server()
     import asyncio
 
-    from flows.settings import load_settings
+    from taskloom.flows.settings import load_settings
 
     chosen = load_settings(settings, assignments=assignments or ())
     _prepare(chosen.data)
-    from flows.deploying.prefect_setup import WORK_POOL, set_up
+    from taskloom.flows.deploying.prefect_setup import WORK_POOL, set_up
 
     limits = asyncio.run(set_up(chosen))
     if not as_json:
@@ -98,7 +98,7 @@ def setup_prefect(
 
 
 def _prepare(data: Path) -> None:
-    from flows.running.log_setup import prepare_prefect, quiet_libraries
+    from taskloom.flows.running.log_setup import prepare_prefect, quiet_libraries
 
     prepare_prefect(data)
     quiet_libraries()

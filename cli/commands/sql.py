@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.shared_options import JsonOption, WarehouseOption
-from flows.errors import CommandError
+from taskloom.cli.shared_options import JsonOption, WarehouseOption
+from taskloom.flows.errors import CommandError
 
 if TYPE_CHECKING:
-    from warehouse.querying.query_result import QueryResult
+    from taskloom.warehouse.querying.query_result import QueryResult
 
 
 def register(app: typer.Typer) -> None:
@@ -46,8 +46,8 @@ def sql(
 
       taskloom sql agent_runs --param run=20261122-083000-1a2b3c --csv
     """
-    from flows.settings import load_settings
-    from warehouse.queries import named_queries
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.queries import named_queries
 
     if show_list:
         _list_queries(as_json)
@@ -55,17 +55,17 @@ def sql(
     if as_json + as_csv + (parquet is not None) > 1:
         raise CommandError("give one of --json, --csv and --parquet.")
     settings = load_settings(warehouse=warehouse)
-    from warehouse.store import Warehouse
+    from taskloom.warehouse.store import Warehouse
 
     with Warehouse(settings.warehouse_location, read_only=True, version=version) as opened:
         if not query:
-            from cli.sql_shell import run_shell
+            from taskloom.cli.sql_shell import run_shell
 
             run_shell(opened, settings.data / "sql_history")
             return
         given = _parameters(param or [])
         if query in named_queries() or query.replace("_", "").isalnum():
-            from warehouse.queries import named_query
+            from taskloom.warehouse.queries import named_query
 
             named = named_query(query)
             answer = opened.query(named.sql, named.bind(given))
@@ -75,8 +75,8 @@ def sql(
 
 
 def _list_queries(as_json: bool) -> None:
-    from cli.answer_printing import print_records
-    from warehouse.queries import named_queries
+    from taskloom.cli.answer_printing import print_records
+    from taskloom.warehouse.queries import named_queries
 
     print_records(
         [
@@ -105,7 +105,7 @@ def _parameters(given: Iterable[str]) -> dict[str, str]:
 
 
 def _print(answer: QueryResult, as_json: bool, as_csv: bool, parquet: Path | None) -> None:
-    from cli.answer_printing import print_json, print_table
+    from taskloom.cli.answer_printing import print_json, print_table
 
     if parquet is not None:
         answer.write_parquet(parquet)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import WarehouseOption
-from resources.errors import ExitCode
+from taskloom.cli.shared_options import WarehouseOption
+from taskloom.resources.errors import ExitCode
 
 
 def register(app: typer.Typer) -> None:
@@ -45,17 +45,17 @@ def tools(
     """
     import json
 
-    from cli.answer_printing import print_json, print_table
-    from flows.errors import CommandError
-    from flows.settings import load_settings
-    from taskgraph.records.subtask import Subtask
-    from warehouse.importing.tool_graphs import (
+    from taskloom.cli.answer_printing import print_json, print_table
+    from taskloom.flows.errors import CommandError
+    from taskloom.flows.settings import load_settings
+    from taskloom.taskgraph.records.subtask import Subtask
+    from taskloom.warehouse.importing.tool_graphs import (
         compared,
         derived_graph,
         read_tool_graph,
         tool_graph_of,
     )
-    from warehouse.store import Warehouse
+    from taskloom.warehouse.store import Warehouse
 
     if file is not None:
         graph = read_tool_graph(file)

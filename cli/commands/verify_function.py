@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.run_options import RunOptions, with_run_options
-from cli.shared_options import VersionOption, WarehouseOption
-from flows.errors import CommandError
-from resources.errors import ExitCode
+from taskloom.cli.run_options import RunOptions, with_run_options
+from taskloom.cli.shared_options import VersionOption, WarehouseOption
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flows.examining.examination import Examined
-    from flows.settings import Settings
+    from taskloom.flows.examining.examination import Examined
+    from taskloom.flows.settings import Settings
 
 
 _SHOWN_EFFECTS = 40
@@ -96,7 +96,7 @@ def verify(
             loaded = loaded.model_copy(update={"replay": replay})
         if again:
             loaded = _trying_again(loaded, tuple(name.strip() for name in again.split(",") if name.strip()))
-        from cli.commands.build import run_flow
+        from taskloom.cli.commands.build import run_flow
 
         run_flow("verify_subtasks", options, loaded)
     elif function is not None and evidence is not None:
@@ -112,8 +112,8 @@ def _trying_again(settings: Settings, patterns: tuple[str, ...]) -> Settings:
     Raises:
         CommandError: a pattern names none.
     """
-    from flows.pool.pool_memory import named_by, rejected_proposals
-    from warehouse.store import Warehouse
+    from taskloom.flows.pool.pool_memory import named_by, rejected_proposals
+    from taskloom.warehouse.store import Warehouse
 
     with Warehouse(settings.warehouse_location, read_only=True) as store:
         rejected = rejected_proposals(store)
@@ -128,11 +128,11 @@ def _trying_again(settings: Settings, patterns: tuple[str, ...]) -> Settings:
 
 
 def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examined:
-    from evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from flows.examining.evidence_folder import read_evidence_folder
-    from flows.examining.examination import examine_file
-    from flows.wiring import sandbox_settings
-    from resources.reading.catalog import load_resource_categories
+    from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+    from taskloom.flows.examining.evidence_folder import read_evidence_folder
+    from taskloom.flows.examining.examination import examine_file
+    from taskloom.flows.wiring import sandbox_settings
+    from taskloom.resources.reading.catalog import load_resource_categories
 
     folder = read_evidence_folder(evidence)
     with EvaluationSandbox(sandbox_settings(settings)) as sandbox:
@@ -148,12 +148,12 @@ def _examine_file(settings: Settings, function: Path, evidence: Path) -> Examine
 def _examine_stored(
     settings: Settings, version: str | None, subtask: str, save: Path | None, quiet: bool
 ) -> list[Examined]:
-    from evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from flows.examining.evidence_folder import write_evidence_folder
-    from flows.examining.examination import examine_stored, stored_functions
-    from flows.wiring import sandbox_settings
-    from resources.reading.catalog import load_resource_categories
-    from warehouse.store import Warehouse
+    from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+    from taskloom.flows.examining.evidence_folder import write_evidence_folder
+    from taskloom.flows.examining.examination import examine_stored, stored_functions
+    from taskloom.flows.wiring import sandbox_settings
+    from taskloom.resources.reading.catalog import load_resource_categories
+    from taskloom.warehouse.store import Warehouse
 
     categories = load_resource_categories(settings.catalog)
     examined: list[Examined] = []
@@ -178,7 +178,7 @@ def _examine_stored(
 
 
 def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> None:
-    from cli.answer_printing import print_json, print_table
+    from taskloom.cli.answer_printing import print_json, print_table
 
     rejected = [item for item in examined if not item.acceptable]
     if as_json:
@@ -207,8 +207,8 @@ def _print(examined: Sequence[Examined], as_json: bool, *, in_full: bool) -> Non
 
 
 def _print_matrix(item: Examined) -> None:
-    from cli.answer_printing import print_table
-    from taskgraph.records.evaluation_function import GENUINE_FAMILIES
+    from taskloom.cli.answer_printing import print_table
+    from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES
 
     quality = item.quality
     rows: list[tuple[object, ...]] = [("positive", "right", 1, int(quality.passes_positive), 0)]

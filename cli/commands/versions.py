@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import JsonOption, WarehouseOption
+from taskloom.cli.shared_options import JsonOption, WarehouseOption
 
 
 def register(app: typer.Typer) -> None:
@@ -39,9 +39,9 @@ def publish(
 
       taskloom publish --force
     """
-    from flows.nights.publishing import pass_gates
-    from flows.settings import load_settings
-    from warehouse.store import Warehouse
+    from taskloom.flows.nights.publishing import pass_gates
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.store import Warehouse
 
     settings = load_settings(warehouse=warehouse)
     place = settings.warehouse_location
@@ -67,9 +67,9 @@ def tag(
     Examples:
       taskloom versions tag stable v3
     """
-    from flows.settings import load_settings
-    from warehouse.maintenance import tag as put
-    from warehouse.store import Warehouse
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.maintenance import tag as put
+    from taskloom.warehouse.store import Warehouse
 
     place = load_settings(warehouse=warehouse).warehouse_location
     Warehouse(place, read_only=True).close()
@@ -93,9 +93,9 @@ def clean(
     Examples:
       taskloom versions clean --keep 3
     """
-    from flows.settings import load_settings
-    from warehouse.maintenance import clean as sweep
-    from warehouse.store import Warehouse
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.maintenance import clean as sweep
+    from taskloom.warehouse.store import Warehouse
 
     place = load_settings(warehouse=warehouse).warehouse_location
     Warehouse(place, read_only=True).close()
@@ -122,10 +122,10 @@ def scores(
     Examples:
       taskloom versions scores v3 --since v1
     """
-    from flows.settings import load_settings
-    from resources.errors import ExitCode
-    from warehouse.score_validity import REASONS, score_validity
-    from warehouse.store import Warehouse
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.errors import ExitCode
+    from taskloom.warehouse.score_validity import REASONS, score_validity
+    from taskloom.warehouse.store import Warehouse
 
     with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = score_validity(opened, version, since)
@@ -151,10 +151,10 @@ def versions(context: typer.Context, warehouse: WarehouseOption = None, as_json:
     """
     if context.invoked_subcommand is not None:
         return
-    from cli.answer_printing import print_json, print_table
-    from flows.settings import load_settings
-    from warehouse.records import VersionTag
-    from warehouse.store import Warehouse
+    from taskloom.cli.answer_printing import print_json, print_table
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.records import VersionTag
+    from taskloom.warehouse.store import Warehouse
 
     with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = opened.versions()
@@ -212,10 +212,10 @@ def diff(
     Examples:
       taskloom diff v1 v2
     """
-    from cli.answer_printing import print_records
-    from flows.settings import load_settings
-    from warehouse.store import Warehouse
-    from warehouse.versions import differences
+    from taskloom.cli.answer_printing import print_records
+    from taskloom.flows.settings import load_settings
+    from taskloom.warehouse.store import Warehouse
+    from taskloom.warehouse.versions import differences
 
     with Warehouse(load_settings(warehouse=warehouse).warehouse_location, read_only=True) as opened:
         found = differences(opened, earlier, later)

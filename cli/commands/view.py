@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from cli.shared_options import DataOption, VersionOption, WarehouseOption
-from flows.errors import CommandError
+from taskloom.cli.shared_options import DataOption, VersionOption, WarehouseOption
+from taskloom.flows.errors import CommandError
 
 
 def register(app: typer.Typer) -> None:
@@ -42,10 +42,10 @@ def view(
     """
     from functools import partial
 
-    from flows.settings import load_settings
-    from model_clients.ledger.call_texts import read_call_text
-    from warehouse.store import Warehouse
-    from warehouse.viewer.server import LOOPBACK, listen, serve
+    from taskloom.flows.settings import load_settings
+    from taskloom.model_clients.ledger.call_texts import read_call_text
+    from taskloom.warehouse.store import Warehouse
+    from taskloom.warehouse.viewer.server import LOOPBACK, listen, serve
 
     settings = load_settings(data=data, warehouse=warehouse)
     with Warehouse(settings.warehouse_location, read_only=True, version=version) as store:

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from cli.answer_printing import print_json
-from cli.shared_options import CatalogOption, JsonOption
-from flows.errors import CommandError
-from resources.errors import ExitCode
+from taskloom.cli.answer_printing import print_json
+from taskloom.cli.shared_options import CatalogOption, JsonOption
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import ExitCode
 
 
 def register(app: typer.Typer) -> None:
@@ -31,8 +31,8 @@ def list_kinds(context: typer.Context, catalog: CatalogOption = None, as_json: J
     """List the kinds of worlds; a world's name is its kind and a seed."""
     if context.invoked_subcommand is not None:
         return
-    from flows.settings import load_settings
-    from resources.reading.worlds import load_rules, world_kinds
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.reading.worlds import load_rules, world_kinds
 
     extra = load_settings(catalog=catalog).catalog
     rows = {kind: load_rules(kind, extra).description for kind in world_kinds(extra)}
@@ -53,8 +53,8 @@ def show(
     Examples:
       taskloom worlds show bakery-3
     """
-    from flows.settings import load_settings
-    from resources.reading.worlds import load_world
+    from taskloom.flows.settings import load_settings
+    from taskloom.resources.reading.worlds import load_world
 
     world = load_world(name, load_settings(catalog=catalog).catalog)
     if as_json:
@@ -76,9 +76,9 @@ def check(
     Examples:
       taskloom worlds check bakery
     """
-    from flows.settings import load_settings
-    from flows.write_world import problems_of
-    from resources.reading.worlds import load_rules
+    from taskloom.flows.settings import load_settings
+    from taskloom.flows.write_world import problems_of
+    from taskloom.resources.reading.worlds import load_rules
 
     extra = load_settings(catalog=catalog).catalog
     problems = problems_of(load_rules(kind, extra), extra)
@@ -119,10 +119,10 @@ def new(
     import asyncio
     import re
 
-    from flows.hosting.preflight import check_files, check_keys
-    from flows.settings import load_settings
-    from flows.write_world import write_kind_of_world
-    from taskgraph.records.model_calls import ModelRole
+    from taskloom.flows.hosting.preflight import check_files, check_keys
+    from taskloom.flows.settings import load_settings
+    from taskloom.flows.write_world import write_kind_of_world
+    from taskloom.taskgraph.records.model_calls import ModelRole
 
     if not re.fullmatch(r"[a-z][a-z0-9_]*", kind):
         raise CommandError(

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from environments.evidence.archive_listing import list_members
-from environments.evidence.sqlite_text import is_database, render_database
-from environments.machines.sandbox import APPLICATIONS_FOLDER
-from resources.applications import OpenDocument
-from taskgraph.records.evidence import OPEN_DOCUMENT, FileState
+from taskloom.environments.evidence.archive_listing import list_members
+from taskloom.environments.evidence.sqlite_text import is_database, render_database
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.resources.applications import OpenDocument
+from taskloom.taskgraph.records.evidence import OPEN_DOCUMENT, FileState
 
 TEXT_LIMIT = 64 * 1024
 """Bytes of text kept per file."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskgraph.records.evidence import InputEvent
-from taskgraph.records.grounding import describe_control
-from taskgraph.records.interaction import Action, Control
+from taskloom.taskgraph.records.evidence import InputEvent
+from taskloom.taskgraph.records.grounding import describe_control
+from taskloom.taskgraph.records.interaction import Action, Control
 
 
 class InputLog:

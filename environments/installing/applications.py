@@ -17,15 +17,15 @@ from typing import Literal
 
 from filelock import lock_descriptor
 
-from environments.errors import EnvironmentFailureError, InstallationFailedError
-from environments.installing.machine_commands import CommandRunner
-from environments.installing.node_finding import find_node, install_node
-from environments.installing.python_packages import install_python_packages, unpack_wheel
-from environments.installing.system_packages import install_packages, missing_packages
-from resources.applications import Application, Installation
-from resources.assets import ASSET_PREFIX, content_of
-from resources.errors import CatalogError
-from resources.record import Record
+from taskloom.environments.errors import EnvironmentFailureError, InstallationFailedError
+from taskloom.environments.installing.machine_commands import CommandRunner
+from taskloom.environments.installing.node_finding import find_node, install_node
+from taskloom.environments.installing.python_packages import install_python_packages, unpack_wheel
+from taskloom.environments.installing.system_packages import install_packages, missing_packages
+from taskloom.resources.applications import Application, Installation
+from taskloom.resources.assets import ASSET_PREFIX, content_of
+from taskloom.resources.errors import CatalogError
+from taskloom.resources.record import Record
 
 SMALLEST_FREE_BYTES = 400_000_000
 """Free disk space below which no installation is begun, unless the caller says otherwise."""

@@ -10,10 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from environments.errors import BrowserMissingError, InstallationFailedError
-from environments.installing.browser_package import BrowserPackage, install_browser_package, unpacked_browser
-from environments.installing.machine_commands import CommandRunner
-from environments.installing.system_packages import install_packages
+from taskloom.environments.errors import BrowserMissingError, InstallationFailedError
+from taskloom.environments.installing.browser_package import (
+    BrowserPackage,
+    install_browser_package,
+    unpacked_browser,
+)
+from taskloom.environments.installing.machine_commands import CommandRunner
+from taskloom.environments.installing.system_packages import install_packages
 
 BROWSER_VARIABLE = "TASKLOOM_BROWSER"
 """Environment variable that names the browser to use."""

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import brotli
 
-from environments.errors import InstallationFailedError
-from environments.installing.machine_commands import CommandRunner
-from environments.installing.node_finding import install_node
+from taskloom.environments.errors import InstallationFailedError
+from taskloom.environments.installing.machine_commands import CommandRunner
+from taskloom.environments.installing.node_finding import install_node
 
 PACKAGE = "@sparticuz/chromium@147.0.0"
 """The pinned npm package."""

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from environments.errors import InstallationFailedError
+from taskloom.environments.errors import InstallationFailedError
 
 _REPORTED_CHARACTERS = 600
 _DISK_FULL_SIGNS = ("no space left on device", "enospc", "disk quota exceeded")

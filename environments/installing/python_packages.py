@@ -10,8 +10,8 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from environments.errors import InstallationFailedError
-from environments.installing.machine_commands import CommandRunner
+from taskloom.environments.errors import InstallationFailedError
+from taskloom.environments.installing.machine_commands import CommandRunner
 
 _QUIET_PIP = ("--quiet", "--no-input", "--disable-pip-version-check")
 

@@ -7,8 +7,8 @@ import subprocess
 import threading
 from collections.abc import Sequence
 
-from environments.errors import InstallationFailedError
-from environments.installing.machine_commands import CommandRunner, administrator_prefix
+from taskloom.environments.errors import InstallationFailedError
+from taskloom.environments.installing.machine_commands import CommandRunner, administrator_prefix
 
 OPTIONAL_TOOLS = {
     "tesseract-ocr": "reads text off screenshots",

@@ -15,10 +15,10 @@ import os
 from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 
-from environments.machines import reaper
-from environments.machines.watched_folder import WatchedFolder
-from resources.applications import Application
-from resources.assets import content_of
+from taskloom.environments.machines import reaper
+from taskloom.environments.machines.watched_folder import WatchedFolder
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import content_of
 
 PERSONAL_FOLDERS = ("Documents", "Downloads", "Music", "Pictures", "Videos")
 """Folders that every home has."""

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from environments.machines import reaper
+from taskloom.environments.machines import reaper
 
 _LONGEST_CLEANING_SECONDS = 10
 

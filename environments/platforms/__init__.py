@@ -1,5 +1,5 @@
 """One folder per platform; the folder's name is the platform's.
 
 A platform is found by its module `platform`, which offers `SETTINGS` (its settings record), `settings(values)`,
-`applications()` (those it brings itself) and `create(settings)`; see `environments.lookup.Platform`.
+`applications()` (those it brings itself) and `create(settings)`; see `taskloom.environments.lookup.Platform`.
 """

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 
-from evaluators_api.checks.declaration import Scene, check, text_of_file
-from evaluators_api.errors import CheckUnavailableError
-from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
-from evaluators_api.state.comparison import compare
-from evaluators_api.state.reading import FALLBACK, meaning, read
-from evaluators_api.text_matching import document_contains, same_content, with_plain_headings
-from taskgraph.records.evidence import FileState
+from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
+from taskloom.evaluators_api.state.comparison import compare
+from taskloom.evaluators_api.state.reading import FALLBACK, meaning, read
+from taskloom.evaluators_api.text_matching import document_contains, same_content, with_plain_headings
+from taskloom.taskgraph.records.evidence import FileState
 
 _JSON = "json_tree"
 CLIPBOARD = "clipboard"

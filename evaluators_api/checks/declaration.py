@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from types import MappingProxyType, ModuleType
 from typing import Literal, get_args
 
-from evaluators_api.errors import (
+from taskloom.evaluators_api.errors import (
     CheckDeclarationError,
     CheckMisusedError,
     CheckOverdueError,
     CheckUnavailableError,
 )
-from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.evidence.ocr import TextReader
-from taskgraph.records.evidence import FileState
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.evidence.ocr import TextReader
+from taskloom.taskgraph.records.evidence import FileState
 
 Answer = bool | str | int | float
 """What a check may answer."""

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from evaluators_api.checks.declaration import Scene, check, text_of_file
-from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.state.formats.drawing import PAGES, SHAPE, SHAPES, TEXT
-from evaluators_api.state.reading import read
-from evaluators_api.text_matching import has_phrase, shown_in
-from taskgraph.records.evidence import FileState
-from taskgraph.text_folding import written_out
+from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.state.formats.drawing import PAGES, SHAPE, SHAPES, TEXT
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.text_matching import has_phrase, shown_in
+from taskloom.taskgraph.records.evidence import FileState
+from taskloom.taskgraph.text_folding import written_out
 
 _WRITTEN = "text"
 _FIRST_TAG = re.compile(r"<([A-Za-z][\w.-]*)")

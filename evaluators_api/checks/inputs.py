@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.text_matching import same_content, same_name, shown_in
+from taskloom.evaluators_api.checks.declaration import Scene, check
+from taskloom.evaluators_api.text_matching import same_content, same_name, shown_in
 
 
 @check("inputs", in_paper=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.errors import CheckUnavailableError
-from evaluators_api.state.effects import file_changes
-from evaluators_api.state.records import count_records, parts_of
+from taskloom.evaluators_api.checks.declaration import Scene, check
+from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.evaluators_api.state.effects import file_changes
+from taskloom.evaluators_api.state.records import count_records, parts_of
 
 
 @check("files")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from evaluators_api.checks.contents import CLIPBOARD
-from evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
-from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import meaning, read
-from evaluators_api.state.records import (
+from taskloom.evaluators_api.checks.contents import CLIPBOARD
+from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene, check, text_of_file
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import meaning, read
+from taskloom.evaluators_api.state.records import (
     belonging,
     holds,
     outermost_records,

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 
-from evaluators_api import checks as shelf
-from evaluators_api.checks.declaration import Check, declared_in
-from evaluators_api.errors import CheckDeclarationError
+from taskloom.evaluators_api import checks as shelf
+from taskloom.evaluators_api.checks.declaration import Check, declared_in
+from taskloom.evaluators_api.errors import CheckDeclarationError
 
 _OTHERS = frozenset(["declaration", "registry"])
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.evidence.evidence_view import CANVAS
-from evaluators_api.text_matching import (
+from taskloom.evaluators_api.checks.declaration import Scene, check
+from taskloom.evaluators_api.evidence.evidence_view import CANVAS
+from taskloom.evaluators_api.text_matching import (
     has_phrase,
     read_in_picture,
     same_content,

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from evaluators_api.checks.declaration import Scene, check, text_of_file
-from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.state.effects import file_changes
-from evaluators_api.state.nodes import ID_KEYS, Node
-from evaluators_api.state.reading import meaning, read
-from evaluators_api.state.records import belonging, count_records, holds, parts_of, records_of, text_of
+from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.state.effects import file_changes
+from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
+from taskloom.evaluators_api.state.reading import meaning, read
+from taskloom.evaluators_api.state.records import (
+    belonging,
+    count_records,
+    holds,
+    parts_of,
+    records_of,
+    text_of,
+)
 
 _LEDGER = "ledger"
 

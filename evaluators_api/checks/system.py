@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluators_api.checks.declaration import Scene, check, text_of_file
-from evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
-from evaluators_api.text_matching import document_contains, same_content, shown_in
-from taskgraph.text_folding import fold_text
+from taskloom.evaluators_api.checks.declaration import Scene, check, text_of_file
+from taskloom.evaluators_api.evidence.sandbox_paths import last_part, relative_to_home
+from taskloom.evaluators_api.text_matching import document_contains, same_content, shown_in
+from taskloom.taskgraph.text_folding import fold_text
 
 
 @check("files", in_paper=True)

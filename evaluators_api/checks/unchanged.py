@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 
-from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.errors import CheckUnavailableError
-from evaluators_api.evidence.sandbox_paths import relative_to_home
-from evaluators_api.state.comparison import Change
-from evaluators_api.state.effects import changed_folders, changed_paths, file_changes
-from evaluators_api.state.kept_data import (
+from taskloom.evaluators_api.checks.declaration import Scene, check
+from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.evaluators_api.evidence.sandbox_paths import relative_to_home
+from taskloom.evaluators_api.state.comparison import Change
+from taskloom.evaluators_api.state.effects import changed_folders, changed_paths, file_changes
+from taskloom.evaluators_api.state.kept_data import (
     APPLICATIONS,
     changed_kept_files,
     file_counts,
     kept_counts,
 )
-from evaluators_api.state.reading import read
-from evaluators_api.state.records import changed_fields, count_records, filled_fields, parts_of
-from evaluators_api.state.volatility import is_generated
-from taskgraph.records.evidence import FileState, is_open_document
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.records import changed_fields, count_records, filled_fields, parts_of
+from taskloom.evaluators_api.state.volatility import is_generated
+from taskloom.taskgraph.records.evidence import FileState, is_open_document
 
 _DATABASE, _JSON = "database", "json_tree"
 _LONG = 12

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from functools import cached_property
 from threading import Lock
 
-from evaluators_api.evidence.sandbox_paths import is_windows_path, relative_to_home
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import read
-from evaluators_api.text_matching import count_phrases, same_name, shown_exactly
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.interaction import Control
+from taskloom.evaluators_api.evidence.sandbox_paths import is_windows_path, relative_to_home
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.text_matching import count_phrases, same_name, shown_exactly
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.interaction import Control
 
 CANVAS = "Custom"
 """Type of the controls on which something is drawn."""

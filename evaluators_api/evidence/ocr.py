@@ -20,8 +20,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, cast
 
-from evaluators_api.errors import CheckUnavailableError
-from taskgraph.records.interaction import Screenshot
+from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.taskgraph.records.interaction import Screenshot
 
 _GAP = 1.4
 """A gap wider than so many text heights separates two controls that stand on one line."""

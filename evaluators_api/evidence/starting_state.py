@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 
 _NO_FIXTURES: Mapping[str, str] = MappingProxyType({})
 

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from evaluators_api.checks.registry import checks
-from evaluators_api.interpreter.dialect import imported_names
-from evaluators_api.interpreter.language_rules import Problem
-from evaluators_api.interpreter.modules import REWRITTEN_MODULES
-from evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.interpreter.dialect import imported_names
+from taskloom.evaluators_api.interpreter.language_rules import Problem
+from taskloom.evaluators_api.interpreter.modules import REWRITTEN_MODULES
+from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
 
 _CHECK_PREFIXES = ("check_", "clipboard_", "get_clipboard", "get_file")
 

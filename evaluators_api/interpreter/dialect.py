@@ -20,11 +20,11 @@ from __future__ import annotations
 import ast
 import re
 
-from evaluators_api.checks.registry import checks
-from evaluators_api.interpreter.generators import stepped
-from evaluators_api.interpreter.modules import REWRITTEN_MODULES
-from taskgraph.records.evaluation_function import ENTRY_POINT
-from taskgraph.source_parsing import parse_source
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.interpreter.generators import stepped
+from taskloom.evaluators_api.interpreter.modules import REWRITTEN_MODULES
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
+from taskloom.taskgraph.source_parsing import parse_source
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n`]*)$")
 _SAME_EXCEPTION = {"IOError": "OSError", "EnvironmentError": "OSError"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from evaluators_api.interpreter.language_rules import Problem
+from taskloom.evaluators_api.interpreter.language_rules import Problem
 
 LISTS_IN_THE_SANDBOX = frozenset(["enumerate", "filter", "map", "reversed", "zip"])
 """Built-in functions whose result is a list in the sandbox and an iterator in Python."""

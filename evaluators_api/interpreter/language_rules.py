@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluators_api.interpreter.modules import MODULES, REWRITTEN_MODULES
-from taskgraph.records.evaluation_function import ENTRY_POINT
+from taskloom.evaluators_api.interpreter.modules import MODULES, REWRITTEN_MODULES
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
 
 FORBIDDEN_NAMES = frozenset(
     [

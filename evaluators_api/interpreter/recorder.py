@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from evaluators_api.checks.declaration import Answer, Check, Scene
-from evaluators_api.checks.registry import checks
-from evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
-from evaluators_api.interpreter.remembered_runs import Asked, Fork
-from evaluators_api.path_functions import PATH_FUNCTIONS
-from taskgraph.records.evaluation_function import CheckCall, Evaluation
+from taskloom.evaluators_api.checks.declaration import Answer, Check, Scene
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.errors import CheckMisusedError, CheckOverdueError, CheckUnavailableError
+from taskloom.evaluators_api.interpreter.remembered_runs import Asked, Fork
+from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 LONGEST_RECORDED = 500
 """Characters of an argument or answer that are kept."""

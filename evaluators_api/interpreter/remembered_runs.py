@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
-from evaluators_api.checks.declaration import Answer, Check
-from taskgraph.records.evaluation_function import Evaluation
+from taskloom.evaluators_api.checks.declaration import Answer, Check
+from taskloom.taskgraph.records.evaluation_function import Evaluation
 
 _MOST_TREES = 256
 _MOST_RUNS = 500

@@ -29,20 +29,20 @@ from pydantic_monty import (
     ResourceLimits,
 )
 
-from environments.machines.bubblewrap import Isolation
-from evaluators_api.checks.declaration import Scene
-from evaluators_api.errors import EvaluatorsApiError, SandboxUnavailableError
-from evaluators_api.evidence.evidence_view import view
-from evaluators_api.evidence.ocr import ScreenReader, TextReader
-from evaluators_api.interpreter.recorder import Alteration, CallRecorder
-from evaluators_api.interpreter.remembered_runs import RememberedRuns
-from evaluators_api.interpreter.static_analysis import Analysis, analyse
-from evaluators_api.interpreter.worker_isolation import WorkerProgram
-from evaluators_api.reference import type_stubs
-from evaluators_api.result import parse_result
-from resources.record import Record
-from taskgraph.records.evaluation_function import ENTRY_POINT, Evaluation
-from taskgraph.records.evidence import Evidence
+from taskloom.environments.machines.bubblewrap import Isolation
+from taskloom.evaluators_api.checks.declaration import Scene
+from taskloom.evaluators_api.errors import EvaluatorsApiError, SandboxUnavailableError
+from taskloom.evaluators_api.evidence.evidence_view import view
+from taskloom.evaluators_api.evidence.ocr import ScreenReader, TextReader
+from taskloom.evaluators_api.interpreter.recorder import Alteration, CallRecorder
+from taskloom.evaluators_api.interpreter.remembered_runs import RememberedRuns
+from taskloom.evaluators_api.interpreter.static_analysis import Analysis, analyse
+from taskloom.evaluators_api.interpreter.worker_isolation import WorkerProgram
+from taskloom.evaluators_api.reference import type_stubs
+from taskloom.evaluators_api.result import parse_result
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, Evaluation
+from taskloom.taskgraph.records.evidence import Evidence
 
 _POLICY: OSPolicy = {
     "datetime": datetime.datetime(2025, 1, 1, tzinfo=datetime.UTC),

@@ -12,18 +12,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evaluators_api.checks.registry import checks
-from evaluators_api.interpreter.check_usage import (
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.interpreter.check_usage import (
     invented_problems,
     leftover_problems,
     shadowing_problems,
     use_problems,
 )
-from evaluators_api.interpreter.dialect import rewrite, unfence
-from evaluators_api.interpreter.generators import generator_problems
-from evaluators_api.interpreter.language_rules import Problem, module_problems, node_problems
-from taskgraph.records.evaluation_function import ENTRY_POINT
-from taskgraph.source_parsing import parse_source
+from taskloom.evaluators_api.interpreter.dialect import rewrite, unfence
+from taskloom.evaluators_api.interpreter.generators import generator_problems
+from taskloom.evaluators_api.interpreter.language_rules import Problem, module_problems, node_problems
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
+from taskloom.taskgraph.source_parsing import parse_source
 
 LARGEST_SOURCE = 32_768
 """Bytes of source that are looked at."""

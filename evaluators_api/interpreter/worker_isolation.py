@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pydantic_monty._binary import find_monty_binary
 
-from environments.machines.bubblewrap import NAMESPACES, WITHOUT, Isolation, runs
-from evaluators_api.errors import SandboxUnavailableError
+from taskloom.environments.machines.bubblewrap import NAMESPACES, WITHOUT, Isolation, runs
+from taskloom.evaluators_api.errors import SandboxUnavailableError
 
 _INSIDE = "/sandbox/monty"
 _BUBBLEWRAP = (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from evaluators_api.state.editing import Edited, with_text
-from evaluators_api.state.effects import file_changes
-from evaluators_api.state.further_editing import kept_files
-from evaluators_api.state.reading import all_formats, finished, read
-from evaluators_api.state.volatility import is_generated, is_volatile_table, steady_path
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.state.editing import Edited, with_text
+from taskloom.evaluators_api.state.effects import file_changes
+from taskloom.evaluators_api.state.further_editing import kept_files
+from taskloom.evaluators_api.state.reading import all_formats, finished, read
+from taskloom.evaluators_api.state.volatility import is_generated, is_volatile_table, steady_path
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 _EMPTY = frozenset({"", "NULL", "null"})
 _DATABASE, _ROWS = "database", "rows"

@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluators_api.state.comparison import Change, match_parts
-from evaluators_api.state.effects import changed_paths, file_changes, shown_controls
-from evaluators_api.state.nodes import Node, Span
-from evaluators_api.state.reading import Format, all_formats, finished, read
-from evaluators_api.state.volatility import is_generated, is_passing_file
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.state.comparison import Change, match_parts
+from taskloom.evaluators_api.state.effects import changed_paths, file_changes, shown_controls
+from taskloom.evaluators_api.state.nodes import Node, Span
+from taskloom.evaluators_api.state.reading import Format, all_formats, finished, read
+from taskloom.evaluators_api.state.volatility import is_generated, is_passing_file
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 _SLOTS = {
     ("clipboard", "text"): "text",

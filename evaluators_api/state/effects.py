@@ -9,17 +9,17 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
-from evaluators_api.state.comparison import Change, compare
-from evaluators_api.state.formats import database
-from evaluators_api.state.nodes import Naming
-from evaluators_api.state.reading import all_formats, read
-from evaluators_api.state.references import References, is_own_id
-from evaluators_api.state.templates import templated
-from evaluators_api.state.volatility import is_volatile, is_volatile_table, steady_path
-from taskgraph.records.effect import ANY, Area, Effect, EffectKind
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.interaction import Control
-from taskgraph.text_cutting import cut_text
+from taskloom.evaluators_api.state.comparison import Change, compare
+from taskloom.evaluators_api.state.formats import database
+from taskloom.evaluators_api.state.nodes import Naming
+from taskloom.evaluators_api.state.reading import all_formats, read
+from taskloom.evaluators_api.state.references import References, is_own_id
+from taskloom.evaluators_api.state.templates import templated
+from taskloom.evaluators_api.state.volatility import is_volatile, is_volatile_table, steady_path
+from taskloom.taskgraph.records.effect import ANY, Area, Effect, EffectKind
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.text_cutting import cut_text
 
 LONGEST_VALUE = 2_000
 """Characters of a value that an effect keeps."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evaluators_api.state.effects import changed_folders
-from evaluators_api.state.templates import filled
-from evaluators_api.state.volatility import is_generated, is_log
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, is_open_document
+from taskloom.evaluators_api.state.effects import changed_folders
+from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.volatility import is_generated, is_log
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence, is_open_document
 
 _LASTING = frozenset({"file", "directory", "clipboard"})
 Performance = tuple[Sequence[Effect], Mapping[str, str]]

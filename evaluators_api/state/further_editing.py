@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 
-from evaluators_api.state.editing import Edited, with_text
-from evaluators_api.state.effects import file_changes
-from evaluators_api.state.nodes import ID_KEYS
-from evaluators_api.state.reading import all_formats, read
-from evaluators_api.state.records import changed_fields
-from evaluators_api.state.volatility import (
+from taskloom.evaluators_api.state.editing import Edited, with_text
+from taskloom.evaluators_api.state.effects import file_changes
+from taskloom.evaluators_api.state.nodes import ID_KEYS
+from taskloom.evaluators_api.state.reading import all_formats, read
+from taskloom.evaluators_api.state.records import changed_fields
+from taskloom.evaluators_api.state.volatility import (
     is_generated,
     is_passing,
     is_passing_file,
 )
-from evaluators_api.text_matching import has_phrase, shown_exactly
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.interaction import Control
+from taskloom.evaluators_api.text_matching import has_phrase, shown_exactly
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.interaction import Control
 
 _LONG = 12
 _MOST = 2

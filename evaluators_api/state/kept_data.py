@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evaluators_api.state.effects import changed_paths, file_changes
-from evaluators_api.state.records import RecordCounts, count_records
-from evaluators_api.state.volatility import is_passing_file
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.state.effects import changed_paths, file_changes
+from taskloom.evaluators_api.state.records import RecordCounts, count_records
+from taskloom.evaluators_api.state.volatility import is_passing_file
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 APPLICATIONS = ".applications/"
 """What the paths of files begin with in which applications keep their own data."""

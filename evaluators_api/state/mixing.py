@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from evaluators_api.state.editing import Edited, with_text
-from evaluators_api.state.effects import file_changes
-from evaluators_api.state.nodes import Node, Span
-from evaluators_api.state.reading import all_formats, finished, read
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.state.editing import Edited, with_text
+from taskloom.evaluators_api.state.effects import file_changes
+from taskloom.evaluators_api.state.nodes import Node, Span
+from taskloom.evaluators_api.state.reading import all_formats, finished, read
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence
 
 _SHOWN = 40
 _Address = tuple[str, ...]

@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Protocol, cast, runtime_checkable
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state import formats
-from evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state import formats
+from taskloom.evaluators_api.state.nodes import Node
 
 MOST_NODES = 20_000
 """Nodes of one file that are looked at; a file with more is read as lines."""

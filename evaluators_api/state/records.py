@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from evaluators_api.state.comparison import Change
-from evaluators_api.state.nodes import ID_KEYS, Node
-from evaluators_api.state.volatility import is_appointed, is_first_time, is_generated
-from taskgraph.text_cutting import is_cut_of
-from taskgraph.text_folding import written_out
+from taskloom.evaluators_api.state.comparison import Change
+from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
+from taskloom.evaluators_api.state.volatility import is_appointed, is_first_time, is_generated
+from taskloom.taskgraph.text_cutting import is_cut_of
+from taskloom.taskgraph.text_folding import written_out
 
 _LONGEST_NUMBER = 40
 _AMOUNT = re.compile(r"(-?\d{1,20}(?:\.\d{1,10})?) ([A-Z]{3})")

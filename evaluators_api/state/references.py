@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import read
-from evaluators_api.state.records import records_of
-from evaluators_api.state.volatility import is_identity
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.records import records_of
+from taskloom.evaluators_api.state.volatility import is_identity
+from taskloom.taskgraph.records.evidence import Evidence
 
 MOST_LOOKED_UP = 300
 """Different ids of one state that are looked up; further ones stand for nothing."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluators_api.state.editing import Edited, undone, with_text, without_files
-from evaluators_api.state.reading import finished, read
-from evaluators_api.state.records import is_lines
-from evaluators_api.state.volatility import is_passing_file, steady_path
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.state.editing import Edited, undone, with_text, without_files
+from taskloom.evaluators_api.state.reading import finished, read
+from taskloom.evaluators_api.state.records import is_lines
+from taskloom.evaluators_api.state.volatility import is_passing_file, steady_path
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 _SHOWN = 60
 _ROWS = "rows"

@@ -1,6 +1,6 @@
 """Which effects of an attempt go beyond what its work has to change.
 
-Pure comparison of lists of effects; `synthesis.replay.side_effects` knows which ones are to be expected.
+Pure comparison of lists of effects; `taskloom.synthesis.replay.side_effects` knows which ones are to be expected.
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from evaluators_api.state.essential import Performance
-from evaluators_api.state.templates import filled
-from evaluators_api.state.volatility import is_generated
-from taskgraph.records.effect import ANY, Effect
-from taskgraph.records.evidence import is_open_document
-from taskgraph.records.side_effects import SideEffects
+from taskloom.evaluators_api.state.essential import Performance
+from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.volatility import is_generated
+from taskloom.taskgraph.records.effect import ANY, Effect
+from taskloom.taskgraph.records.evidence import is_open_document
+from taskloom.taskgraph.records.side_effects import SideEffects
 
 Place = tuple[str, ...]
 """Where an effect is, and what it is, with positions and generated names as `*`."""

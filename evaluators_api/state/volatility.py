@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from taskgraph.records.evidence import is_open_document
+from taskloom.taskgraph.records.evidence import is_open_document
 
 _SUFFIXES = frozenset(
     [

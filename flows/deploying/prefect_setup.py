@@ -9,11 +9,11 @@ from prefect import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.exceptions import ObjectAlreadyExists
 
-from flows.running.shared_places import environments_limit, key_limit
-from flows.settings import Settings
-from model_clients.settings import ModelSettings
-from offline.models import PROVIDER
-from resources.record import Record
+from taskloom.flows.running.shared_places import environments_limit, key_limit
+from taskloom.flows.settings import Settings
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.offline.models import PROVIDER
+from taskloom.resources.record import Record
 
 WORK_POOL = "taskloom"
 

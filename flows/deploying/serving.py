@@ -10,8 +10,8 @@ from prefect.events import DeploymentEventTrigger
 from prefect.schedules import Cron
 from prefect.types.entrypoint import EntrypointType
 
-from flows.build_dataset import build_dataset
-from flows.export_test_set import export_test_set
+from taskloom.flows.build_dataset import build_dataset
+from taskloom.flows.export_test_set import export_test_set
 
 NIGHTLY = "nightly"
 AFTER_NIGHTLY = "after-nightly"

@@ -15,14 +15,14 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from flows.errors import CommandError
-from resources.errors import JsonInvalidError
-from resources.reading.json_text import parse_json
-from resources.record import Record
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import JsonInvalidError
+from taskloom.resources.reading.json_text import parse_json
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _POSITIVE, _SUBTASK, _PICTURES = "positive.json", "subtask.json", "pictures"
 _LARGEST_FILE = 256 * 1024 * 1024

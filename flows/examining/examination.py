@@ -7,22 +7,26 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from flows.errors import CommandError
-from flows.examining.evidence_folder import EvidenceFolder
-from resources.categories import ResourceCategory
-from resources.record import Record
-from synthesis.cross_verification.agreement import routes
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from synthesis.examination.subject import subject_of
-from synthesis.examination.verdict import Thresholds, feedback, unacceptable
-from taskgraph.errors import TaskGraphError
-from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality, VerificationRound
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import ScreenshotMissingError
-from warehouse.store import Warehouse
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.flows.errors import CommandError
+from taskloom.flows.examining.evidence_folder import EvidenceFolder
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.record import Record
+from taskloom.synthesis.cross_verification.agreement import routes
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.subject import subject_of
+from taskloom.synthesis.examination.verdict import Thresholds, feedback, unacceptable
+from taskloom.taskgraph.errors import TaskGraphError
+from taskloom.taskgraph.records.evaluation_function import (
+    EvaluationFunction,
+    FunctionQuality,
+    VerificationRound,
+)
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import ScreenshotMissingError
+from taskloom.warehouse.store import Warehouse
 
 _MOST_OTHERS = 5
 _READS_PICTURES = ("check_text_exists(", "check_text_exists_via_ocr")

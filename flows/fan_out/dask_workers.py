@@ -9,16 +9,16 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from flows.fan_out.errors import WorkersLostError
-from flows.fan_out.home import Home, HomeAddress
-from flows.fan_out.own_workers import own_workers
-from flows.fan_out.workplaces import do_errand, leave
-from flows.wiring import Done, Errand
+from taskloom.flows.fan_out.errors import WorkersLostError
+from taskloom.flows.fan_out.home import Home, HomeAddress
+from taskloom.flows.fan_out.own_workers import own_workers
+from taskloom.flows.fan_out.workplaces import do_errand, leave
+from taskloom.flows.wiring import Done, Errand
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from flows.settings import Settings
+    from taskloom.flows.settings import Settings
 
 T = TypeVar("T")
 

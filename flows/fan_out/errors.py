@@ -9,7 +9,7 @@ TaskloomError
 
 from __future__ import annotations
 
-from resources.errors import ExitCode, TaskloomError
+from taskloom.resources.errors import ExitCode, TaskloomError
 
 
 class RunnerMissingError(TaskloomError):

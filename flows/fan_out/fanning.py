@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.util import find_spec
 
-from flows.fan_out.errors import RunnerMissingError
-from flows.fan_out.home import Home
-from flows.setting_groups.fan_out_settings import FanOutSettings
-from flows.wiring import Elsewhere, KnownSubtasks, Run
+from taskloom.flows.fan_out.errors import RunnerMissingError
+from taskloom.flows.fan_out.home import Home
+from taskloom.flows.setting_groups.fan_out_settings import FanOutSettings
+from taskloom.flows.wiring import Elsewhere, KnownSubtasks, Run
 
 _LIBRARIES = {"dask": "distributed", "ray": "ray"}
 
@@ -34,10 +34,10 @@ async def fanned_out(run: Run, subtasks: KnownSubtasks) -> AsyncIterator[None]:
 
 def _workers(run: Run, home: Home) -> AbstractAsyncContextManager[Elsewhere]:
     if run.settings.fan_out.runner == "ray":
-        from flows.fan_out.ray_workers import ray_workers
+        from taskloom.flows.fan_out.ray_workers import ray_workers
 
         return ray_workers(run.settings, home)
-    from flows.fan_out.dask_workers import dask_workers
+    from taskloom.flows.fan_out.dask_workers import dask_workers
 
     return dask_workers(run.settings, home)
 

@@ -13,8 +13,8 @@ import pickle
 import secrets
 from dataclasses import dataclass
 
-from flows.fan_out.errors import CarriedError, RunUnreachableError
-from resources.errors import TaskloomError
+from taskloom.flows.fan_out.errors import CarriedError, RunUnreachableError
+from taskloom.resources.errors import TaskloomError
 
 _NONCE = 32
 _SIGNATURE = 32

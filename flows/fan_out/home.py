@@ -17,14 +17,14 @@ from typing import TypeVar, cast
 
 from pydantic import BaseModel
 
-from flows.fan_out.errors import RunUnreachableError
-from flows.fan_out.frames import Frames, portable
-from flows.settings import Settings
-from flows.wiring import Run
-from prompts.prompt_input import PromptInput
-from resources.applications import Application
-from resources.reading.translation import WorldlyApplications
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.flows.fan_out.errors import RunUnreachableError
+from taskloom.flows.fan_out.frames import Frames, portable
+from taskloom.flows.settings import Settings
+from taskloom.flows.wiring import Run
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.resources.applications import Application
+from taskloom.resources.reading.translation import WorldlyApplications
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 
 _LOG = logging.getLogger(__name__)
 R = TypeVar("R", bound=BaseModel)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from flows.fan_out.errors import WorkersLostError
+from taskloom.flows.fan_out.errors import WorkersLostError
 
 _MOST_FAILED_STARTS = 3
 _STOP_SECONDS = 10.0

@@ -38,7 +38,7 @@ class ErrandWorker:
 
     async def begin(self) -> None:
         """Import what errands need."""
-        from flows.fan_out import workplaces
+        from taskloom.flows.fan_out import workplaces
 
         assert workplaces
 
@@ -46,13 +46,13 @@ class ErrandWorker:
         """Do the pickled errand; what became of it, pickled."""
         import pickle
 
-        from flows.fan_out.workplaces import do_errand
+        from taskloom.flows.fan_out.workplaces import do_errand
 
         return pickle.dumps(await do_errand(*pickle.loads(content)))  # noqa: S301 - from the run, through Ray
 
     async def leave(self) -> None:
         """Close what is open."""
-        from flows.fan_out.workplaces import leave_all
+        from taskloom.flows.fan_out.workplaces import leave_all
 
         await leave_all()
 

@@ -17,14 +17,14 @@ from itertools import count
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, cast
 
-from flows.fan_out.errors import WorkersLostError
-from flows.fan_out.home import Home, HomeAddress
-from flows.fan_out.own_workers import last_words
-from flows.fan_out.ray_driver import NUMBER, main
-from flows.wiring import Done, Errand
+from taskloom.flows.fan_out.errors import WorkersLostError
+from taskloom.flows.fan_out.home import Home, HomeAddress
+from taskloom.flows.fan_out.own_workers import last_words
+from taskloom.flows.fan_out.ray_driver import NUMBER, main
+from taskloom.flows.wiring import Done, Errand
 
 if TYPE_CHECKING:
-    from flows.settings import Settings
+    from taskloom.flows.settings import Settings
 
 _LEAVING_SECONDS = 30.0
 _ANSWERING_SECONDS = 20.0

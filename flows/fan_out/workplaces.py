@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from flows.fan_out.frames import portable
-from flows.fan_out.home import HomeAddress
-from flows.wiring import Done, Errand, Workplace, environment_pool, sandbox_settings
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.flows.fan_out.frames import portable
+from taskloom.flows.fan_out.home import HomeAddress
+from taskloom.flows.wiring import Done, Errand, Workplace, environment_pool, sandbox_settings
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
 
 
 @dataclass(slots=True)

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
 
-from flows.fan_out.fanning import fanned_out
-from flows.running.cancellation import cancellable
-from flows.settings import Settings
-from flows.stages.growing import PoolGrowth
-from flows.stages.making import TaskMaking
-from flows.watching.watched import watched
-from flows.wiring import Run, join_run, open_run
-from resources.record import Record
+from taskloom.flows.fan_out.fanning import fanned_out
+from taskloom.flows.running.cancellation import cancellable
+from taskloom.flows.settings import Settings
+from taskloom.flows.stages.growing import PoolGrowth
+from taskloom.flows.stages.making import TaskMaking
+from taskloom.flows.watching.watched import watched
+from taskloom.flows.wiring import Run, join_run, open_run
+from taskloom.resources.record import Record
 
 
 class RunReference(Record):

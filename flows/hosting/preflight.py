@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flows.errors import CommandError
-from flows.fan_out.fanning import check_runner
-from flows.settings import Settings
-from flows.watching.watched import check_watching
-from flows.wiring import choose_applications, prepare_data_folder
-from model_clients.batches.request_files import ReplyFile
-from model_clients.errors import KeyMissingError
-from model_clients.ledger.budget import Budget
-from model_clients.lookup import create_client
-from model_clients.settings import RoleSettings
-from taskgraph.records.model_calls import ModelRole
+from taskloom.flows.errors import CommandError
+from taskloom.flows.fan_out.fanning import check_runner
+from taskloom.flows.settings import Settings
+from taskloom.flows.watching.watched import check_watching
+from taskloom.flows.wiring import choose_applications, prepare_data_folder
+from taskloom.model_clients.batches.request_files import ReplyFile
+from taskloom.model_clients.errors import KeyMissingError
+from taskloom.model_clients.ledger.budget import Budget
+from taskloom.model_clients.lookup import create_client
+from taskloom.model_clients.settings import RoleSettings
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 RUN_ROLES = tuple(role for role in ModelRole if role is not ModelRole.WORLD_WRITER)
 """Roles that may be asked during a run."""

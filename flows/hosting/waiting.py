@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flows.wiring import Run
-from model_clients.errors import BatchPendingError
+from taskloom.flows.wiring import Run
+from taskloom.model_clients.errors import BatchPendingError
 
 
 def stop_while_waiting(run: Run, items: int) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from flows.nights.fingerprints import changes, fingerprint_of
-from flows.pool.pool_memory import wishes_of
-from flows.wiring import Run, catalogue
-from warehouse.night_records import ExplorationChoice
-from warehouse.store import Warehouse
+from taskloom.flows.nights.fingerprints import changes, fingerprint_of
+from taskloom.flows.pool.pool_memory import wishes_of
+from taskloom.flows.wiring import Run, catalogue
+from taskloom.warehouse.night_records import ExplorationChoice
+from taskloom.warehouse.store import Warehouse
 
 STAGE = "exploration"
 

@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version as distribution_version
 
-from flows.settings import Settings
-from prompts.rendering import template_hash
-from resources.applications import Application
-from resources.assets import content_of
-from taskgraph.records.model_calls import ModelRole
+from taskloom.flows.settings import Settings
+from taskloom.prompts.rendering import template_hash
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import content_of
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 _ROLES = (ModelRole.EXPLORER, ModelRole.ACTOR, ModelRole.EVALUATION_WRITER)
 """Roles that bring subtasks into the pool."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flows.setting_groups.gate_settings import GateSettings
-from taskgraph.measures.variety_figures import variety_of
-from taskgraph.records.provenance import Provenance
-from warehouse.night_records import GateResult
-from warehouse.store import Warehouse
-from warehouse.version_figures import VersionFigures, instructions_of, version_figures
+from taskloom.flows.setting_groups.gate_settings import GateSettings
+from taskloom.taskgraph.measures.variety_figures import variety_of
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.warehouse.night_records import GateResult
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.version_figures import VersionFigures, instructions_of, version_figures
 
 _MOST_COMPARED = 300
 """Most instructions of each state whose variety is compared."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from flows.errors import CommandError
-from flows.nights.gates import gate_results
-from flows.running.clock import now
-from flows.setting_groups.gate_settings import GateSettings
-from resources.errors import ExitCode
-from taskgraph.records.provenance import Provenance
-from warehouse.store import Warehouse
+from taskloom.flows.errors import CommandError
+from taskloom.flows.nights.gates import gate_results
+from taskloom.flows.running.clock import now
+from taskloom.flows.setting_groups.gate_settings import GateSettings
+from taskloom.resources.errors import ExitCode
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.warehouse.store import Warehouse
 
 
 def pass_gates(warehouse: Warehouse, settings: GateSettings, *, force: bool = False) -> list[str]:

@@ -6,12 +6,12 @@ from datetime import datetime
 
 from pydantic import Field
 
-from flows.nights.retirement import NO_LONGER_REPLAYS, SUBTASK_RETIRED
-from flows.running.clock import now
-from resources.record import Record
-from warehouse.night_records import ExplorationChoice, GateResult, Recheck
-from warehouse.records import DatasetVersion, RunRecord
-from warehouse.store import Warehouse
+from taskloom.flows.nights.retirement import NO_LONGER_REPLAYS, SUBTASK_RETIRED
+from taskloom.flows.running.clock import now
+from taskloom.resources.record import Record
+from taskloom.warehouse.night_records import ExplorationChoice, GateResult, Recheck
+from taskloom.warehouse.records import DatasetVersion, RunRecord
+from taskloom.warehouse.store import Warehouse
 
 _BUILDS = ("build_dataset", "compose_tasks", "explore_applications", "verify_subtasks")
 _SHOWN = 20

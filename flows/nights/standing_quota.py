@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from flows.wiring import Run
-from resources.dimensions import DIMENSIONS, TABLE, Cell
-from synthesis.composition.request import CompositionRequest
-from warehouse.store import Warehouse
+from taskloom.flows.wiring import Run
+from taskloom.resources.dimensions import DIMENSIONS, TABLE, Cell
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.warehouse.store import Warehouse
 
 _CELLS = ", ".join(f"{row.level_column}" for row in TABLE)
 

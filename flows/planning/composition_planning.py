@@ -9,17 +9,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from flows.errors import CommandError
-from flows.settings import Settings, describe_problems
-from resources.capability_presets import CapabilityPreset
-from resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE, LEVELS, Dimension
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
-from synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
-from taskgraph.measures.capabilities import constraint_of
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Intent
+from taskloom.flows.errors import CommandError
+from taskloom.flows.settings import Settings, describe_problems
+from taskloom.resources.capability_presets import CapabilityPreset
+from taskloom.resources.dimensions import DIMENSIONS, EXAMPLE_LEVELS, EXAMPLE_RANGE, LEVELS, Dimension
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
+from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
+from taskloom.taskgraph.measures.capabilities import constraint_of
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Intent
 
 _RANGE = re.compile(r"(\d{1,9})|(\d{1,9})\.\.|(\d{0,9})\.\.(\d{1,9})", re.ASCII)
 
@@ -91,7 +91,7 @@ def quotas_of_capabilities(names: Sequence[str], preset: str, count: int) -> tup
     Raises:
         CommandError: an unknown capability or preset; the known ones are named.
     """
-    from resources.reading.catalog import load_capabilities
+    from taskloom.resources.reading.catalog import load_capabilities
 
     known = {capability.name: capability for capability in load_capabilities()}
     unknown = [name for name in names if name not in known]
@@ -216,7 +216,7 @@ def plan_composition(
     Raises:
         CommandError: a subtask cannot be bound.
     """
-    from resources.reading.catalog import load_applications, load_resource_categories
+    from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 
     categories = load_resource_categories(catalog)
     known = load_applications(catalog)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from flows.nights.choices import night_choice
-from flows.nights.fingerprints import fingerprint_of
-from flows.nights.standing_quota import cells_held, still_wanted
-from flows.pool.known_pool import load_verified
-from flows.pool.pool_memory import wishes_of
-from flows.settings import Settings
-from resources.applications import Application
-from resources.record import Record
-from warehouse.errors import WarehouseMissingError
-from warehouse.store import Warehouse
+from taskloom.flows.nights.choices import night_choice
+from taskloom.flows.nights.fingerprints import fingerprint_of
+from taskloom.flows.nights.standing_quota import cells_held, still_wanted
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.pool.pool_memory import wishes_of
+from taskloom.flows.settings import Settings
+from taskloom.resources.applications import Application
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import WarehouseMissingError
+from taskloom.warehouse.store import Warehouse
 
 
 class PlannedNight(Record):

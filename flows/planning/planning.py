@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flows.planning.night_planning import PlannedNight, plan_night
-from flows.settings import Settings
-from flows.wiring import choose_applications
-from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.prices import prices_of
-from resources.applications import Application
-from resources.record import Record
-from taskgraph.records.model_calls import ModelRole
+from taskloom.flows.planning.night_planning import PlannedNight, plan_night
+from taskloom.flows.settings import Settings
+from taskloom.flows.wiring import choose_applications
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.prices import prices_of
+from taskloom.resources.applications import Application
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 _ROUGH_TOKENS = {
     ModelRole.EXPLORER: (6000, 4000),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from evaluators_api.interpreter.static_analysis import analyse
-from resources.applications import Application
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.settled_ends import unsettled
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.trajectory import Trajectory
-from warehouse.store import Warehouse
+from taskloom.evaluators_api.interpreter.static_analysis import analyse
+from taskloom.resources.applications import Application
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.trajectories.settled_ends import unsettled
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.store import Warehouse
 
 _ACCEPTED = (
     "trajectory_id IN (SELECT v.trajectory_id FROM verifications v JOIN evaluation_functions f"

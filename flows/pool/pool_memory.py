@@ -7,17 +7,17 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from flows.pool.known_pool import is_unchanged
-from resources.applications import Application
-from resources.categories import ResourceCategory
-from resources.reading.catalog import load_resource_categories
-from synthesis.cross_verification.performances import TriedBefore
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.exploration.memory import ExplorationMemory
-from taskgraph.records.exploration import ProposedCategory, SeenScreen
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.task import Rejection
-from warehouse.store import Warehouse
+from taskloom.flows.pool.known_pool import is_unchanged
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.reading.catalog import load_resource_categories
+from taskloom.synthesis.cross_verification.performances import TriedBefore
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.exploration.memory import ExplorationMemory
+from taskloom.taskgraph.records.exploration import ProposedCategory, SeenScreen
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.warehouse.store import Warehouse
 
 _MOST_WISHES = 5
 _UNDECIDED = (

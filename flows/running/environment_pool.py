@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
-from environments.environment import Environment
-from environments.errors import EnvironmentFailureError
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import EnvironmentFailureError
 
 _APPLICATIONS_EACH = 2.5
 """Average number of applications that may be open per environment. An open application, with its server and page, takes

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from flows.errors import CommandError
-from resources.errors import ExitCode
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import ExitCode
 
 _on_termination: ContextVar[Callable[..., None] | None] = ContextVar("on_termination", default=None)
 

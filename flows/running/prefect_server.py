@@ -2,7 +2,7 @@
 
 Prefect would start a server itself, but only after importing all of it into our process, and would leave it running if
 we are killed. This server inherits its listening socket from us: requests queue there while it starts, so the run's
-imports and the server's start overlap and nobody polls. `python -m flows.running.prefect_server` is the server process.
+imports and the server's start overlap and nobody polls. `python -m taskloom.flows.running.prefect_server` is the server process.
 
 The server exits only when the pipe to us closes, however we end. It has its own session, so Ctrl-C in a terminal does
 not reach it, and it ignores the signal that a service manager sends to every process of a run. If it exited first, the
@@ -26,8 +26,8 @@ from urllib.request import urlopen
 
 from filelock import FileLock
 
-from flows.errors import CommandError
-from resources.errors import ExitCode, TaskloomError
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import ExitCode, TaskloomError
 
 _LONGEST_START_SECONDS = 180
 _STOP_SECONDS = 5.0
@@ -58,7 +58,7 @@ def prefect_server() -> Iterator[None]:
         _errors().parent.mkdir(parents=True, exist_ok=True)
         with _errors().open("ab") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", "flows.running.prefect_server", str(listening.fileno())],
+                [sys.executable, "-m", "taskloom.flows.running.prefect_server", str(listening.fileno())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from resources.record import Record
-from taskgraph.records.task import Rejection
-from warehouse.schema import TABLE_OF_RECORD
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.warehouse.schema import TABLE_OF_RECORD
 
 
 class RecordSink(Protocol):

@@ -8,8 +8,8 @@ from typing import Any, Final, TypedDict
 from prefect import Task
 from prefect.client.schemas.objects import State, TaskRun
 
-from flows.running.together import first_failure
-from resources.errors import TaskloomError
+from taskloom.flows.running.together import first_failure
+from taskloom.resources.errors import TaskloomError
 
 
 def can_help(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:

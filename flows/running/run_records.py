@@ -9,10 +9,10 @@ from importlib.metadata import version as distribution_version
 
 from pydantic import JsonValue
 
-from flows.running.clock import now
-from flows.settings import Settings
-from warehouse.records import RunRecord
-from warehouse.store import Warehouse
+from taskloom.flows.running.clock import now
+from taskloom.flows.settings import Settings
+from taskloom.warehouse.records import RunRecord
+from taskloom.warehouse.store import Warehouse
 
 PLACE_ONLY = frozenset({"environments", "browser", "data", "fan_out", "shared_limits", "watching"})
 """Settings that say where and how fast a run works."""

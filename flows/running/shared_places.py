@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 from prefect.concurrency.asyncio import concurrency
 
-from model_clients.settings import ModelSettings
-from offline.models import PROVIDER
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.offline.models import PROVIDER
 
 
 def environments_limit(platform: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 
 class GateSettings(Record):

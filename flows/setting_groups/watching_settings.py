@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 
 class WatchingSettings(Record):

@@ -8,31 +8,31 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Literal
 
-from environments.agent import Agent, Decision
-from environments.episode import run_episode
-from evaluators_api.evidence.starting_state import missing_at_start
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from flows.running.together import together
-from flows.stages.agents import AgentMaker, agent_maker
-from flows.stages.subtask_starts import possible_starts
-from flows.watching.telemetry import stage_span
-from flows.wiring import KnownSubtasks, Run, Workplace
-from omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
-from omnieval.reports import ReportRow, report
-from resources.reading.translation import applications_in
-from resources.record import Record
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.replay.side_effects import SideEffectAccount
-from synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
-from synthesis.trajectories.task_starts import first_needs
-from taskgraph.records.agent_run import AgentRun, CompletedSubtask
-from taskgraph.records.assignment import Assignment
-from taskgraph.records.evaluation_function import Evaluation
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Observation
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.episode import run_episode
+from taskloom.evaluators_api.evidence.starting_state import missing_at_start
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.flows.running.together import together
+from taskloom.flows.stages.agents import AgentMaker, agent_maker
+from taskloom.flows.stages.subtask_starts import possible_starts
+from taskloom.flows.watching.telemetry import stage_span
+from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
+from taskloom.omnieval.graph_evaluator import GraphEvaluation, GraphEvaluator
+from taskloom.omnieval.reports import ReportRow, report
+from taskloom.resources.reading.translation import applications_in
+from taskloom.resources.record import Record
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
+from taskloom.synthesis.trajectories.task_starts import first_needs
+from taskloom.taskgraph.records.agent_run import AgentRun, CompletedSubtask
+from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.taskgraph.records.evaluation_function import Evaluation
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 EVALUATION = "evaluation"
 

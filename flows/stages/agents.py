@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import cast
 
-from environments.agent import Agent, Decision
-from environments.starting_place import StartingPlaceAgent, needs_open_page
-from flows.errors import CommandError
-from flows.wiring import Workplace
-from resources.reading.translation import applications_in
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.briefing import Briefing
-from synthesis.trajectories.reperformance import RecordedAgent
-from synthesis.trajectories.trajectories import actor, annotated_picture
-from taskgraph.records.interaction import Observation
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.starting_place import StartingPlaceAgent, needs_open_page
+from taskloom.flows.errors import CommandError
+from taskloom.flows.wiring import Workplace
+from taskloom.resources.reading.translation import applications_in
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.trajectories.briefing import Briefing
+from taskloom.synthesis.trajectories.reperformance import RecordedAgent
+from taskloom.synthesis.trajectories.trajectories import actor, annotated_picture
+from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 AgentMaker = Callable[[Task], Agent]
 """Makes a new agent for one attempt at a task."""
@@ -34,7 +34,7 @@ def agent_maker(
     """The factory of the agent `name`: `model`, `recorded`, or the user's `module:factory`.
 
     The factory is called once per task, without arguments, and returns an object with `decide`; see
-    `environments.agent.Agent`.
+    `taskloom.environments.agent.Agent`.
 
     Raises:
         CommandError: there is no such module or factory, or it does not return an agent.

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
-from flows.running.together import together
-from synthesis.replay.components import another_with, repeats_application, tasks_to_replay
-from synthesis.replay.order_facts import failed_prefix, without_prefixes
-from synthesis.replay.replay import ReplayedTask, ReplaySettings
-from taskgraph.records.task import Task
+from taskloom.flows.running.together import together
+from taskloom.synthesis.replay.components import another_with, repeats_application, tasks_to_replay
+from taskloom.synthesis.replay.order_facts import failed_prefix, without_prefixes
+from taskloom.synthesis.replay.replay import ReplayedTask, ReplaySettings
+from taskloom.taskgraph.records.task import Task
 
 Perform = Callable[[Task, int], Awaitable[ReplayedTask]]
 """Replays a task in up to so many orders and keeps what came of it."""

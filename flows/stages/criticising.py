@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flows.running.together import together
-from flows.stages.lots import lot
-from flows.wiring import Run
-from model_clients.errors import BatchPendingError, CallFailedError
-from synthesis.criticism.criticism import STAGE, criticise_task, doubt_about_tasks, rejection_by
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.task import Task
-from warehouse.task_quality import critic_scores
+from taskloom.flows.running.together import together
+from taskloom.flows.stages.lots import lot
+from taskloom.flows.wiring import Run
+from taskloom.model_clients.errors import BatchPendingError, CallFailedError
+from taskloom.synthesis.criticism.criticism import STAGE, criticise_task, doubt_about_tasks, rejection_by
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.task_quality import critic_scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from flows.nights.retirement import NO_LONGER_REPLAYS, SUBTASK_RETIRED
-from flows.pool.known_pool import load_verified
-from flows.running.together import together
-from flows.stages.lots import lot
-from flows.stages.results import Rechecked
-from flows.wiring import Run
-from synthesis.cross_verification.verification_pool import VerificationPool
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.replay.order_facts import failed_prefix
-from synthesis.replay.replay import ReplayedTask, Replayer
-from taskgraph.measures.complexity import complexity_of
-from taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Rejection, Task
-from warehouse.night_records import GateResult, Recheck
+from taskloom.flows.nights.retirement import NO_LONGER_REPLAYS, SUBTASK_RETIRED
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.running.together import together
+from taskloom.flows.stages.lots import lot
+from taskloom.flows.stages.results import Rechecked
+from taskloom.flows.wiring import Run
+from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.replay.order_facts import failed_prefix
+from taskloom.synthesis.replay.replay import ReplayedTask, Replayer
+from taskloom.taskgraph.measures.complexity import complexity_of
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Rejection, Task
+from taskloom.warehouse.night_records import GateResult, Recheck
 
 STAGE = "recheck"
 _ORPHANS = (

@@ -6,34 +6,34 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
-from flows.nights.choices import choice_for
-from flows.pool.known_pool import load_set_aside, load_verified
-from flows.pool.pool_memory import (
+from taskloom.flows.nights.choices import choice_for
+from taskloom.flows.pool.known_pool import load_set_aside, load_verified
+from taskloom.flows.pool.pool_memory import (
     proposals_to_try_again,
     remembered,
     tried_before,
     undecided_proposals,
     version_of,
 )
-from flows.running.together import together
-from flows.stages.rejections import told_apart
-from flows.stages.results import Explored, Verified
-from flows.watching.telemetry import stage_span
-from flows.wiring import KnownSubtasks, Run, Workplace
-from model_clients.errors import BatchPendingError
-from resources.applications import Application
-from synthesis.cross_verification.cross_verification import CrossVerifier, Verification
-from synthesis.cross_verification.performances import Performance, Scene, Stage
-from synthesis.cross_verification.verification_pool import VerificationPool
-from synthesis.cross_verification.verified_instances import instances_to_verify
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.exploration.exploration import ExplorationSettings, explore_application
-from synthesis.exploration.found_records import with_records
-from synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.flows.running.together import together
+from taskloom.flows.stages.rejections import told_apart
+from taskloom.flows.stages.results import Explored, Verified
+from taskloom.flows.watching.telemetry import stage_span
+from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
+from taskloom.model_clients.errors import BatchPendingError
+from taskloom.resources.applications import Application
+from taskloom.synthesis.cross_verification.cross_verification import CrossVerifier, Verification
+from taskloom.synthesis.cross_verification.performances import Performance, Scene, Stage
+from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
+from taskloom.synthesis.cross_verification.verified_instances import instances_to_verify
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.exploration.exploration import ExplorationSettings, explore_application
+from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.trajectories.trajectories import Picture, annotated_picture, plain_picture
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 EXPLORATION = "exploration"
 VERIFICATION = "verification"

@@ -8,40 +8,40 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal
 
-from flows.errors import CommandError
-from flows.nights.gates import gate_results
-from flows.nights.standing_quota import wanted_by
-from flows.pool.known_pool import load_verified
-from flows.running.run_records import ended
-from flows.running.together import together
-from flows.stages.criticising import criticise, doubt_of_critic
-from flows.stages.lots import lot
-from flows.stages.rejections import told_apart
-from flows.stages.replaying import COMPOSITION, TaskReplays
-from flows.stages.results import Goals, Validated
-from flows.summaries.model_call_rows import model_call_rows
-from flows.watching.telemetry import stage_span
-from flows.wiring import KnownSubtasks, Run, Workplace
-from model_clients.errors import BatchPendingError
-from resources.errors import ExitCode
-from resources.reading.catalog import load_capabilities, load_scenarios
-from resources.reading.catalog_links import fixtures_of
-from resources.reading.translation import applications_in, worlds_of
-from resources.scenarios import scenario_of
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.compiled_pool import fixture_key
-from synthesis.composition.pool.sense import Sense
-from synthesis.composition.request import CompositionAccount, CompositionRequest, CompositionResult
-from synthesis.cross_verification.verified_instances import instances_in_worlds
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.intents.intents import PooledSubtask, extract_intents
-from synthesis.replay.components import component_keys
-from synthesis.validation.calibration import doubt_about, try_judge
-from synthesis.validation.validation import ValidatedTask, validate_task
-from taskgraph.records.judge_trial import JudgeTrial
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent, Rejection, Task
-from warehouse.task_quality import judge_rates
+from taskloom.flows.errors import CommandError
+from taskloom.flows.nights.gates import gate_results
+from taskloom.flows.nights.standing_quota import wanted_by
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.flows.running.run_records import ended
+from taskloom.flows.running.together import together
+from taskloom.flows.stages.criticising import criticise, doubt_of_critic
+from taskloom.flows.stages.lots import lot
+from taskloom.flows.stages.rejections import told_apart
+from taskloom.flows.stages.replaying import COMPOSITION, TaskReplays
+from taskloom.flows.stages.results import Goals, Validated
+from taskloom.flows.summaries.model_call_rows import model_call_rows
+from taskloom.flows.watching.telemetry import stage_span
+from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
+from taskloom.model_clients.errors import BatchPendingError
+from taskloom.resources.errors import ExitCode
+from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.translation import applications_in, worlds_of
+from taskloom.resources.scenarios import scenario_of
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
+from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, CompositionResult
+from taskloom.synthesis.cross_verification.verified_instances import instances_in_worlds
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.intents.intents import PooledSubtask, extract_intents
+from taskloom.synthesis.replay.components import component_keys
+from taskloom.synthesis.validation.calibration import doubt_about, try_judge
+from taskloom.synthesis.validation.validation import ValidatedTask, validate_task
+from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent, Rejection, Task
+from taskloom.warehouse.task_quality import judge_rates
 
 INTENTS = "intents"
 VALIDATION = "validation"

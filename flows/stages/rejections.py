@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from taskgraph.records.task import Rejection
+from taskloom.taskgraph.records.task import Rejection
 
 
 def told_apart(rejections: Iterable[Rejection]) -> list[Rejection]:

@@ -6,19 +6,19 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from flows.running.together import together
-from flows.stages.covering import Covering
-from flows.stages.results import Replayed
-from flows.watching.telemetry import stage_span
-from flows.wiring import KnownSubtasks, Run, Workplace
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.replay.components import repeats_application, tasks_to_replay
-from synthesis.replay.order_facts import Pair, clashes, facts_of, pairs_to_measure
-from synthesis.replay.order_facts import without_clashes as orders_without
-from synthesis.replay.replay import ReplayedTask, Replayer
-from taskgraph.records.order_fact import OrderFact
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Rejection, Task
+from taskloom.flows.running.together import together
+from taskloom.flows.stages.covering import Covering
+from taskloom.flows.stages.results import Replayed
+from taskloom.flows.watching.telemetry import stage_span
+from taskloom.flows.wiring import KnownSubtasks, Run, Workplace
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.replay.components import repeats_application, tasks_to_replay
+from taskloom.synthesis.replay.order_facts import Pair, clashes, facts_of, pairs_to_measure
+from taskloom.synthesis.replay.order_facts import without_clashes as orders_without
+from taskloom.synthesis.replay.replay import ReplayedTask, Replayer
+from taskloom.taskgraph.records.order_fact import OrderFact
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Rejection, Task
 
 COMPOSITION = "composition"
 REPLAY = "replay"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from resources.record import Record
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Intent, Task
-from warehouse.night_records import ExplorationChoice
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Intent, Task
+from taskloom.warehouse.night_records import ExplorationChoice
 
 
 class Explored(Record):

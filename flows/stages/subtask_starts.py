@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from resources.categories import ResourceKind
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.resources.categories import ResourceKind
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
 def possible_starts(

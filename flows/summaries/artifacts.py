@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import prefect
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
-from flows.summaries.summary import RunSummary
-from resources.record import Record
+from taskloom.flows.summaries.summary import RunSummary
+from taskloom.resources.record import Record
 
 
 async def publish_artifacts(summary: RunSummary) -> None:

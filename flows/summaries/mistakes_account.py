@@ -11,12 +11,12 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from model_clients.ledger.ledger import Ledger
-from offline.mistakes import InjectedMistake, read_mark
-from resources.record import Record
-from taskgraph.records.model_calls import ModelCall, ModelRole
-from taskgraph.records.subtask import Subtask
-from warehouse.store import Warehouse
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.offline.mistakes import InjectedMistake, read_mark
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.model_calls import ModelCall, ModelRole
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.warehouse.store import Warehouse
 
 
 class MistakeFate(Record):

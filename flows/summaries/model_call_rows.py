@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model_clients.ledger.ledger import Ledger
-from warehouse.records import ModelCallRecord
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.warehouse.records import ModelCallRecord
 
 
 def model_call_rows(ledger: Ledger, run_id: str) -> Iterator[ModelCallRecord]:

@@ -6,20 +6,20 @@ import asyncio
 import shlex
 from collections.abc import Iterable
 
-from environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
-from flows.nights.run_reports import RunReport, run_report
-from flows.summaries.mistakes_account import MistakeFate, account_of_mistakes
-from flows.summaries.model_call_rows import model_call_rows
-from flows.wiring import Run
-from resources.errors import ExitCode
-from resources.record import Record
-from synthesis.replay.order_facts import clashes
-from taskgraph.measures.acceptance_rates import AcceptanceReport
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.order_fact import OrderFact
-from taskgraph.records.task import Rejection
-from warehouse.error_rates import error_rates
-from warehouse.task_quality import TaskQuality, task_quality
+from taskloom.environments.machines.bubblewrap import WITHOUT, Isolation, is_confined
+from taskloom.flows.nights.run_reports import RunReport, run_report
+from taskloom.flows.summaries.mistakes_account import MistakeFate, account_of_mistakes
+from taskloom.flows.summaries.model_call_rows import model_call_rows
+from taskloom.flows.wiring import Run
+from taskloom.resources.errors import ExitCode
+from taskloom.resources.record import Record
+from taskloom.synthesis.replay.order_facts import clashes
+from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.order_fact import OrderFact
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.warehouse.error_rates import error_rates
+from taskloom.warehouse.task_quality import TaskQuality, task_quality
 
 _MOST_CLASHES = 10
 """Orders that the summary names."""
@@ -172,7 +172,7 @@ class RunSummary(Record):
             )
         lines += ["", f"Dataset: {self.warehouse}" + (f", version {self.version}" if self.version else "")]
         lines.append("Try next")
-        if self.data != "taskloom":
+        if self.data != "taskloom-data":
             lines.append(f"  export TASKLOOM_DATA={shlex.quote(self.data)}")
         lines += [f"  {command}" for command in self._next_commands()]
         return "\n".join(lines)

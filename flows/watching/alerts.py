@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from flows.errors import CommandError
-from flows.setting_groups.watching_settings import WatchingSettings
-from flows.watching.run_logs import RUN_LOG
+from taskloom.flows.errors import CommandError
+from taskloom.flows.setting_groups.watching_settings import WatchingSettings
+from taskloom.flows.watching.run_logs import RUN_LOG
 
 AlertKind = Literal["gate-failed", "budget-reached", "provider-paused", "run-failed"]
 

@@ -11,10 +11,10 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from flows.running.progress import StageProgress
-from flows.watching.run_logs import RUN_LOG
-from flows.wiring import Run
-from model_clients.counters import CallCounters
+from taskloom.flows.running.progress import StageProgress
+from taskloom.flows.watching.run_logs import RUN_LOG
+from taskloom.flows.wiring import Run
+from taskloom.model_clients.counters import CallCounters
 
 
 @asynccontextmanager

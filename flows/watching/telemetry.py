@@ -15,10 +15,10 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from flows.errors import CommandError
-from flows.running.progress import Progress
-from model_clients.counters import CallCounters
-from resources.errors import ExitCode
+from taskloom.flows.errors import CommandError
+from taskloom.flows.running.progress import Progress
+from taskloom.model_clients.counters import CallCounters
+from taskloom.resources.errors import ExitCode
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, Observation

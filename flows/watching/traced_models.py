@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from flows.watching.telemetry import stage_span
-from prompts.prompt_input import PromptInput
-from synthesis.ports import Models
+from taskloom.flows.watching.telemetry import stage_span
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.synthesis.ports import Models
 
 R = TypeVar("R", bound=BaseModel)
 

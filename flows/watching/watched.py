@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from flows.running.together import first_failure
-from flows.setting_groups.watching_settings import WatchingSettings
-from flows.watching.alerts import Alerts, alert_address
-from flows.watching.progress_artifact import progress_shown
-from flows.watching.run_logs import RUN_LOG, logged
-from flows.wiring import Run
-from model_clients.errors import BudgetExhaustedError
-from taskgraph.records.task import Rejection
+from taskloom.flows.running.together import first_failure
+from taskloom.flows.setting_groups.watching_settings import WatchingSettings
+from taskloom.flows.watching.alerts import Alerts, alert_address
+from taskloom.flows.watching.progress_artifact import progress_shown
+from taskloom.flows.watching.run_logs import RUN_LOG, logged
+from taskloom.flows.wiring import Run
+from taskloom.model_clients.errors import BudgetExhaustedError
+from taskloom.taskgraph.records.task import Rejection
 
 _LOOK_SECONDS = 1.0
 
@@ -26,7 +26,7 @@ def check_watching(settings: WatchingSettings) -> None:
     """
     alert_address(settings)
     if settings.telemetry:
-        from flows.watching.telemetry import check_telemetry
+        from taskloom.flows.watching.telemetry import check_telemetry
 
         check_telemetry()
 
@@ -44,8 +44,8 @@ async def watched(run: Run) -> AsyncIterator[None]:
     async with AsyncExitStack() as resources:
         resources.enter_context(logged(settings.logs, run.run_id))
         if settings.telemetry:
-            from flows.watching.telemetry import telemetry
-            from flows.watching.traced_models import TracedModels
+            from taskloom.flows.watching.telemetry import telemetry
+            from taskloom.flows.watching.traced_models import TracedModels
 
             resources.enter_context(
                 telemetry(run.run_id, settings.telemetry_seconds, run.progress, run.calls.counters)

@@ -7,12 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from model_clients.batches.journal import BatchJournal
-from model_clients.client import BatchAnswer, BatchClient, BatchState
-from model_clients.counters import CallCounters
-from model_clients.errors import ConnectionLostError, ModelClientError, RequestRejectedError
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.settings import BatchSettings
+from taskloom.model_clients.batches.journal import BatchJournal
+from taskloom.model_clients.client import BatchAnswer, BatchClient, BatchState
+from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.errors import ConnectionLostError, ModelClientError, RequestRejectedError
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import BatchSettings
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 
-from model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.ledger import Ledger
 
 
 class BatchJournal:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from model_clients.errors import ModelClientError, RequestRejectedError
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.settings import ModelSettings
-from model_clients.wire.json_paths import text_at, value_at
-from model_clients.wire.openai_json import (
+from taskloom.model_clients.errors import ModelClientError, RequestRejectedError
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.json_paths import text_at, value_at
+from taskloom.model_clients.wire.openai_json import (
     CHAT_PATH,
     RESPONSES_PATH,
     batch_line,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model_clients.counters import CallCounters
-from model_clients.errors import ReplyMissingError
-from model_clients.ledger.budget import Budget
-from model_clients.ledger.ledger import Ledger
-from model_clients.messages import ModelRequest
+from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.errors import ReplyMissingError
+from taskloom.model_clients.ledger.budget import Budget
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.messages import ModelRequest
 
 
 @dataclass(frozen=True, slots=True)

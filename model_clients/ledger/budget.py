@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from model_clients.errors import BudgetExhaustedError, BudgetInvalidError
+from taskloom.model_clients.errors import BudgetExhaustedError, BudgetInvalidError
 
 _BUDGET = re.compile(
     r"\s*(\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*([kKmMgG]?)\s*(usd|tok|tokens|\$)\s*", re.IGNORECASE

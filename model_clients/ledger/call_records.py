@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from model_clients.errors import ModelClientError, RequestRejectedError
-from model_clients.messages import ModelReply, ModelRequest
-from taskgraph.records.model_calls import CallFigures, CallOutcome, CallPurpose, FinishReason, ModelCall
+from taskloom.model_clients.errors import ModelClientError, RequestRejectedError
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.taskgraph.records.model_calls import (
+    CallFigures,
+    CallOutcome,
+    CallPurpose,
+    FinishReason,
+    ModelCall,
+)
 
 _OUTCOMES: dict[FinishReason, CallOutcome] = {
     "stop": "answered",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model_clients.ledger.ledger import Ledger
-from resources.record import Record
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.resources.record import Record
 
 
 class CallSummary(Record):

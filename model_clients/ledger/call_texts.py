@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from model_clients.errors import LedgerBrokenError
-from resources.record import Record
+from taskloom.model_clients.errors import LedgerBrokenError
+from taskloom.resources.record import Record
 
 
 class StoredPart(Record):

@@ -16,11 +16,11 @@ from types import TracebackType
 
 from pydantic import JsonValue, TypeAdapter
 
-from model_clients.errors import LedgerBrokenError
-from model_clients.ledger.request_contents import stored_form
-from model_clients.ledger.writer import LedgerWriter, open_database
-from model_clients.messages import ModelReply, ModelRequest
-from taskgraph.records.model_calls import FINAL_OUTCOMES, CallFigures, ModelCall
+from taskloom.model_clients.errors import LedgerBrokenError
+from taskloom.model_clients.ledger.request_contents import stored_form
+from taskloom.model_clients.ledger.writer import LedgerWriter, open_database
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.taskgraph.records.model_calls import FINAL_OUTCOMES, CallFigures, ModelCall
 
 _COLUMNS = tuple(ModelCall.model_fields)
 _OF_REPLY = ("finish_reason", *CallFigures.model_fields)

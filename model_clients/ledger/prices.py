@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
-from model_clients.ledger.budget import Amount
-from model_clients.settings import ModelPrices, ModelSettings
-from taskgraph.records.model_calls import CallFigures
+from taskloom.model_clients.ledger.budget import Amount
+from taskloom.model_clients.settings import ModelPrices, ModelSettings
+from taskloom.taskgraph.records.model_calls import CallFigures
 
 if TYPE_CHECKING:
     from genai_prices.types import TieredPrices
@@ -26,7 +26,9 @@ _TABLE = TypeAdapter(dict[str, dict[str, ModelPrices]])
 @cache
 def price_table() -> dict[str, dict[str, ModelPrices]]:
     """Our prices, which override those of `genai-prices`, by provider and model name."""
-    text = resources.files("model_clients.ledger").joinpath("prices.yaml").read_text(encoding="utf-8")
+    text = (
+        resources.files("taskloom.model_clients.ledger").joinpath("prices.yaml").read_text(encoding="utf-8")
+    )
     return _TABLE.validate_python(YAML(typ="safe").load(text))
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from model_clients.ledger.request_keys import canonical_json, plain_turns
-from model_clients.messages import ModelRequest, TextContent
+from taskloom.model_clients.ledger.request_keys import canonical_json, plain_turns
+from taskloom.model_clients.messages import ModelRequest, TextContent
 
 _LONG_TEXT_CHARACTERS = 400
 

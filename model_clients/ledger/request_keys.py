@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from model_clients.messages import Message, ModelRequest, TextContent
-from model_clients.settings import ModelSettings
-from taskgraph.records.computer_use import ComputerTurn
+from taskloom.model_clients.messages import Message, ModelRequest, TextContent
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.taskgraph.records.computer_use import ComputerTurn
 
 _IDENTITY_FIELDS = frozenset(
     {

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from model_clients.errors import LedgerBrokenError
-from model_clients.ledger.call_records import moment
-from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.writer import create_tables
-from taskgraph.records.model_calls import FINAL_OUTCOMES, ModelCall
+from taskloom.model_clients.errors import LedgerBrokenError
+from taskloom.model_clients.ledger.call_records import moment
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.writer import create_tables
+from taskloom.taskgraph.records.model_calls import FINAL_OUTCOMES, ModelCall
 
 _COLUMNS = ", ".join((*ModelCall.model_fields, "request", "reply"))
 _FINAL = f"({', '.join(repr(outcome) for outcome in sorted(FINAL_OUTCOMES))})"

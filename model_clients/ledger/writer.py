@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from model_clients.errors import LedgerBrokenError
+from taskloom.model_clients.errors import LedgerBrokenError
 
 Result = TypeVar("Result")
 
@@ -50,7 +50,11 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Create missing tables and migrate those of an earlier taskloom."""
-    script = resources.files("model_clients.ledger").joinpath("ledger_tables.sql").read_text(encoding="utf-8")
+    script = (
+        resources.files("taskloom.model_clients.ledger")
+        .joinpath("ledger_tables.sql")
+        .read_text(encoding="utf-8")
+    )
     earlier = {str(row[1]) for row in connection.execute("PRAGMA table_info(calls)")}
     upgrade = _UPGRADE if "model_role" in earlier else ""
     connection.executescript("BEGIN IMMEDIATE;" + upgrade + script + "COMMIT;")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from model_clients.settings import RetrySettings
+from taskloom.model_clients.settings import RetrySettings
 
 
 @dataclass(slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model_clients.ledger.request_keys import canonical_json
-from model_clients.messages import ImageContent, ModelReply, ModelRequest, TextContent
-from model_clients.settings import ModelSettings
+from taskloom.model_clients.ledger.request_keys import canonical_json
+from taskloom.model_clients.messages import ImageContent, ModelReply, ModelRequest, TextContent
+from taskloom.model_clients.settings import ModelSettings
 
 _CHARACTERS_PER_TOKEN = 3.5
 _TOKENS_PER_IMAGE = 1600

@@ -8,17 +8,17 @@ import itertools
 from collections import deque
 from dataclasses import dataclass, field
 
-from model_clients.errors import (
+from taskloom.model_clients.errors import (
     ModelClientError,
     ProviderDownError,
     ProviderOverloadedError,
     RateLimitedError,
     RunStoppedError,
 )
-from model_clients.limits.circuits import Circuit
-from model_clients.limits.rate_buckets import RateBucket
-from model_clients.rate_reports import RateReport
-from model_clients.settings import LimitSettings
+from taskloom.model_clients.limits.circuits import Circuit
+from taskloom.model_clients.limits.rate_buckets import RateBucket
+from taskloom.model_clients.rate_reports import RateReport
+from taskloom.model_clients.settings import LimitSettings
 
 _CUT = 0.7
 _SAME_EVENT_SECONDS = 1.0

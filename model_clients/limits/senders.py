@@ -9,19 +9,24 @@ from dataclasses import dataclass, field
 
 import tenacity
 
-from model_clients.batches.batcher import Batcher
-from model_clients.batches.journal import BatchJournal
-from model_clients.client import BatchClient, ModelClient
-from model_clients.counters import CallCounters
-from model_clients.errors import ConnectionLostError, KeyMissingError, KeyRejectedError, ModelClientError
-from model_clients.ledger.ledger import Ledger
-from model_clients.limits.circuits import Circuit
-from model_clients.limits.estimates import TokenEstimates
-from model_clients.limits.limiter import CallLimiter, Priority
-from model_clients.lookup import create_client
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.settings import CallSettings, ModelSettings, RetrySettings
-from resources.errors import TaskloomError
+from taskloom.model_clients.batches.batcher import Batcher
+from taskloom.model_clients.batches.journal import BatchJournal
+from taskloom.model_clients.client import BatchClient, ModelClient
+from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.errors import (
+    ConnectionLostError,
+    KeyMissingError,
+    KeyRejectedError,
+    ModelClientError,
+)
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.limits.circuits import Circuit
+from taskloom.model_clients.limits.estimates import TokenEstimates
+from taskloom.model_clients.limits.limiter import CallLimiter, Priority
+from taskloom.model_clients.lookup import create_client
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import CallSettings, ModelSettings, RetrySettings
+from taskloom.resources.errors import TaskloomError
 
 _LONGEST_ASKED_WAIT_SECONDS = 600.0
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue, SecretStr
 
-from model_clients.client import BatchAnswer, BatchState
-from model_clients.errors import FormatUnsupportedError, ModelClientError, RequestFilteredError
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.settings import ModelSettings
-from model_clients.wire.anthropic_computer import computer_body, computer_reply
-from model_clients.wire.anthropic_json import messages_body, messages_reply
-from model_clients.wire.json_paths import text_at, value_at
-from model_clients.wire.provider_errors import FailedResponse
-from model_clients.wire.provider_keys import read_key, without_key
-from model_clients.wire.sdk_calls import (
+from taskloom.model_clients.client import BatchAnswer, BatchState
+from taskloom.model_clients.errors import FormatUnsupportedError, ModelClientError, RequestFilteredError
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.anthropic_computer import computer_body, computer_reply
+from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
+from taskloom.model_clients.wire.json_paths import text_at, value_at
+from taskloom.model_clients.wire.provider_errors import FailedResponse
+from taskloom.model_clients.wire.provider_keys import read_key, without_key
+from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
     SdkErrors,
     completed,
@@ -26,7 +26,7 @@ from model_clients.wire.sdk_calls import (
     mapped_errors,
     read_json,
 )
-from model_clients.wire.structured_modes import Mode, StructuredMode
+from taskloom.model_clients.wire.structured_modes import Mode, StructuredMode
 
 if TYPE_CHECKING:
     from anthropic.types.messages.batch_create_params import Request

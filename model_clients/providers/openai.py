@@ -9,19 +9,19 @@ from contextlib import AbstractContextManager
 
 from pydantic import JsonValue, SecretStr
 
-from model_clients.client import BatchAnswer, BatchState
-from model_clients.errors import (
+from taskloom.model_clients.client import BatchAnswer, BatchState
+from taskloom.model_clients.errors import (
     AddressUnknownError,
     FormatUnsupportedError,
     ModelClientError,
     RequestFilteredError,
     RequestRejectedError,
 )
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.settings import ModelSettings
-from model_clients.wire.json_paths import text_at, value_at
-from model_clients.wire.openai_computer import computer_body, computer_reply
-from model_clients.wire.openai_json import (
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.json_paths import text_at, value_at
+from taskloom.model_clients.wire.openai_computer import computer_body, computer_reply
+from taskloom.model_clients.wire.openai_json import (
     CHAT_PATH,
     RESPONSES_PATH,
     Endpoint,
@@ -32,9 +32,9 @@ from model_clients.wire.openai_json import (
     responses_body,
     responses_reply,
 )
-from model_clients.wire.provider_errors import FailedResponse
-from model_clients.wire.provider_keys import read_key, without_key
-from model_clients.wire.sdk_calls import (
+from taskloom.model_clients.wire.provider_errors import FailedResponse
+from taskloom.model_clients.wire.provider_keys import read_key, without_key
+from taskloom.model_clients.wire.sdk_calls import (
     CONNECT_SECONDS,
     SdkErrors,
     completed,
@@ -42,7 +42,7 @@ from model_clients.wire.sdk_calls import (
     mapped_errors,
     read_json,
 )
-from model_clients.wire.structured_modes import Mode, StructuredMode
+from taskloom.model_clients.wire.structured_modes import Mode, StructuredMode
 
 logger = logging.getLogger(__name__)
 

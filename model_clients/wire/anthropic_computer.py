@@ -8,18 +8,18 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.settings import ModelSettings
-from model_clients.wire.anthropic_json import messages_body, messages_reply
-from model_clients.wire.json_paths import list_at, text_at, value_at
-from taskgraph.records.computer_use import (
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.anthropic_json import messages_body, messages_reply
+from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
+from taskloom.taskgraph.records.computer_use import (
     ComputerAction,
     ComputerCall,
     ComputerReply,
     ComputerResult,
     ComputerTurn,
 )
-from taskgraph.records.gestures import Button, Point
+from taskloom.taskgraph.records.gestures import Button, Point
 
 TOOLSET = "computer"
 """Name of the family, which results repeat."""

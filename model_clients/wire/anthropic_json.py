@@ -7,14 +7,14 @@ import json
 
 from pydantic import JsonValue
 
-from model_clients.errors import ConnectionLostError
-from model_clients.messages import Content, ModelReply, ModelRequest, TextContent
-from model_clients.settings import ModelSettings
-from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
-from model_clients.wire.openai_json import json_instruction
-from model_clients.wire.reply_schemas import strict_schema
-from model_clients.wire.structured_modes import Mode
-from taskgraph.records.model_calls import FinishReason
+from taskloom.model_clients.errors import ConnectionLostError
+from taskloom.model_clients.messages import Content, ModelReply, ModelRequest, TextContent
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
+from taskloom.model_clients.wire.openai_json import json_instruction
+from taskloom.model_clients.wire.reply_schemas import strict_schema
+from taskloom.model_clients.wire.structured_modes import Mode
+from taskloom.taskgraph.records.model_calls import FinishReason
 
 USUAL_MAX_TOKENS = 8192
 """Longest reply when the settings do not say; the protocol demands a number."""

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.settings import ModelSettings
-from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
-from model_clients.wire.openai_json import data_address, responses_body, responses_reply
-from taskgraph.records.computer_use import (
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
+from taskloom.model_clients.wire.openai_json import data_address, responses_body, responses_reply
+from taskloom.taskgraph.records.computer_use import (
     ComputerAction,
     ComputerCall,
     ComputerReply,
     ComputerTurn,
     SafetyCheck,
 )
-from taskgraph.records.gestures import Button, Point
+from taskloom.taskgraph.records.gestures import Button, Point
 
 _NOTCH = 120
 _BUTTONS: dict[str, Button] = {"left": "left", "right": "right", "wheel": "middle"}

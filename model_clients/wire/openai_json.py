@@ -8,14 +8,14 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from model_clients.errors import ConnectionLostError, ModelClientError
-from model_clients.messages import Message, ModelReply, ModelRequest, TextContent
-from model_clients.settings import ModelSettings
-from model_clients.wire.json_paths import count_at, list_at, text_at, value_at
-from model_clients.wire.provider_errors import FailedResponse
-from model_clients.wire.reply_schemas import strict_schema
-from model_clients.wire.structured_modes import Mode
-from taskgraph.records.model_calls import FinishReason
+from taskloom.model_clients.errors import ConnectionLostError, ModelClientError
+from taskloom.model_clients.messages import Message, ModelReply, ModelRequest, TextContent
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.json_paths import count_at, list_at, text_at, value_at
+from taskloom.model_clients.wire.provider_errors import FailedResponse
+from taskloom.model_clients.wire.reply_schemas import strict_schema
+from taskloom.model_clients.wire.structured_modes import Mode
+from taskloom.taskgraph.records.model_calls import FinishReason
 
 Endpoint = Literal["/v1/responses", "/v1/chat/completions"]
 """Path of a protocol on OpenAI's servers."""

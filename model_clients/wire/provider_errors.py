@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from model_clients.errors import (
+from taskloom.model_clients.errors import (
     AddressUnknownError,
     FormatUnsupportedError,
     KeyRejectedError,
@@ -15,7 +15,7 @@ from model_clients.errors import (
     RequestFilteredError,
     RequestRejectedError,
 )
-from model_clients.rate_reports import read_rate_report
+from taskloom.model_clients.rate_reports import read_rate_report
 
 _LONGEST_MESSAGE = 500
 _TOO_BUSY = frozenset({503, 529})

@@ -6,8 +6,8 @@ import os
 
 from pydantic import SecretStr
 
-from model_clients.errors import KeyMissingError
-from model_clients.settings import ModelSettings
+from taskloom.model_clients.errors import KeyMissingError
+from taskloom.model_clients.settings import ModelSettings
 
 _NO_KEY = "no-key"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from model_clients.errors import ModelClientError
+from taskloom.model_clients.errors import ModelClientError
 
 _DROPPED = frozenset({"title", "default", "discriminator", "examples"})
 _WORDS = frozenset({"title", "description"})

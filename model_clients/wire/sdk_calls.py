@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import httpx2
 from pydantic import JsonValue, SecretStr
 
-from model_clients.errors import ConnectionLostError, RequestFilteredError
-from model_clients.messages import ModelReply
-from model_clients.rate_reports import read_rate_report
-from model_clients.settings import ModelSettings
-from model_clients.wire.json_paths import text_at
-from model_clients.wire.provider_errors import FailedResponse
-from model_clients.wire.provider_keys import without_key
+from taskloom.model_clients.errors import ConnectionLostError, RequestFilteredError
+from taskloom.model_clients.messages import ModelReply
+from taskloom.model_clients.rate_reports import read_rate_report
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.model_clients.wire.json_paths import text_at
+from taskloom.model_clients.wire.provider_errors import FailedResponse
+from taskloom.model_clients.wire.provider_keys import without_key
 
 if TYPE_CHECKING:
     import anthropic

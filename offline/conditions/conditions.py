@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from offline.conditions.expressions import Expression
+from taskloom.offline.conditions.expressions import Expression
 
 
 @dataclass(frozen=True, slots=True)

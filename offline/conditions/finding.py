@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluators_api.state.kept_data import is_kept
-from offline.conditions.conditions import Call, Condition, Value
-from offline.conditions.expressions import Expression, generalise
-from offline.conditions.records import changed_numbers, empty_fields, record_conditions
-from offline.conditions.screen import other_rows, screen_conditions
-from offline.conditions.state import lasting_conditions, remainder_conditions
-from offline.conditions.terms import Terms
-from prompts.inputs import Performance
+from taskloom.evaluators_api.state.kept_data import is_kept
+from taskloom.offline.conditions.conditions import Call, Condition, Value
+from taskloom.offline.conditions.expressions import Expression, generalise
+from taskloom.offline.conditions.records import changed_numbers, empty_fields, record_conditions
+from taskloom.offline.conditions.screen import other_rows, screen_conditions
+from taskloom.offline.conditions.state import lasting_conditions, remainder_conditions
+from taskloom.offline.conditions.terms import Terms
+from taskloom.prompts.inputs import Performance
 
 _MOST_LINES = 12
 _MOST_SHOWN = 14

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from evaluators_api.state.kept_data import is_kept
-from evaluators_api.state.records import is_choice, is_note_of_change
-from offline.conditions.conditions import Call, Condition, Value
-from offline.conditions.expressions import Expression, generalise
-from offline.conditions.terms import Terms
-from prompts.shown_effects import TouchedRecord
+from taskloom.evaluators_api.state.kept_data import is_kept
+from taskloom.evaluators_api.state.records import is_choice, is_note_of_change
+from taskloom.offline.conditions.conditions import Call, Condition, Value
+from taskloom.offline.conditions.expressions import Expression, generalise
+from taskloom.offline.conditions.terms import Terms
+from taskloom.prompts.shown_effects import TouchedRecord
 
 _Key = tuple[Expression, Expression, str, tuple[str, ...], int]
 _TABLES = frozenset({"delimited", "lines"})

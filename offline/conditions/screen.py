@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from offline.conditions.conditions import Call, Condition, Value
-from offline.conditions.expressions import Expression
-from offline.conditions.terms import Terms
-from taskgraph.records.effect import Effect
+from taskloom.offline.conditions.conditions import Call, Condition, Value
+from taskloom.offline.conditions.expressions import Expression
+from taskloom.offline.conditions.terms import Terms
+from taskloom.taskgraph.records.effect import Effect
 
 _ADDRESS = re.compile(r"^\w+://[^/?#]*/?$|^\w+://[^/?#]*")
 """What stands before the path in the address of a page; all of it for a first page."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from offline.conditions.conditions import Call, Condition, Value
-from offline.conditions.expressions import Expression
-from offline.conditions.terms import Terms
-from prompts.shown_effects import ExtendedText, Origin
-from taskgraph.records.effect import Effect
+from taskloom.offline.conditions.conditions import Call, Condition, Value
+from taskloom.offline.conditions.expressions import Expression
+from taskloom.offline.conditions.terms import Terms
+from taskloom.prompts.shown_effects import ExtendedText, Origin
+from taskloom.taskgraph.records.effect import Effect
 
 _LONGEST_TEXT = 4_000
 _CUT = "… sha256:"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evaluators_api.text_matching import has_phrase
-from offline.conditions.conditions import Call, Condition, Kind
-from offline.conditions.expressions import Expression, generalise
-from prompts.inputs import Performance
-from taskgraph.text_folding import fold_text
+from taskloom.evaluators_api.text_matching import has_phrase
+from taskloom.offline.conditions.conditions import Call, Condition, Kind
+from taskloom.offline.conditions.expressions import Expression, generalise
+from taskloom.prompts.inputs import Performance
+from taskloom.taskgraph.text_folding import fold_text
 
 _MOST_OWN_WORDS = 4
 _CLIPBOARD = Expression((("call", "get_clipboard_text(at_start=True)"),))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from offline.telling.phrasebook import Teller, parts_of
-from resources.path_parts import with_path_parts
+from taskloom.offline.telling.phrasebook import Teller, parts_of
+from taskloom.resources.path_parts import with_path_parts
 
 _INSIDE = re.compile(r"“[^”]*”|`[^`]*`")
 _HIDDEN = str.maketrans(

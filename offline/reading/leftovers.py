@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from offline.reading.forms import shown
+from taskloom.offline.reading.forms import shown
 
 _SMALL_WORDS = frozenset(
     [

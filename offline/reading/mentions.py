@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from offline.reading.forms import Form, forms_of, hidden, literal, product_form, shown
-from offline.telling.phrasebook import Phrasebook, Teller
+from taskloom.offline.reading.forms import Form, forms_of, hidden, literal, product_form, shown
+from taskloom.offline.telling.phrasebook import Phrasebook, Teller
 
 _SENTENCE_END = re.compile("[.?!](?=\\s|$)|[\x01\x05\x06]”(?=\\s+[A-Z]|$)")
 _PATH = re.compile(r"[\w-]+(?:/[\w.-]+)*/[\w-]+\.\w+")

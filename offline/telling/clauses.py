@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from offline.telling.phrasebook import Phrasebook, Teller, name, parts_of
-from offline.telling.references import Discourse, Entity
-from offline.telling.sentences import enumerated
-from prompts.inputs import ResourceLink
-from resources.path_parts import with_path_parts
+from taskloom.offline.telling.phrasebook import Phrasebook, Teller, name, parts_of
+from taskloom.offline.telling.references import Discourse, Entity
+from taskloom.offline.telling.sentences import enumerated
+from taskloom.prompts.inputs import ResourceLink
+from taskloom.resources.path_parts import with_path_parts
 
 Mood = Literal["request", "wish"]
 

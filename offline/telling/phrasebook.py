@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from prompts.inputs import NumberedSubtask, ResourceInView
-from resources.applications import Application, ExampleSubtask, ResourceDeclaration, SubtaskPhrases
-from resources.categories import ResourceCategory, ResourceKind
+from taskloom.prompts.inputs import NumberedSubtask, ResourceInView
+from taskloom.resources.applications import Application, ExampleSubtask, ResourceDeclaration, SubtaskPhrases
+from taskloom.resources.categories import ResourceCategory, ResourceKind
 
 _TOKEN = re.compile(r"(\{[a-z][a-z0-9_]*\}|\[|\]|\|)")
 

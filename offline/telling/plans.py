@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 
-from offline.telling.clauses import Clauses, Graph, Mood
-from offline.telling.phrasebook import Phrasebook, Teller
-from offline.telling.purposes import Purpose, said_for
-from offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
+from taskloom.offline.telling.clauses import Clauses, Graph, Mood
+from taskloom.offline.telling.phrasebook import Phrasebook, Teller
+from taskloom.offline.telling.purposes import Purpose, said_for
+from taskloom.offline.telling.sentences import Sentence, Voice, enumerated, instruction_of, together
 
 _MOST_WISHES = 2
 """Most results that are wished for before it is said how they come about."""

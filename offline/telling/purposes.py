@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from offline.telling.clauses import Graph
-from offline.telling.phrasebook import Phrasebook, Teller, Thing
-from offline.telling.sentences import Sentence, Voice, instruction_of
+from taskloom.offline.telling.clauses import Graph
+from taskloom.offline.telling.phrasebook import Phrasebook, Teller, Thing
+from taskloom.offline.telling.sentences import Sentence, Voice, instruction_of
 
 _LONG = 26
 """Words from which on a text says first what it is for."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from offline.telling.phrasebook import Phrasebook, name
+from taskloom.offline.telling.phrasebook import Phrasebook, name
 
 _RECENT = 3
 """How many things, files or others, may have been mentioned since for one to be called by the words for its kind."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from omnieval.attempt import Attempt
-from omnieval.errors import SequenceImpossibleError
-from taskgraph.measures.complexity import depth_by_instance
+from taskloom.omnieval.attempt import Attempt
+from taskloom.omnieval.errors import SequenceImpossibleError
+from taskloom.taskgraph.measures.complexity import depth_by_instance
 
 
 def measure(attempt: Attempt) -> float:

@@ -6,9 +6,9 @@ of some subtask is not given.
 
 from __future__ import annotations
 
-from omnieval.attempt import Attempt
-from omnieval.coherency import executed_coherency
-from taskgraph.measures.coherency import maximum_coherency_of
+from taskloom.omnieval.attempt import Attempt
+from taskloom.omnieval.coherency import executed_coherency
+from taskloom.taskgraph.measures.coherency import maximum_coherency_of
 
 
 def measure(attempt: Attempt) -> float | None:

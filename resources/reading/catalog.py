@@ -7,17 +7,17 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
-from resources.applications import Application
-from resources.assets import catalog_folder
-from resources.capability_presets import Capability
-from resources.categories import ResourceCategory
-from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
-from resources.reading.catalog_checks import check_application
-from resources.reading.catalog_links import check_links
-from resources.reading.catalog_shorthand import expand_application
-from resources.reading.yaml_reading import Problem, YamlFile, parse_entry, parse_list, read_yaml
-from resources.record import Record
-from resources.scenarios import PaperCategory, Scenario
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import catalog_folder
+from taskloom.resources.capability_presets import Capability
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
+from taskloom.resources.reading.catalog_checks import check_application
+from taskloom.resources.reading.catalog_links import check_links
+from taskloom.resources.reading.catalog_shorthand import expand_application
+from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, parse_list, read_yaml
+from taskloom.resources.record import Record
+from taskloom.resources.scenarios import PaperCategory, Scenario
 
 RecordType = TypeVar("RecordType", bound=Record)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from resources.applications import (
+from taskloom.resources.applications import (
     PLACEHOLDERS,
     Application,
     ExampleSubtask,
@@ -13,11 +13,11 @@ from resources.applications import (
     ResourceDeclaration,
     WorkedStep,
 )
-from resources.assets import content_of
-from resources.categories import ResourceCategory, ResourceKind
-from resources.errors import UnknownCatalogEntryError
-from resources.path_parts import PATH_PARTS
-from resources.reading.yaml_reading import Field, Problem, suggest
+from taskloom.resources.assets import content_of
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.path_parts import PATH_PARTS
+from taskloom.resources.reading.yaml_reading import Field, Problem, suggest
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _NEW_CATEGORIES = ". New ones belong into resource_categories.yaml in the folder of the catalogue"

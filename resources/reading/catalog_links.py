@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from resources.applications import Application
-from resources.assets import content_of
-from resources.categories import ResourceCategory, ResourceKind
-from resources.instances import Resource, bind_resource
-from resources.reading.yaml_reading import Field, Problem
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import content_of
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.instances import Resource, bind_resource
+from taskloom.resources.reading.yaml_reading import Field, Problem
 
 
 def check_links(

@@ -6,7 +6,7 @@ import json
 
 from pydantic import JsonValue
 
-from resources.errors import JsonInvalidError
+from taskloom.resources.errors import JsonInvalidError
 
 _LONGEST_KEY_SHOWN = 80
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from resources.applications import Application, ExampleSubtask, Fixture
-from resources.assets import ASSET_PREFIX, content_of
-from resources.errors import UnknownCatalogEntryError
-from resources.reading.worlds import load_world
-from resources.worlds import FIRST_WORLD, World
+from taskloom.resources.applications import Application, ExampleSubtask, Fixture
+from taskloom.resources.assets import ASSET_PREFIX, content_of
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.reading.worlds import load_world
+from taskloom.resources.worlds import FIRST_WORLD, World
 
 _ENDINGS = ("txt", "csv", "json", "md", "tid", "svg", "png", "excalidraw", "drawio")
 _TEXTS = (

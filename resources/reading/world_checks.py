@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from resources.applications import Application
-from resources.assets import content_of
-from resources.categories import ResourceCategory
-from resources.reading.catalog_links import check_links
-from resources.reading.translation import Translation
-from resources.reading.worlds import WorldRules, draw_world, drawn_problems, rule_problems
-from resources.reading.yaml_reading import show_field
-from resources.worlds import FIRST_WORLD, World
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import content_of
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.reading.catalog_links import check_links
+from taskloom.resources.reading.translation import Translation
+from taskloom.resources.reading.worlds import WorldRules, draw_world, drawn_problems, rule_problems
+from taskloom.resources.reading.yaml_reading import show_field
+from taskloom.resources.worlds import FIRST_WORLD, World
 
 _SEEDS = range(1, 21)
 """Worlds whose terms are looked at, beside one for every word of the draws."""

@@ -17,12 +17,12 @@ from faker import Faker
 from pydantic import Field
 from ruamel.yaml import YAML
 
-from resources.assets import catalog_folder
-from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
-from resources.reading.towns import TOWNS
-from resources.reading.yaml_reading import Problem, YamlFile, parse_entry, read_yaml
-from resources.record import Record
-from resources.worlds import FIRST_WORLD, World, stem_of
+from taskloom.resources.assets import catalog_folder
+from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
+from taskloom.resources.reading.towns import TOWNS
+from taskloom.resources.reading.yaml_reading import Problem, YamlFile, parse_entry, read_yaml
+from taskloom.resources.record import Record
+from taskloom.resources.worlds import FIRST_WORLD, World, stem_of
 
 FIRST_KIND = "office"
 """Kind of the first world, whose places every other kind must have."""

@@ -14,8 +14,8 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from resources.errors import CatalogEntryInvalidError
-from resources.record import Record
+from taskloom.resources.errors import CatalogEntryInvalidError
+from taskloom.resources.record import Record
 
 Field = tuple[str | int, ...]
 """Where something stands in a YAML file: keys and positions from the root."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from resources.capability_presets import Capability
-from synthesis.composition.pool.compiled_pool import CompiledPool
-from taskgraph.bitmasks import bits, topological_order
-from taskgraph.measures.canonical import canonical_key, task_id
-from taskgraph.measures.capabilities import capabilities_met
-from taskgraph.measures.coherency import maximum_coherency_of
-from taskgraph.measures.complexity import cell_of, complexity_of
-from taskgraph.measures.interference import Orders, clash_of, interference, orders_of
-from taskgraph.records.graph import Dependency, TaskGraph
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.task import Intent, Interference, Task
+from taskloom.resources.capability_presets import Capability
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.taskgraph.bitmasks import bits, topological_order
+from taskloom.taskgraph.measures.canonical import canonical_key, task_id
+from taskloom.taskgraph.measures.capabilities import capabilities_met
+from taskloom.taskgraph.measures.coherency import maximum_coherency_of
+from taskloom.taskgraph.measures.complexity import cell_of, complexity_of
+from taskloom.taskgraph.measures.interference import Orders, clash_of, interference, orders_of
+from taskloom.taskgraph.records.graph import Dependency, TaskGraph
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.task import Intent, Interference, Task
 
 
 class TaskBuilder:

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from fractions import Fraction
 from math import ceil
 
-from taskgraph.bitmasks import bits
+from taskloom.taskgraph.bitmasks import bits
 
 _ALWAYS_ALLOWED = 20
 _TIMES_EVEN = 3

@@ -6,22 +6,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from resources.dimensions import Cell
-from synthesis.composition.building import TaskBuilder, describe_clash
-from synthesis.composition.choice import Collecting, Deeds, Neighbours, Patterns, Shares, Templates
-from synthesis.composition.demand import demand_of
-from synthesis.composition.enumeration import all_cells
-from synthesis.composition.limits import Limits
-from synthesis.composition.pool.compiled_pool import CompiledPool
-from synthesis.composition.reasons import shortfalls_of
-from synthesis.composition.request import CompositionAccount, CompositionRequest, Shortfall
-from synthesis.composition.supply import Supply
-from synthesis.composition.twins import ChainTwins
-from taskgraph.bitmasks import bits
-from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.interference import clash_of
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.task import Intent, Task
+from taskloom.resources.dimensions import Cell
+from taskloom.synthesis.composition.building import TaskBuilder, describe_clash
+from taskloom.synthesis.composition.choice import Collecting, Deeds, Neighbours, Patterns, Shares, Templates
+from taskloom.synthesis.composition.demand import demand_of
+from taskloom.synthesis.composition.enumeration import all_cells
+from taskloom.synthesis.composition.limits import Limits
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.synthesis.composition.reasons import shortfalls_of
+from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Shortfall
+from taskloom.synthesis.composition.supply import Supply
+from taskloom.synthesis.composition.twins import ChainTwins
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.errors import GraphTooLargeError
+from taskloom.taskgraph.measures.interference import clash_of
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Intent, Task
 
 _MAY_BE_UNCOUNTABLE = 20
 _PATIENCE = 300

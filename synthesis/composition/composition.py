@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from resources.capability_presets import Capability
-from synthesis.composition.building import TaskBuilder
-from synthesis.composition.composer import Composer
-from synthesis.composition.pool.compiled_pool import Fixtures, compile_pool
-from synthesis.composition.pool.sense import Sense
-from synthesis.composition.request import CompositionRequest, CompositionResult
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent
+from taskloom.resources.capability_presets import Capability
+from taskloom.synthesis.composition.building import TaskBuilder
+from taskloom.synthesis.composition.composer import Composer
+from taskloom.synthesis.composition.pool.compiled_pool import Fixtures, compile_pool
+from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.synthesis.composition.request import CompositionRequest, CompositionResult
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent
 
 
 def compose(

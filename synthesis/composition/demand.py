@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Protocol
 
-from resources.dimensions import DIMENSIONS, LEVELS, Cell, Dimension, Level
-from synthesis.composition.request import CompositionRequest
-from taskgraph.measures.per_dimension import LevelConstraint
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Cell, Dimension, Level
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 
 
 class Demand(Protocol):

@@ -15,12 +15,12 @@ import random
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, field
 
-from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell
-from synthesis.composition.limits import Limits
-from synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
-from synthesis.composition.width_matching import enlarged
-from taskgraph.bitmasks import bits
-from taskgraph.measures.cells import possible_cells
+from taskloom.resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, MAXIMUM_SUBTASKS, TABLE, Cell
+from taskloom.synthesis.composition.limits import Limits
+from taskloom.synthesis.composition.pool.compiled_pool import FEWEST_GATHERED, CompiledPool
+from taskloom.synthesis.composition.width_matching import enlarged
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.measures.cells import possible_cells
 
 _UNBOUNDED = 1_000_000
 _SAME_TEMPLATE_PENALTY = 4

@@ -6,11 +6,11 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from resources.dimensions import MAXIMUM_SUBTASKS, Cell, by_measure, level_in
-from synthesis.composition.pool.compiled_pool import CompiledPool
-from synthesis.composition.pool.instances import Instance
-from taskgraph.bitmasks import bits
-from taskgraph.measures.per_dimension import MeasureRanges
+from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, Cell, by_measure, level_in
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.synthesis.composition.pool.instances import Instance
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.measures.per_dimension import MeasureRanges
 
 GROUP_SIZE = 14
 """Most instances of a group; its closed sets number at most 2 to this power."""

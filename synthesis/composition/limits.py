@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Self
 
-from resources.dimensions import MAXIMUM_SUBTASKS, by_measure
-from synthesis.composition.request import CompositionRequest
-from taskgraph.measures.per_dimension import MeasureRanges
+from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, by_measure
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.measures.per_dimension import MeasureRanges
 
 
 @dataclass(frozen=True, slots=True)

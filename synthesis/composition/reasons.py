@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from typing import Literal
 
-from resources.dimensions import (
+from taskloom.resources.dimensions import (
     DIMENSIONS,
     EVERY_CELL,
     LEVELS,
@@ -16,14 +16,14 @@ from resources.dimensions import (
     by_measure,
     level_in,
 )
-from synthesis.composition.demand import Missing
-from synthesis.composition.groups import Paths
-from synthesis.composition.limits import Limits
-from synthesis.composition.pool.compiled_pool import CompiledPool
-from synthesis.composition.request import CompositionRequest, Shortfall
-from taskgraph.bitmasks import bits
-from taskgraph.measures.cells import contradiction_in, possible_cells
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.synthesis.composition.demand import Missing
+from taskloom.synthesis.composition.groups import Paths
+from taskloom.synthesis.composition.limits import Limits
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.synthesis.composition.request import CompositionRequest, Shortfall
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.measures.cells import contradiction_in, possible_cells
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 
 
 def shortfalls_of(

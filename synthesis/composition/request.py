@@ -8,11 +8,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from resources.dimensions import MAXIMUM_SUBTASKS, Cell, Dimension, Level
-from resources.record import Record
-from taskgraph.measures.orders import ORDERS_LISTED
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
-from taskgraph.records.task import Task
+from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, Cell, Dimension, Level
+from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.orders import ORDERS_LISTED
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.taskgraph.records.task import Task
 
 
 class Quota(Record):

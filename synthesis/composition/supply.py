@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from resources.dimensions import MAXIMUM_SUBTASKS, Cell
-from synthesis.composition.enumeration import Enumeration, all_cells
-from synthesis.composition.groups import GROUP_SIZE, Paths, group_size, intent_group
-from synthesis.composition.limits import Limits
-from synthesis.composition.pool.compiled_pool import CompiledPool
-from synthesis.composition.request import CompositionRequest
-from synthesis.composition.variety import Store, Variety
-from taskgraph.bitmasks import bits
-from taskgraph.records.task import Intent
+from taskloom.resources.dimensions import MAXIMUM_SUBTASKS, Cell
+from taskloom.synthesis.composition.enumeration import Enumeration, all_cells
+from taskloom.synthesis.composition.groups import GROUP_SIZE, Paths, group_size, intent_group
+from taskloom.synthesis.composition.limits import Limits
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.composition.variety import Store, Variety
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.records.task import Intent
 
 _VISITS_WITHOUT_FRUIT = 3
 _PATHS_WITHOUT_FRUIT = 8

@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain as joined
 from itertools import islice
 
-from synthesis.composition.pool.compiled_pool import CompiledPool
-from taskgraph.bitmasks import bits, mask_of
-from taskgraph.measures.interference import successful_table, threats_of
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.task import Task
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.taskgraph.bitmasks import bits, mask_of
+from taskloom.taskgraph.measures.interference import successful_table, threats_of
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Task
 
 _CHAINS_LOOKED_AT = 100
 _CHAINS_TRIED = 20_000

@@ -6,8 +6,8 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from synthesis.composition.pool.compiled_pool import CompiledPool
-from taskgraph.bitmasks import bits
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool
+from taskloom.taskgraph.bitmasks import bits
 
 _ALONE = 2.0
 _SUBTASK = 1.0

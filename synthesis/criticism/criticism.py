@@ -7,15 +7,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from prompts.critic_input import CriticInput
-from prompts.replies import DependencyPair
-from resources.record import Record
-from synthesis.instructions.instructions import in_order, numbered
-from synthesis.ports import Models
-from taskgraph.measures.critic_scores import CriticReport
-from taskgraph.records.criticism import HIGHEST_SCORE, Criticism, CriticQuestion
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.task import Rejection, Task
+from taskloom.prompts.critic_input import CriticInput
+from taskloom.prompts.replies import DependencyPair
+from taskloom.resources.record import Record
+from taskloom.synthesis.instructions.instructions import in_order, numbered
+from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.measures.critic_scores import CriticReport
+from taskloom.taskgraph.records.criticism import HIGHEST_SCORE, Criticism, CriticQuestion
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.task import Rejection, Task
 
 STAGE = "criticism"
 _FEWEST_TASKS = 10

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from evaluators_api.state.effects import effects
-from evaluators_api.state.volatility import is_generated, is_identity
-from taskgraph.records.effect import Effect
-from taskgraph.records.interaction import WaitInput
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.volatility import is_generated, is_identity
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.interaction import WaitInput
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_MEANINGFUL = 3
 _LASTING = frozenset({"file", "directory", "clipboard"})

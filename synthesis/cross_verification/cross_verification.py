@@ -12,25 +12,30 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from resources.categories import ResourceCategory
-from synthesis.cross_verification.function_writing import STAGE, FunctionWriting, SubtaskFailedError, Work
-from synthesis.cross_verification.performance_effects import performance_effects
-from synthesis.cross_verification.performances import Performances, Stage
-from synthesis.cross_verification.resource_evidence import contradictions
-from synthesis.cross_verification.verification_settings import VerificationSettings
-from synthesis.cross_verification.verified_instances import instances_to_verify
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.exploration.exploration import ExplorationSettings, propose_again
-from synthesis.trajectories.setup_trajectories import SetupTrajectory
-from taskgraph.records.effect import PerformanceEffects
-from taskgraph.records.evaluation_function import (
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.resources.categories import ResourceCategory
+from taskloom.synthesis.cross_verification.function_writing import (
+    STAGE,
+    FunctionWriting,
+    SubtaskFailedError,
+    Work,
+)
+from taskloom.synthesis.cross_verification.performance_effects import performance_effects
+from taskloom.synthesis.cross_verification.performances import Performances, Stage
+from taskloom.synthesis.cross_verification.resource_evidence import contradictions
+from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.cross_verification.verified_instances import instances_to_verify
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.exploration.exploration import ExplorationSettings, propose_again
+from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
+from taskloom.taskgraph.records.effect import PerformanceEffects
+from taskloom.taskgraph.records.evaluation_function import (
     EvaluationFunction,
     VerificationRound,
 )
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.task import Rejection
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,28 +11,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from model_clients.errors import CallFailedError
-from resources.categories import ResourceCategory
-from synthesis.cross_verification.agreement import routes
-from synthesis.cross_verification.performances import Performances, Stage
-from synthesis.cross_verification.second_opinion import disagreements
-from synthesis.cross_verification.verification_settings import VerificationSettings
-from synthesis.errors import SynthesisError
-from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
-from synthesis.evaluation_functions.words_of_the_task import without_ends
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from synthesis.examination.subject import is_on_screen
-from synthesis.examination.verdict import Thresholds, feedback
-from taskgraph.records.evaluation_function import (
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.resources.categories import ResourceCategory
+from taskloom.synthesis.cross_verification.agreement import routes
+from taskloom.synthesis.cross_verification.performances import Performances, Stage
+from taskloom.synthesis.cross_verification.second_opinion import disagreements
+from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.errors import SynthesisError
+from taskloom.synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
+from taskloom.synthesis.evaluation_functions.words_of_the_task import without_ends
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.subject import is_on_screen
+from taskloom.synthesis.examination.verdict import Thresholds, feedback
+from taskloom.taskgraph.records.evaluation_function import (
     Evaluation,
     EvaluationFunction,
     FunctionQuality,
     VerificationRound,
 )
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 STAGE = "cross_verification"
 

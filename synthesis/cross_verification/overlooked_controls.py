@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from taskgraph.records.interaction import Control
-from taskgraph.records.trajectory import Trajectory
-from taskgraph.text_folding import fold_label
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.text_folding import fold_label
 
 _PRESSED = frozenset({"Button", "Custom", "MenuItem", "SplitButton"})
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”")

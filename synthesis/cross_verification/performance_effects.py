@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import Division, divide
-from synthesis.cross_verification.agreement import agreeing
-from taskgraph.records.effect import Effect, PerformanceEffects
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import Division, divide
+from taskloom.synthesis.cross_verification.agreement import agreeing
+from taskloom.taskgraph.records.effect import Effect, PerformanceEffects
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 MOST_KEPT = 300
 """Effects kept of each kind; the first ones, and those come from the outside in."""

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from resources.applications import Application
-from resources.reading.translation import applications_in
-from synthesis.cross_verification.agreement import agreeing, difference, results
-from synthesis.cross_verification.overlooked_controls import doubt
-from synthesis.cross_verification.verification_pool import VerificationPool
-from synthesis.ports import Environments, Models
-from synthesis.trajectories.generalisation import performed_with
-from synthesis.trajectories.settled_ends import ask_to_settle, unsettled
-from synthesis.trajectories.setup_trajectories import SetupTrajectory
-from synthesis.trajectories.trajectories import Picture, TrajectorySettings, perform_subtask
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.resources.applications import Application
+from taskloom.resources.reading.translation import applications_in
+from taskloom.synthesis.cross_verification.agreement import agreeing, difference, results
+from taskloom.synthesis.cross_verification.overlooked_controls import doubt
+from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
+from taskloom.synthesis.ports import Environments, Models
+from taskloom.synthesis.trajectories.generalisation import performed_with
+from taskloom.synthesis.trajectories.settled_ends import ask_to_settle, unsettled
+from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
+from taskloom.synthesis.trajectories.trajectories import Picture, TrajectorySettings, perform_subtask
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _QUORUM = 2
 _MOST_GIVEN_UP = 2

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evaluators_api.evidence.starting_state import described, holds, mentions, paths_of
-from resources.categories import ResourceKind
-from synthesis.examination.cases import USER_FOLDERS
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.evidence.starting_state import described, holds, mentions, paths_of
+from taskloom.resources.categories import ResourceKind
+from taskloom.synthesis.examination.cases import USER_FOLDERS
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _COPIES = re.compile(r"\b(cut|copy)\b", re.IGNORECASE)
 

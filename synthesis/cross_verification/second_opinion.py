@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskgraph.records.evaluation_function import Evaluation, EvaluationFunction
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.taskgraph.records.evaluation_function import Evaluation, EvaluationFunction
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_TOLD = 4
 

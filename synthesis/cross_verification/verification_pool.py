@@ -12,19 +12,19 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from model_clients.errors import BatchPendingError
-from resources.applications import Application
-from resources.categories import ResourceCategory, ResourceKind
-from resources.instances import Resource
-from resources.matching import provides
-from resources.reading.catalog_links import fixtures_of
-from resources.reading.translation import applications_in
-from resources.worlds import FIRST_WORLD
-from synthesis.cross_verification.verified_instances import instances_to_verify
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.setup_trajectories import SetupTrajectory
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.model_clients.errors import BatchPendingError
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.resources.matching import provides
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.translation import applications_in
+from taskloom.resources.worlds import FIRST_WORLD
+from taskloom.synthesis.cross_verification.verified_instances import instances_to_verify
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _DEEPEST_CHAIN = 4
 _PREPARED_LAST = (ResourceKind.OPEN_DOCUMENT, ResourceKind.TAB, ResourceKind.SELECTION)

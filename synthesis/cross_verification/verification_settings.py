@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from resources.record import Record
-from synthesis.evaluation_functions.evaluation_functions import WriterSees
-from synthesis.examination.verdict import Thresholds
+from taskloom.resources.record import Record
+from taskloom.synthesis.evaluation_functions.evaluation_functions import WriterSees
+from taskloom.synthesis.examination.verdict import Thresholds
 
 
 class VerificationSettings(Record):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from resources.applications import Application
-from resources.categories import ResourceCategory
-from resources.reading.catalog_links import fixtures_of
-from resources.reading.translation import applications_in, parameters_in, worlds_of
-from resources.worlds import FIRST_WORLD
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskgraph.errors import ParameterInvalidError
-from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.translation import applications_in, parameters_in, worlds_of
+from taskloom.resources.worlds import FIRST_WORLD
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.taskgraph.errors import ParameterInvalidError
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 
 
 def instances_to_verify(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from resources.categories import ResourceCategory
-from resources.record import Record
-from synthesis.trajectories.generalisation import performed_with
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.record import Record
+from taskloom.synthesis.trajectories.generalisation import performed_with
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 
 class VerifiedSubtask(Record):

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluators_api.reference import checks_reference
-from prompts.inputs import EvaluationWriterInput, Performance
-from prompts.rendering import template_hash
-from resources.applications import Application
-from synthesis.evaluation_functions.shown_effects import shown_effects
-from synthesis.evaluation_functions.task_shapes import task_shapes
-from synthesis.ports import Models
-from taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import Subtask, placeholders
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.reference import checks_reference
+from taskloom.prompts.inputs import EvaluationWriterInput, Performance
+from taskloom.prompts.rendering import template_hash
+from taskloom.resources.applications import Application
+from taskloom.synthesis.evaluation_functions.shown_effects import shown_effects
+from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes
+from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, FunctionQuality
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import Subtask, placeholders
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 STAGE = "evaluation_functions"
 

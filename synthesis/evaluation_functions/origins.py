@@ -8,24 +8,29 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from evaluators_api.checks.contents import CLIPBOARD, check_clipboard_text, check_copied, check_file_text
-from evaluators_api.checks.declaration import Scene
-from evaluators_api.checks.drawings import (
+from taskloom.evaluators_api.checks.contents import (
+    CLIPBOARD,
+    check_clipboard_text,
+    check_copied,
+    check_file_text,
+)
+from taskloom.evaluators_api.checks.declaration import Scene
+from taskloom.evaluators_api.checks.drawings import (
     check_drawing_copied,
     check_drawing_shown,
     check_drawing_shown_before,
 )
-from evaluators_api.checks.records import check_one_record_copied, check_records_copied
-from evaluators_api.checks.since_start import get_linked_field, get_record_count
-from evaluators_api.errors import CheckUnavailableError
-from evaluators_api.evidence.evidence_view import view
-from evaluators_api.evidence.ocr import ScreenReader
-from evaluators_api.state.nodes import ID_KEYS, Node
-from evaluators_api.state.reading import read
-from evaluators_api.state.records import records_of, text_of
-from evaluators_api.state.volatility import is_generated, is_volatile, steady_path
-from prompts.shown_effects import Origin
-from taskgraph.records.evidence import Evidence, FileState, is_open_document
+from taskloom.evaluators_api.checks.records import check_one_record_copied, check_records_copied
+from taskloom.evaluators_api.checks.since_start import get_linked_field, get_record_count
+from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.evaluators_api.evidence.evidence_view import view
+from taskloom.evaluators_api.evidence.ocr import ScreenReader
+from taskloom.evaluators_api.state.nodes import ID_KEYS, Node
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.records import records_of, text_of
+from taskloom.evaluators_api.state.volatility import is_generated, is_volatile, steady_path
+from taskloom.prompts.shown_effects import Origin
+from taskloom.taskgraph.records.evidence import Evidence, FileState, is_open_document
 
 SCREEN = "screen"
 """What stands for the screen where a file path could stand."""

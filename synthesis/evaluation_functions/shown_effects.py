@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from evaluators_api.evidence.evidence_view import view
-from evaluators_api.state.effects import effects, file_changes
-from evaluators_api.state.essential import Division, divide, folders_meant
-from evaluators_api.state.kept_data import changed_kept_files, is_kept, kept_counts
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import read
-from evaluators_api.state.records import (
+from taskloom.evaluators_api.evidence.evidence_view import view
+from taskloom.evaluators_api.state.effects import effects, file_changes
+from taskloom.evaluators_api.state.essential import Division, divide, folders_meant
+from taskloom.evaluators_api.state.kept_data import changed_kept_files, is_kept, kept_counts
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.records import (
     belonging,
     changed_fields,
     count_records,
@@ -19,14 +19,20 @@ from evaluators_api.state.records import (
     reference,
     text_of,
 )
-from evaluators_api.state.volatility import is_log, steady_path
-from evaluators_api.text_matching import shown_in
-from prompts.shown_effects import ChangedFile, ExtendedText, FilledFields, ShownEffects, TouchedRecord
-from synthesis.evaluation_functions.origins import origins
-from synthesis.evaluation_functions.shown_rows import changed_rows, other_rows, shown_parts
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, is_open_document
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.state.volatility import is_log, steady_path
+from taskloom.evaluators_api.text_matching import shown_in
+from taskloom.prompts.shown_effects import (
+    ChangedFile,
+    ExtendedText,
+    FilledFields,
+    ShownEffects,
+    TouchedRecord,
+)
+from taskloom.synthesis.evaluation_functions.origins import origins
+from taskloom.synthesis.evaluation_functions.shown_rows import changed_rows, other_rows, shown_parts
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence, is_open_document
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_EFFECTS = 80
 _MOST_FILLED_IN = 20

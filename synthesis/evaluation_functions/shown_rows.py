@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluators_api.checks.rows import shows_records
-from evaluators_api.evidence.evidence_view import view
-from evaluators_api.state.kept_data import is_kept
-from evaluators_api.state.volatility import is_passing
-from evaluators_api.text_matching import same_page
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.checks.rows import shows_records
+from taskloom.evaluators_api.evidence.evidence_view import view
+from taskloom.evaluators_api.state.kept_data import is_kept
+from taskloom.evaluators_api.state.volatility import is_passing
+from taskloom.evaluators_api.text_matching import same_page
+from taskloom.taskgraph.records.evidence import Evidence
 
 _LONGEST_TEXT = 400
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import divide
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import read
-from evaluators_api.state.records import text_of
-from evaluators_api.state.templates import filled
-from evaluators_api.state.volatility import is_volatile
-from prompts.change_shapes import ChangeShape, StartingFile, TaskShape
-from taskgraph.records.effect import ANY, Effect
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.trajectory import Trajectory
-from taskgraph.text_cutting import cut_text
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import divide
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.records import text_of
+from taskloom.evaluators_api.state.templates import filled
+from taskloom.evaluators_api.state.volatility import is_volatile
+from taskloom.prompts.change_shapes import ChangeShape, StartingFile, TaskShape
+from taskloom.taskgraph.records.effect import ANY, Effect
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.text_cutting import cut_text
 
 _MOST_CHANGES, _MOST_FILES, _MOST_FIELDS, _MOST_SAMPLES = 60, 40, 16, 3
 _LONGEST_SAMPLE = 120

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluators_api.state.effects import effects
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _SHORTEST = 4
 HIDDEN = "(what it ends with)"

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evaluators_api.state.effects import effects
-from synthesis.examination.cases import Case
-from synthesis.examination.counterfeits import counterfeits
-from synthesis.examination.genuine_variants import genuine_variants
-from synthesis.examination.other_work import (
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.counterfeits import counterfeits
+from taskloom.synthesis.examination.genuine_variants import genuine_variants
+from taskloom.synthesis.examination.other_work import (
     other_subtasks,
     recordings_with_other_parameters,
     typed_over,
     wrong_parameters,
 )
-from synthesis.examination.subject import Subject, subject_of
-from synthesis.examination.unfinished_work import unfinished_work
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.synthesis.examination.subject import Subject, subject_of
+from taskloom.synthesis.examination.unfinished_work import unfinished_work
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 
 def build_cases(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily
-from taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily
+from taskloom.taskgraph.records.evidence import Evidence
 
 USER_FOLDERS = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Videos")
 """Folders of the sandbox home whose files belong to the user; elsewhere applications keep their state."""

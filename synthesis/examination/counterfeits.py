@@ -10,24 +10,24 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluators_api.state.editing import Edited, moved, replaced, undone, with_text
-from evaluators_api.state.effects import file_changes
-from evaluators_api.state.further_editing import (
+from taskloom.evaluators_api.state.editing import Edited, moved, replaced, undone, with_text
+from taskloom.evaluators_api.state.effects import file_changes
+from taskloom.evaluators_api.state.further_editing import (
     put_before,
     put_first,
 )
-from evaluators_api.state.mixing import exchanged, halved
-from evaluators_api.state.records import same_value
-from evaluators_api.state.removing import only_emptied, removed_elsewhere
-from evaluators_api.state.volatility import steady_path
-from synthesis.examination.altering import altered
-from synthesis.examination.cases import Case
-from synthesis.examination.given_content import other_content_given
-from synthesis.examination.harm_beside import harm_beside
-from synthesis.examination.subject import Subject, is_leaf, is_outermost
-from taskgraph.records.effect import Effect
-from taskgraph.records.evaluation_function import CaseFamily
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.state.mixing import exchanged, halved
+from taskloom.evaluators_api.state.records import same_value
+from taskloom.evaluators_api.state.removing import only_emptied, removed_elsewhere
+from taskloom.evaluators_api.state.volatility import steady_path
+from taskloom.synthesis.examination.altering import altered
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.given_content import other_content_given
+from taskloom.synthesis.examination.harm_beside import harm_beside
+from taskloom.synthesis.examination.subject import Subject, is_leaf, is_outermost
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evaluation_function import CaseFamily
+from taskloom.taskgraph.records.evidence import Evidence
 
 MOST_PER_FAMILY = 120
 """Counterfeits of one family; of more changes than that, evenly many are left out."""

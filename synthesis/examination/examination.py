@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, get_args
 
-from evaluators_api.checks.declaration import Reads
-from evaluators_api.checks.registry import checks
-from evaluators_api.interpreter.recorder import Alteration
-from synthesis.examination.cases import Case
-from synthesis.examination.mutation import (
+from taskloom.evaluators_api.checks.declaration import Reads
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.interpreter.recorder import Alteration
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.mutation import (
     Condition,
     Mutant,
     conditions,
@@ -23,15 +23,15 @@ from synthesis.examination.mutation import (
     mutant,
     route_dependence,
 )
-from taskgraph.records.evaluation_function import (
+from taskloom.taskgraph.records.evaluation_function import (
     GENUINE_FAMILIES,
     CaseFamily,
     Evaluation,
     FamilyKills,
     FunctionQuality,
 )
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_HELD = 6
 _TELLING: Mapping[Reads, int] = {"inputs": 0, "screen": 1, "clipboard": 2, "files": 2}
@@ -39,7 +39,7 @@ _YES_OR_NO = ("True", "False")
 
 
 class Sandbox(Protocol):
-    """What runs evaluation functions; `evaluators_api.interpreter.sandbox.EvaluationSandbox` is one."""
+    """What runs evaluation functions; `taskloom.evaluators_api.interpreter.sandbox.EvaluationSandbox` is one."""
 
     def evaluate(
         self,

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import unquote_plus, urlsplit
 
-from evaluators_api.state.comparison import compare
-from evaluators_api.state.editing import undone, with_text
-from evaluators_api.state.effects import shown_controls
-from evaluators_api.state.reading import all_formats, meaning, read
-from synthesis.evaluation_functions.origins import origins
-from synthesis.examination.cases import Case
-from synthesis.examination.given_otherwise import given_otherwise
-from synthesis.examination.subject import Subject
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.trajectory import Trajectory
-from taskgraph.text_folding import fold_text
+from taskloom.evaluators_api.state.comparison import compare
+from taskloom.evaluators_api.state.editing import undone, with_text
+from taskloom.evaluators_api.state.effects import shown_controls
+from taskloom.evaluators_api.state.reading import all_formats, meaning, read
+from taskloom.synthesis.evaluation_functions.origins import origins
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.given_otherwise import given_otherwise
+from taskloom.synthesis.examination.subject import Subject
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.text_folding import fold_text
 
 _MOST_INCIDENTAL = 6
 _WORD = re.compile(r"[A-Za-z0-9]+")

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evaluators_api.state.editing import with_text
-from evaluators_api.state.reading import all_formats, read
-from evaluators_api.state.records import records_of
-from synthesis.evaluation_functions.origins import SCREEN, origins
-from synthesis.examination.altering import altered
-from synthesis.examination.cases import Case
-from synthesis.examination.subject import Subject
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.state.editing import with_text
+from taskloom.evaluators_api.state.reading import all_formats, read
+from taskloom.evaluators_api.state.records import records_of
+from taskloom.synthesis.evaluation_functions.origins import SCREEN, origins
+from taskloom.synthesis.examination.altering import altered
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.subject import Subject
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 CLIPBOARD = "clipboard"
 _MOST_VALUES = 200

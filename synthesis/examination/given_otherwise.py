@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evaluators_api.state.editing import with_text
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import all_formats, read
-from evaluators_api.text_matching import has_phrase
-from prompts.shown_effects import Origin
-from synthesis.evaluation_functions.origins import origins
-from synthesis.examination.altering import altered
-from synthesis.examination.cases import Case
-from synthesis.examination.given_content import CLIPBOARD, altered_file
-from synthesis.examination.subject import Subject
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.state.editing import with_text
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import all_formats, read
+from taskloom.evaluators_api.text_matching import has_phrase
+from taskloom.prompts.shown_effects import Origin
+from taskloom.synthesis.evaluation_functions.origins import origins
+from taskloom.synthesis.examination.altering import altered
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.given_content import CLIPBOARD, altered_file
+from taskloom.synthesis.examination.subject import Subject
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 _States = tuple[Evidence, Evidence]
 _MOST = 8

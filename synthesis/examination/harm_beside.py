@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.state.adding import (
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.adding import (
     done_twice,
     filled_field,
     one_more,
@@ -15,8 +15,8 @@ from evaluators_api.state.adding import (
     other_tables,
     tagged,
 )
-from evaluators_api.state.editing import losses, replaced, with_text, without_files
-from evaluators_api.state.further_editing import (
+from taskloom.evaluators_api.state.editing import losses, replaced, with_text, without_files
+from taskloom.evaluators_api.state.further_editing import (
     altered_texts,
     emptied_texts,
     more_drawn,
@@ -24,12 +24,12 @@ from evaluators_api.state.further_editing import (
     rows_alike,
     shown_twice,
 )
-from evaluators_api.state.volatility import is_generated, is_passing_file
-from evaluators_api.text_matching import same_page
-from synthesis.examination.altering import altered
-from synthesis.examination.cases import USER_FOLDERS, Case
-from synthesis.examination.subject import Subject
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.state.volatility import is_generated, is_passing_file
+from taskloom.evaluators_api.text_matching import same_page
+from taskloom.synthesis.examination.altering import altered
+from taskloom.synthesis.examination.cases import USER_FOLDERS, Case
+from taskloom.synthesis.examination.subject import Subject
+from taskloom.taskgraph.records.evidence import Evidence
 
 _OTHER = "zq7"
 _MOST_DEFAULTS = 2

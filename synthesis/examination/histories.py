@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluators_api.state.formats.database import COLUMNS, ROWS
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import read
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.state.formats.database import COLUMNS, ROWS
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import read
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence
 
 _DATABASE = "database"
 

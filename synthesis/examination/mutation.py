@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluators_api.checks.declaration import Answer, Check
-from evaluators_api.checks.registry import checks
-from evaluators_api.interpreter.recorder import LONGEST_RECORDED, Alteration
-from taskgraph.records.evaluation_function import CheckCall, Evaluation
+from taskloom.evaluators_api.checks.declaration import Answer, Check
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.interpreter.recorder import LONGEST_RECORDED, Alteration
+from taskloom.taskgraph.records.evaluation_function import CheckCall, Evaluation
 
 MOST_CONDITIONS = 60
 """Conditions of one function that are examined."""

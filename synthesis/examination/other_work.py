@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.state.effects import effects
-from evaluators_api.state.reading import read
-from evaluators_api.state.records import fields_around, records_of
-from evaluators_api.state.templates import templated
-from evaluators_api.text_matching import has_phrase
-from synthesis.evaluation_functions.origins import origins
-from synthesis.examination.altering import altered
-from synthesis.examination.cases import Case
-from synthesis.examination.subject import Subject
-from taskgraph.records.interaction import Control
-from taskgraph.records.trajectory import Trajectory
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.records import fields_around, records_of
+from taskloom.evaluators_api.state.templates import templated
+from taskloom.evaluators_api.text_matching import has_phrase
+from taskloom.synthesis.evaluation_functions.origins import origins
+from taskloom.synthesis.examination.altering import altered
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.subject import Subject
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _MOST_OTHER_SUBTASKS = 8
 _MOST_PARAMETER_SETS = 6

@@ -7,24 +7,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.evidence.evidence_view import view
-from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import Division, divide, folders_meant
-from evaluators_api.state.formats.drawing import SHAPE
-from evaluators_api.state.kept_data import is_kept, kept_counts
-from evaluators_api.state.nodes import ID_KEYS
-from evaluators_api.state.reading import read
-from evaluators_api.state.records import is_choice, is_note_of_change, reference
-from evaluators_api.state.templates import templated
-from evaluators_api.state.volatility import steady_path
-from evaluators_api.text_matching import has_phrase
-from resources.categories import ResourceKind
-from synthesis.examination.histories import without_histories
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.evidence.evidence_view import view
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import Division, divide, folders_meant
+from taskloom.evaluators_api.state.formats.drawing import SHAPE
+from taskloom.evaluators_api.state.kept_data import is_kept, kept_counts
+from taskloom.evaluators_api.state.nodes import ID_KEYS
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.records import is_choice, is_note_of_change, reference
+from taskloom.evaluators_api.state.templates import templated
+from taskloom.evaluators_api.state.volatility import steady_path
+from taskloom.evaluators_api.text_matching import has_phrase
+from taskloom.resources.categories import ResourceKind
+from taskloom.synthesis.examination.histories import without_histories
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 _ON_SCREEN = {ResourceKind.SELECTION, ResourceKind.TAB, ResourceKind.SETTING}
 _ALL_COUNTS = frozenset({"lines", "delimited", "drawing", ""})

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from evaluators_api.state.effects import effects
-from synthesis.examination.cases import Case
-from synthesis.examination.subject import Subject
-from taskgraph.records.evaluation_function import CaseFamily
-from taskgraph.records.evidence import Evidence, InputEvent
-from taskgraph.records.interaction import Control
-from taskgraph.records.trajectory import TrajectoryStep
-from taskgraph.text_folding import fold_label
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.subject import Subject
+from taskloom.taskgraph.records.evaluation_function import CaseFamily
+from taskloom.taskgraph.records.evidence import Evidence, InputEvent
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.text_folding import fold_label
 
 _MOST_NEAR_MISSES = 8
 _SHOWN_CHANGES = 3

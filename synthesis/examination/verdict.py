@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from resources.record import Record
-from taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily, FunctionQuality
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES, CaseFamily, FunctionQuality
 
 _SHOWN_SURVIVORS = 4
 _SHOWN_CHECKS = 8

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from prompts.replies import ExplorerReply, NewCategory, ProposedSubtask
-from resources.applications import Application
-from resources.categories import ResourceCategory, ResourceKind
-from taskgraph.records.exploration import ProposedCategory
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection
+from taskloom.prompts.replies import ExplorerReply, NewCategory, ProposedSubtask
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.taskgraph.records.exploration import ProposedCategory
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _SHORTEST_DESCRIPTION = 10

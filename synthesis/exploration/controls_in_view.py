@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from prompts.inputs import ControlInView
-from taskgraph.records.interaction import Control
+from taskloom.prompts.inputs import ControlInView
+from taskloom.taskgraph.records.interaction import Control
 
 
 def controls_in_view(controls: Iterable[Control]) -> tuple[ControlInView, ...]:

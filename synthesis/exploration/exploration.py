@@ -7,29 +7,33 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from environments.errors import EnvironmentFailureError
-from evaluators_api.reference import checks_overview
-from model_clients.errors import CallFailedError
-from prompts.exploration_views import SubtaskToDeclare
-from prompts.inputs import ExplorerInput, ResourceInView
-from prompts.replies import NamedValue, ProposedSubtask
-from resources.applications import Application, ResourceDeclaration
-from resources.categories import ResourceCategory
-from resources.record import Record
-from synthesis.exploration.category_checks import checked_categories
-from synthesis.exploration.controls_in_view import controls_in_view
-from synthesis.exploration.found_records import found_records, with_records
-from synthesis.exploration.memory import ExplorationMemory, screens_in_view
-from synthesis.exploration.order_of_sets import performable_first
-from synthesis.exploration.proposal_checks import DECLARATION_REASONS, accepted_subtask, curated_subtasks
-from synthesis.exploration.walking import Walk
-from synthesis.ports import Environments, Models
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
-from taskgraph.records.interaction import Observation
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection
+from taskloom.environments.errors import EnvironmentFailureError
+from taskloom.evaluators_api.reference import checks_overview
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.prompts.exploration_views import SubtaskToDeclare
+from taskloom.prompts.inputs import ExplorerInput, ResourceInView
+from taskloom.prompts.replies import NamedValue, ProposedSubtask
+from taskloom.resources.applications import Application, ResourceDeclaration
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.record import Record
+from taskloom.synthesis.exploration.category_checks import checked_categories
+from taskloom.synthesis.exploration.controls_in_view import controls_in_view
+from taskloom.synthesis.exploration.found_records import found_records, with_records
+from taskloom.synthesis.exploration.memory import ExplorationMemory, screens_in_view
+from taskloom.synthesis.exploration.order_of_sets import performable_first
+from taskloom.synthesis.exploration.proposal_checks import (
+    DECLARATION_REASONS,
+    accepted_subtask,
+    curated_subtasks,
+)
+from taskloom.synthesis.exploration.walking import Walk
+from taskloom.synthesis.ports import Environments, Models
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.exploration import FoundRecord, ProposedCategory, SeenScreen
+from taskloom.taskgraph.records.interaction import Observation
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection
 
 STAGE = "exploration"
 

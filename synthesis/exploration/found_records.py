@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-from evaluators_api.evidence.starting_state import mentions
-from resources.applications import Application
-from resources.categories import ResourceCategory, ResourceKind
-from resources.reading.catalog_links import fixtures_of
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.exploration import FoundRecord
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import Subtask
+from taskloom.evaluators_api.evidence.starting_state import mentions
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.exploration import FoundRecord
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import Subtask
 
 
 def found_records(

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
-from synthesis.exploration.controls_in_view import controls_in_view
-from synthesis.exploration.walking import only_new
-from taskgraph.records.exploration import SeenScreen
-from taskgraph.records.grounding import name_query
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection
+from taskloom.prompts.exploration_views import KnownSubtask, RejectedSubtask, ResourceInView, ScreenInView
+from taskloom.synthesis.exploration.controls_in_view import controls_in_view
+from taskloom.synthesis.exploration.walking import only_new
+from taskloom.taskgraph.records.exploration import SeenScreen
+from taskloom.taskgraph.records.grounding import name_query
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection
 
 LASTING_REASONS = frozenset(
     {"not_reproducible", "not_verified", "wrong_resource", "duplicate", "declarations_disagree"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from resources.categories import ResourceCategory
-from taskgraph.records.subtask import Subtask
+from taskloom.resources.categories import ResourceCategory
+from taskloom.taskgraph.records.subtask import Subtask
 
 Named = tuple[str, str]
 """A resource by category and value."""

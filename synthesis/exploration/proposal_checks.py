@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from prompts.replies import ProposedSubtask
-from resources.applications import Application, ExampleSubtask, SubtaskTemplate
-from resources.categories import ResourceCategory, ResourceKind
-from resources.errors import UnknownCatalogEntryError
-from synthesis.errors import SynthesisError
-from taskgraph.errors import ParameterInvalidError
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import Subtask, placeholders
-from taskgraph.records.task import Rejection
+from taskloom.prompts.replies import ProposedSubtask
+from taskloom.resources.applications import Application, ExampleSubtask, SubtaskTemplate
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.synthesis.errors import SynthesisError
+from taskloom.taskgraph.errors import ParameterInvalidError
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import Subtask, placeholders
+from taskloom.taskgraph.records.task import Rejection
 
 DECLARATION_REASONS = frozenset(
     {"unknown_category", "declaration_mismatch", "category_contradicted", "resource_without_value"}

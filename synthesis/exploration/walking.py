@@ -11,15 +11,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from environments.environment import Environment
-from environments.errors import ActionInvalidError, EnvironmentFailureError
-from environments.starting_place import ENVIRONMENT, go_to_starting_place
-from resources.applications import Application, ControlQuery
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.exploration import SeenScreen
-from taskgraph.records.grounding import describe_control, find_control
-from taskgraph.records.interaction import ClickInput, Control, Observation
-from taskgraph.records.provenance import Provenance
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import ActionInvalidError, EnvironmentFailureError
+from taskloom.environments.starting_place import ENVIRONMENT, go_to_starting_place
+from taskloom.resources.applications import Application, ControlQuery
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.exploration import SeenScreen
+from taskloom.taskgraph.records.grounding import describe_control, find_control
+from taskloom.taskgraph.records.interaction import ClickInput, Control, Observation
+from taskloom.taskgraph.records.provenance import Provenance
 
 _LEADS_SOMEWHERE = ("MenuItem", "TabItem", "Hyperlink", "Button", "SplitButton")
 """Types of controls that open something, the likeliest first."""

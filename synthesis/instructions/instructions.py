@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from prompts.inputs import NumberedSubtask, ResourceInView, ResourceLink, SummarizerInput
-from resources.errors import UnknownCatalogEntryError
-from resources.instances import Resource
-from resources.reading.worlds import load_world
-from resources.worlds import World
-from synthesis.instructions.literal_checks import goal_problems
-from synthesis.ports import Models
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
+from taskloom.prompts.inputs import NumberedSubtask, ResourceInView, ResourceLink, SummarizerInput
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.instances import Resource
+from taskloom.resources.reading.worlds import load_world
+from taskloom.resources.worlds import World
+from taskloom.synthesis.instructions.literal_checks import goal_problems
+from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
 
 STAGE = "instructions"
 

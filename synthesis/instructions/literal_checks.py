@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
 
 _PLACEHOLDER = re.compile(r"\{[a-z][a-z0-9_]*\}")
 _QUOTED = re.compile(r"(?<!\w)'([^'\n]{2,}?)'(?!\w)|\"([^\"\n]{2,}?)\"|“([^”\n]{2,}?)”|`([^`\n]{2,}?)`")

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from model_clients.errors import CallFailedError
-from prompts.inputs import (
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.prompts.inputs import (
     InstanceInPool,
     IntentExtractorInput,
     ResourceInView,
     ScenarioInView,
     SubtaskInPool,
 )
-from prompts.rendering import template_hash
-from prompts.replies import ProposedEndProduct, ProposedIntent
-from resources.instances import Resource
-from resources.matching import provides
-from resources.record import Record
-from resources.scenarios import Scenario, scenario_of
-from synthesis.ports import Models
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.task import EndProduct, Intent, Rejection
+from taskloom.prompts.rendering import template_hash
+from taskloom.prompts.replies import ProposedEndProduct, ProposedIntent
+from taskloom.resources.instances import Resource
+from taskloom.resources.matching import provides
+from taskloom.resources.record import Record
+from taskloom.resources.scenarios import Scenario, scenario_of
+from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.task import EndProduct, Intent, Rejection
 
 STAGE = "intents"
 

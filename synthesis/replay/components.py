@@ -17,9 +17,9 @@ from functools import reduce
 from itertools import combinations
 from operator import or_
 
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
 
 MOST_MEMBERS = 12
 """Subtasks of a component of which the parts are looked for: their number may double with each."""

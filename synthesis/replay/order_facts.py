@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
-from environments.errors import ApplicationStartFailedError
-from taskgraph.measures.complexity import complexity_of
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.order_fact import OrderFact
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Replay, Task
+from taskloom.environments.errors import ApplicationStartFailedError
+from taskloom.taskgraph.measures.complexity import complexity_of
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.order_fact import OrderFact
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Replay, Task
 
 Pair = tuple[str, str]
 """Ids of two subtasks, in the order performed."""

@@ -10,28 +10,28 @@ from time import perf_counter
 
 from pydantic import Field
 
-from environments.environment import Environment
-from environments.episode import Recording
-from environments.errors import EnvironmentFailureError
-from environments.starting_place import go_to_starting_place, needs_open_page
-from evaluators_api.evidence.starting_state import missing_at_start
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from resources.applications import Application
-from resources.reading.translation import applications_in
-from resources.record import Record
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.errors import StageInputInvalidError
-from synthesis.ports import Environments
-from synthesis.replay.components import shown_keys
-from synthesis.replay.side_effects import SideEffectAccount
-from synthesis.trajectories.reperformance import perform_again
-from synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
-from synthesis.trajectories.task_starts import first_needs
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Rejection, Replay, ReplayedSubtask, Task
-from taskgraph.records.trajectory import Termination, Trajectory, TrajectoryStep
+from taskloom.environments.environment import Environment
+from taskloom.environments.episode import Recording
+from taskloom.environments.errors import EnvironmentFailureError
+from taskloom.environments.starting_place import go_to_starting_place, needs_open_page
+from taskloom.evaluators_api.evidence.starting_state import missing_at_start
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.resources.applications import Application
+from taskloom.resources.reading.translation import applications_in
+from taskloom.resources.record import Record
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.errors import StageInputInvalidError
+from taskloom.synthesis.ports import Environments
+from taskloom.synthesis.replay.components import shown_keys
+from taskloom.synthesis.replay.side_effects import SideEffectAccount
+from taskloom.synthesis.trajectories.reperformance import perform_again
+from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid, made_files, since
+from taskloom.synthesis.trajectories.task_starts import first_needs
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Rejection, Replay, ReplayedSubtask, Task
+from taskloom.taskgraph.records.trajectory import Termination, Trajectory, TrajectoryStep
 
 STAGE = "replay"
 

@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from environments.machines.sandbox import APPLICATIONS_FOLDER
-from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import Performance, divide
-from evaluators_api.state.side_effects import Place, expected_places, lasting, place, side_effects
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.generalisation import recorded_id
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.side_effects import SideEffects
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import Performance, divide
+from taskloom.evaluators_api.state.side_effects import Place, expected_places, lasting, place, side_effects
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.trajectories.generalisation import recorded_id
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.side_effects import SideEffects
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 
 @dataclass(slots=True)

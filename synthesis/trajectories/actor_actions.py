@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from pydantic import TypeAdapter, ValidationError
 
-from prompts.replies import ActorReply, ScreenPoint
-from taskgraph.records.gestures import GESTURES, Action, Coordinates, Point, PointedGesture
+from taskloom.prompts.replies import ActorReply, ScreenPoint
+from taskloom.taskgraph.records.gestures import GESTURES, Action, Coordinates, Point, PointedGesture
 
 _ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 _SCALES: dict[Coordinates, Callable[[float, int], float]] = {

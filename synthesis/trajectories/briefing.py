@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resources.applications import Application
+from taskloom.resources.applications import Application
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from functools import lru_cache
 from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
-from environments.errors import ActionInvalidError
-from taskgraph.records.computer_use import ComputerAction
-from taskgraph.records.gestures import Action, Modifier, Point
-from taskgraph.records.interaction import Screenshot, escape_keys
-from taskgraph.records.keys import KEY_NAMES
+from taskloom.environments.errors import ActionInvalidError
+from taskloom.taskgraph.records.computer_use import ComputerAction
+from taskloom.taskgraph.records.gestures import Action, Modifier, Point
+from taskloom.taskgraph.records.interaction import Screenshot, escape_keys
+from taskloom.taskgraph.records.keys import KEY_NAMES
 
 _ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 _LONGEST_EDGE = 1568

@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from environments.agent import Decision
-from environments.errors import ActionInvalidError, AgentError
-from model_clients.errors import CallFailedError
-from prompts.inputs import ComputerActorInput
-from synthesis.ports import Models
-from synthesis.trajectories.briefing import Briefing
-from synthesis.trajectories.computer_actions import gesture_of, picture_and_scale
-from synthesis.trajectories.settled_ends import EndCheck
-from taskgraph.records.computer_use import (
+from taskloom.environments.agent import Decision
+from taskloom.environments.errors import ActionInvalidError, AgentError
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.prompts.inputs import ComputerActorInput
+from taskloom.synthesis.ports import Models
+from taskloom.synthesis.trajectories.briefing import Briefing
+from taskloom.synthesis.trajectories.computer_actions import gesture_of, picture_and_scale
+from taskloom.synthesis.trajectories.settled_ends import EndCheck
+from taskloom.taskgraph.records.computer_use import (
     ComputerAction,
     ComputerCall,
     ComputerReply,
     ComputerResult,
     ComputerTurn,
 )
-from taskgraph.records.gestures import Point, PointedGesture
-from taskgraph.records.interaction import Observation, Screenshot
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.records.gestures import Point, PointedGesture
+from taskloom.taskgraph.records.interaction import Observation, Screenshot
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 SafetyPolicy = Literal["refuse", "acknowledge"]
 """What becomes of calls that the provider has doubts about."""
@@ -36,7 +36,7 @@ _SKIPPED = "An earlier action of the same call was refused, so this one was not 
 
 @dataclass(slots=True)
 class ComputerAgent:
-    """Asks for calls of the tool and carries out their actions one by one; satisfies `environments.agent.Agent`.
+    """Asks for calls of the tool and carries out their actions one by one; satisfies `taskloom.environments.agent.Agent`.
 
     After a refused action the rest of its batch is left out, and the model sees why. A pending safety check ends the
     performance unless the policy is to acknowledge it.

@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from resources.applications import ControlQuery
-from resources.path_parts import with_path_parts
-from synthesis.trajectories.typing_places import marks_a_place
-from taskgraph.records.interaction import Control, WaitInput, escape_keys
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.path_parts import with_path_parts
+from taskloom.synthesis.trajectories.typing_places import marks_a_place
+from taskloom.taskgraph.records.interaction import Control, WaitInput, escape_keys
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _SHORTEST_CONSTANT = 3
 """Fewest characters of a value that is taken for a parameter's although both trajectories have it alike."""

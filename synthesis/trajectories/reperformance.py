@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from environments.agent import Agent, Decision
-from environments.environment import Environment
-from environments.episode import Recording, record_steps
-from synthesis.trajectories.slips import MOST_SLIP_STEPS, SlippingAgent
-from synthesis.trajectories.typing_places import what_is_missing
-from taskgraph.records.grounding import find_control, name_query
-from taskgraph.records.interaction import (
+from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.environment import Environment
+from taskloom.environments.episode import Recording, record_steps
+from taskloom.synthesis.trajectories.slips import MOST_SLIP_STEPS, SlippingAgent
+from taskloom.synthesis.trajectories.typing_places import what_is_missing
+from taskloom.taskgraph.records.grounding import find_control, name_query
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,
@@ -20,7 +20,7 @@ from taskgraph.records.interaction import (
     Observation,
     WaitInput,
 )
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 _PATIENCE = 6
 """Looks at the screen for a control that is not there yet."""

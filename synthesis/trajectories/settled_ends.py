@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from taskgraph.records.interaction import ClickInput, Control, DragInput
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from taskgraph.text_folding import fold_label
+from taskloom.taskgraph.records.interaction import ClickInput, Control, DragInput
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.taskgraph.text_folding import fold_label
 
 _WAITING = {"Dialog": "dialog", "Menu": "menu"}
 """Types of containers that wait for an answer, and how people call them."""

@@ -10,17 +10,17 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from environments.environment import Environment
-from environments.errors import EnvironmentBrokenError
-from environments.starting_place import go_to_starting_place, needs_open_page
-from resources.applications import Application
-from resources.assets import content_of
-from resources.categories import ResourceKind
-from synthesis.trajectories.reperformance import perform_again
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Action, Observation
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import EnvironmentBrokenError
+from taskloom.environments.starting_place import go_to_starting_place, needs_open_page
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import content_of
+from taskloom.resources.categories import ResourceKind
+from taskloom.synthesis.trajectories.reperformance import perform_again
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Action, Observation
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def _is_text(content: bytes) -> bool:
 class PreparedEnvironment:
     """An environment whose reset also performs a setup trajectory, and whose evidence holds no trace of having done so.
 
-    Satisfies `environments.environment.Environment`. Steps and inputs are counted from the end of the setup trajectory.
+    Satisfies `taskloom.environments.environment.Environment`. Steps and inputs are counted from the end of the setup trajectory.
     """
 
     def __init__(

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, Protocol
 
-from environments.agent import Agent, Decision
-from environments.screen_words import in_words
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Observation
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.screen_words import in_words
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Observation
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 MOST_SLIP_STEPS = 4
 """Steps that a slip and taking it back add at most."""

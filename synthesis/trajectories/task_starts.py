@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resources.instances import Resource
-from resources.matching import provides
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.resources.instances import Resource
+from taskloom.resources.matching import provides
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
 def first_needs(nodes: Sequence[BoundSubtask]) -> list[Resource]:

@@ -9,36 +9,36 @@ from typing import Literal
 
 from pydantic import Field
 
-from environments.agent import Agent, Decision
-from environments.annotated import annotate
-from environments.environment import Environment
-from environments.episode import run_episode
-from environments.errors import AgentError, EnvironmentFailureError
-from environments.starting_place import needs_open_page
-from evaluators_api.evidence.starting_state import missing_at_start
-from model_clients.errors import CallFailedError
-from prompts.inputs import ActorInput, StepInHistory
-from prompts.replies import ActorReply
-from resources.applications import Application
-from resources.record import Record
-from synthesis.exploration.controls_in_view import controls_in_view
-from synthesis.ports import Environments, Models
-from synthesis.trajectories.actor_actions import action_of_reply
-from synthesis.trajectories.briefing import Briefing
-from synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
-from synthesis.trajectories.settled_ends import EndCheck
-from synthesis.trajectories.setup_trajectories import (
+from taskloom.environments.agent import Agent, Decision
+from taskloom.environments.annotated import annotate
+from taskloom.environments.environment import Environment
+from taskloom.environments.episode import run_episode
+from taskloom.environments.errors import AgentError, EnvironmentFailureError
+from taskloom.environments.starting_place import needs_open_page
+from taskloom.evaluators_api.evidence.starting_state import missing_at_start
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.prompts.inputs import ActorInput, StepInHistory
+from taskloom.prompts.replies import ActorReply
+from taskloom.resources.applications import Application
+from taskloom.resources.record import Record
+from taskloom.synthesis.exploration.controls_in_view import controls_in_view
+from taskloom.synthesis.ports import Environments, Models
+from taskloom.synthesis.trajectories.actor_actions import action_of_reply
+from taskloom.synthesis.trajectories.briefing import Briefing
+from taskloom.synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
+from taskloom.synthesis.trajectories.settled_ends import EndCheck
+from taskloom.synthesis.trajectories.setup_trajectories import (
     PreparedEnvironment,
     SetupTrajectory,
     fixtures_laid,
     made_files,
 )
-from taskgraph.records.assignment import Assignment
-from taskgraph.records.gestures import Coordinates
-from taskgraph.records.interaction import Observation, Screenshot
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.taskgraph.records.gestures import Coordinates
+from taskloom.taskgraph.records.interaction import Observation, Screenshot
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 STAGE = "trajectories"
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskgraph.records.interaction import Control, KeyboardInput, Observation
-from taskgraph.records.keys import read_keys
-from taskgraph.records.trajectory import TrajectoryStep
-from taskgraph.text_folding import same_label
+from taskloom.taskgraph.records.interaction import Control, KeyboardInput, Observation
+from taskloom.taskgraph.records.keys import read_keys
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.text_folding import same_label
 
 _FIELD = "Edit"
 _TAB = "TabItem"

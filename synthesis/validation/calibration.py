@@ -6,14 +6,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from model_clients.errors import CallFailedError
-from synthesis.ports import Models
-from synthesis.validation.spoiling import SPOIL_KINDS, spoil
-from synthesis.validation.validation import ValidationSettings, compare_orders, read_instruction
-from taskgraph.measures.judge_rates import JudgeReport
-from taskgraph.records.judge_trial import JudgeTrial
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.task import Task
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.synthesis.ports import Models
+from taskloom.synthesis.validation.spoiling import SPOIL_KINDS, spoil
+from taskloom.synthesis.validation.validation import ValidationSettings, compare_orders, read_instruction
+from taskloom.taskgraph.measures.judge_rates import JudgeReport
+from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.task import Task
 
 _FEWEST_TRIALS = 10
 """Fewer spoilt instructions say nothing of a judge."""

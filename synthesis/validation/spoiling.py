@@ -13,9 +13,9 @@ from itertools import permutations
 from random import Random
 from typing import get_args
 
-from taskgraph.records.judge_trial import SpoilKind
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.judge_trial import SpoilKind
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
 
 SPOIL_KINDS: tuple[SpoilKind, ...] = get_args(SpoilKind)
 """The five kinds."""

@@ -9,15 +9,15 @@ from random import Random
 
 from pydantic import Field
 
-from model_clients.errors import CallFailedError
-from prompts.inputs import DependencyJudgeInput
-from resources.record import Record
-from synthesis.composition.twins import permuted_orders
-from synthesis.instructions.instructions import Written, in_order, numbered, write_instruction
-from synthesis.instructions.literal_checks import goal_problems, literal_problems
-from synthesis.ports import Models
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.task import Rejection, Task, Validation
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.prompts.inputs import DependencyJudgeInput
+from taskloom.resources.record import Record
+from taskloom.synthesis.composition.twins import permuted_orders
+from taskloom.synthesis.instructions.instructions import Written, in_order, numbered, write_instruction
+from taskloom.synthesis.instructions.literal_checks import goal_problems, literal_problems
+from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.task import Rejection, Task, Validation
 
 STAGE = "validation"
 

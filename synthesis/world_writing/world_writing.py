@@ -7,11 +7,18 @@ from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
-from model_clients.errors import CallFailedError
-from prompts.replies import WorldWriterReply
-from prompts.world_writer_input import WorldPlace, WorldWriterInput
-from resources.reading.worlds import FORM_OF_ALL, PHRASE, WorldRules, common_placeholders, form_of, leaves
-from synthesis.ports import Models
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.prompts.replies import WorldWriterReply
+from taskloom.prompts.world_writer_input import WorldPlace, WorldWriterInput
+from taskloom.resources.reading.worlds import (
+    FORM_OF_ALL,
+    PHRASE,
+    WorldRules,
+    common_placeholders,
+    form_of,
+    leaves,
+)
+from taskloom.synthesis.ports import Models
 
 STAGE = "worlds"
 _MOST_TOLD = 60

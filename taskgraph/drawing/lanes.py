@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from taskgraph.bitmasks import bits, successors, topological_order
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.bitmasks import bits, successors, topological_order
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
 def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
@@ -12,7 +12,7 @@ def draw_text(graph: TaskGraph, *, width: int = 100) -> str:
 
     A lane runs down from each subtask to its last consumer and branches to the right where it is needed.
 
-    >>> from taskgraph.records.subtask import BoundSubtask
+    >>> from taskloom.taskgraph.records.subtask import BoundSubtask
     >>> print(draw_text(TaskGraph(nodes=(BoundSubtask(instance_id="a", subtask_id="a", application="Notes",
     ...     application_category="Office", instruction="Write."),))))
     ●   1 Notes: Write.

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from statistics import fmean
 
-from resources.instances import Resource
-from taskgraph.bitmasks import bits, depths, topological_order
-from taskgraph.drawing.text_width import fitted, text_width, wrapped
-from taskgraph.reading.task_graphs import UNNAMED_RESOURCE
-from taskgraph.records.graph import TaskGraph
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.bitmasks import bits, depths, topological_order
+from taskloom.taskgraph.drawing.text_width import fitted, text_width, wrapped
+from taskloom.taskgraph.reading.task_graphs import UNNAMED_RESOURCE
+from taskloom.taskgraph.records.graph import TaskGraph
 
 _COLOURS = ("#8ecae6", "#ffb703", "#90be6d", "#f28482", "#cdb4db", "#bde0fe", "#ffd6a5", "#d9ed92")
 _BOX_WIDTH, _BOX_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LABEL_WIDTH = 230, 82, 184, 22, 16, 136
@@ -43,7 +43,7 @@ def draw_svg(graph: TaskGraph, numbers: Mapping[str, int] | None = None) -> str:
     the boxes, which keeps edges apart; an edge says what flows where it arrives, once for edges that bring the same.
     `numbers` are those of the subtasks by `instance_id`; by default their places in a topological order.
 
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> draw_svg(read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str)).count("<rect")
     2
     """

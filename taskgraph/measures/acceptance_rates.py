@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import Field
 
-from resources.record import Record
-from taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 
 _Z = 1.959963984540054
 """Standard normal quantile for a confidence of 95 %."""

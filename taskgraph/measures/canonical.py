@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.graph import TaskGraph
 
 CanonicalKey = tuple[tuple[str, ...], tuple[tuple[int, int], ...]]
 """Sorted labels, and edges as sorted pairs of positions in them."""
@@ -28,7 +28,7 @@ def canonical_key(labels: Sequence[str], edges: Iterable[tuple[str, str]]) -> Ca
 def key_of(graph: TaskGraph) -> CanonicalKey:
     """The canonical key of a task graph: instance ids and dependent pairs.
 
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> key_of(read_task_graph({"nodes": ["b", "a"], "edges": [["b", "a"]]}, {}, str))
     (('a', 'b'), ((1, 0),))
     """

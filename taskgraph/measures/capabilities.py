@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resources.capability_presets import Capability, CapabilityPreset
-from resources.dimensions import Cell
-from taskgraph.measures.per_dimension import LevelConstraint
+from taskloom.resources.capability_presets import Capability, CapabilityPreset
+from taskloom.resources.dimensions import Cell
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 
 
 def constraint_of(capability: Capability, preset: CapabilityPreset = "repaired") -> LevelConstraint:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import combinations
 
-from resources.dimensions import DIMENSIONS, MAXIMUM_SUBTASKS, Cell
-from taskgraph.measures.complexity import cell_from_measures
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.resources.dimensions import DIMENSIONS, MAXIMUM_SUBTASKS, Cell
+from taskloom.taskgraph.measures.complexity import cell_from_measures
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 
 _APPLICATION_CATEGORIES = 12
 _ENOUGH_NODES = 14

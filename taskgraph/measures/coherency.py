@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 
-from taskgraph.bitmasks import bits, mask_of, require_size, topological_order
-from taskgraph.errors import GraphInvalidError, GraphTooLargeError
-from taskgraph.measures.interference import successful_table, threats_of
-from taskgraph.measures.slot_runs import MAXIMUM_STATES, FewestSlotRuns
-from taskgraph.measures.symmetry import Spoilers
-from taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.bitmasks import bits, mask_of, require_size, topological_order
+from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
+from taskloom.taskgraph.measures.interference import successful_table, threats_of
+from taskloom.taskgraph.measures.slot_runs import MAXIMUM_STATES, FewestSlotRuns
+from taskloom.taskgraph.measures.symmetry import Spoilers
+from taskloom.taskgraph.records.graph import TaskGraph
 
 
 def coherency_score(applications: Sequence[str]) -> int:
@@ -52,7 +52,7 @@ def maximum_coherency(
 def maximum_coherency_of(graph: TaskGraph) -> int | None:
     """The largest coherency score of any successful order of `graph`; None when it has none.
 
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> applications = {"a": "Notes", "b": "Mail", "c": "Notes"}
     >>> maximum_coherency_of(read_task_graph({"nodes": ["a", "b", "c"], "applications": applications}, {}, str))
     1

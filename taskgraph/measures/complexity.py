@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resources.dimensions import TABLE, Cell
-from taskgraph.bitmasks import augment, depths, require_size, topological_order
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.task import Complexity
+from taskloom.resources.dimensions import TABLE, Cell
+from taskloom.taskgraph.bitmasks import augment, depths, require_size, topological_order
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Complexity
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def cell_from_measures(*values: int) -> Cell:
 def depth_by_instance(graph: TaskGraph) -> dict[str, int]:
     """Depth of every subtask by instance id; the weights of the coverage rate come from it.
 
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> depth_by_instance(read_task_graph({"nodes": ["a", "b"], "edges": [["b", "a"]]}, {}, str))
     {'a': 2, 'b': 1}
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from statistics import fmean
 
-from resources.record import Record
-from taskgraph.measures.acceptance_rates import Rate, rate
-from taskgraph.records.criticism import CRITIC_QUESTIONS, HIGHEST_SCORE, Criticism, CriticQuestion
+from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.acceptance_rates import Rate, rate
+from taskloom.taskgraph.records.criticism import CRITIC_QUESTIONS, HIGHEST_SCORE, Criticism, CriticQuestion
 
 GOOD_SCORE = 4
 """From this score on, a task has at most a small blemish."""

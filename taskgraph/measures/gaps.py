@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from resources.capability_presets import Capability
-from resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell, Dimension, DimensionDefinition, Level
-from resources.record import Record
-from taskgraph.measures.capabilities import capabilities_met
-from taskgraph.measures.complexity import cell_from_measures
+from taskloom.resources.capability_presets import Capability
+from taskloom.resources.dimensions import (
+    DIMENSIONS,
+    LEVELS,
+    TABLE,
+    Cell,
+    Dimension,
+    DimensionDefinition,
+    Level,
+)
+from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.capabilities import capabilities_met
+from taskloom.taskgraph.measures.complexity import cell_from_measures
 
 FEW = 0.05
 """Share of the tasks below which a level or a capability is thin."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from resources.instances import Resource
-from taskgraph.records.graph import TaskGraph
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.graph import TaskGraph
 
 
 def inconsistencies_of(graph: TaskGraph) -> tuple[str, ...]:
@@ -12,8 +12,8 @@ def inconsistencies_of(graph: TaskGraph) -> tuple[str, ...]:
     A slot is empty at a reset, so whoever reads one needs a producer; a file or record may be a fixture. Resources
     without a value may be several and say nothing about edges.
 
-    >>> from resources.categories import ResourceCategory, ResourceKind
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
     >>> inconsistencies_of(read_task_graph({"nodes": ["a"], "resources": {"a": {"inputs": ["text:x"]}}}, text, str))
     ('a reads text x, which no subtask writes: it is empty after a reset',)

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from resources.instances import Resource
-from taskgraph.bitmasks import ancestors
-from taskgraph.measures.orders import ORDERS_LISTED, ORDERS_SAMPLED, OrderTable
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.task import Interference
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.bitmasks import ancestors
+from taskloom.taskgraph.measures.orders import ORDERS_LISTED, ORDERS_SAMPLED, OrderTable
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Interference
 
 _KNOWN_SHAPES = 4096
 _Places = tuple[int, int, int, bool]
@@ -46,8 +46,8 @@ class Threat:
 def threats_of(graph: TaskGraph) -> list[Threat]:
     """Everything that can make an order of `graph` fail; what its dependencies rule out anyway is left out.
 
-    >>> from resources.categories import ResourceCategory, ResourceKind
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
     >>> flows = {"copy a": ("outputs", "text:a"), "copy b": ("outputs", "text:b"), "paste a": ("inputs", "text:a")}
     >>> resources = {name: {side: [resource]} for name, (side, resource) in flows.items()}
@@ -164,8 +164,8 @@ def clash_of(graph: TaskGraph) -> tuple[Interference, ...]:
 
     None of the interferences returned can be left out: without it the others leave a successful order.
 
-    >>> from resources.categories import ResourceCategory, ResourceKind
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
     >>> resources = {
     ...     "copy a": {"outputs": ["text:a"]},
@@ -190,8 +190,8 @@ def clash_of(graph: TaskGraph) -> tuple[Interference, ...]:
 def interference(graph: TaskGraph, threat: Threat) -> Interference:
     """The record of a threat, with ids for numbers.
 
-    >>> from resources.categories import ResourceCategory, ResourceKind
-    >>> from taskgraph.reading.task_graphs import read_task_graph
+    >>> from taskloom.resources.categories import ResourceCategory, ResourceKind
+    >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
     >>> text = {"text": ResourceCategory(name="text", kind=ResourceKind.CLIPBOARD, description="")}
     >>> flows = {"copy a": ("outputs", "text:a"), "copy b": ("outputs", "text:b"), "paste a": ("inputs", "text:a")}
     >>> resources = {name: {side: [resource]} for name, (side, resource) in flows.items()}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from resources.record import Record
-from taskgraph.measures.acceptance_rates import Rate, rate
-from taskgraph.records.judge_trial import JudgeTrial
-from taskgraph.records.task import Validation
+from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.acceptance_rates import Rate, rate
+from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.task import Validation
 
 
 class JudgeReport(Record):

@@ -11,9 +11,9 @@ import random
 from collections.abc import Iterator, Sequence
 from math import factorial
 
-from taskgraph.bitmasks import bits, parts, require_size, successors
-from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.symmetry import Spoilers, Symmetry
+from taskloom.taskgraph.bitmasks import bits, parts, require_size, successors
+from taskloom.taskgraph.errors import GraphTooLargeError
+from taskloom.taskgraph.measures.symmetry import Spoilers, Symmetry
 
 ORDERS_LISTED = 120
 """Up to how many orders all are listed."""

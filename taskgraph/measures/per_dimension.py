@@ -6,8 +6,8 @@ from typing import Generic, Self, TypeVar
 
 from pydantic import model_validator
 
-from resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell, Dimension, Level, by_name
-from resources.record import Record
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell, Dimension, Level, by_name
+from taskloom.resources.record import Record
 
 Value = TypeVar("Value")
 

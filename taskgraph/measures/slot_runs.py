@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from taskgraph.bitmasks import bits
-from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.symmetry import Spoilers, Symmetry
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.errors import GraphTooLargeError
+from taskloom.taskgraph.measures.symmetry import Spoilers, Symmetry
 
 MAXIMUM_STATES = 200_000
 """States kept before a search gives up."""

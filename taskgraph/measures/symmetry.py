@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from taskgraph.bitmasks import bits, components, mask_of, successors
+from taskloom.taskgraph.bitmasks import bits, components, mask_of, successors
 
 Spoilers = Sequence[Sequence[tuple[int, int]]]
 """For every node, the pairs (producer, consumer) between which it must not stand."""

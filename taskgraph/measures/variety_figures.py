@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 _WORD = re.compile(r"\w+(?:[./_-]\w+)*|[^\w\s]")
 _COMPARED = 300

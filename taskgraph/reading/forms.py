@@ -11,9 +11,9 @@ from unicodedata import category
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from resources.categories import ResourceKind
-from taskgraph.bitmasks import require_size
-from taskgraph.reading.faults import form_error, json_kind
+from taskloom.resources.categories import ResourceKind
+from taskloom.taskgraph.bitmasks import require_size
+from taskloom.taskgraph.reading.faults import form_error, json_kind
 
 _ENDS = (("producer", "source", "from"), ("consumer", "target", "to"))
 _EDGES: Final = "edges"

@@ -11,16 +11,16 @@ from unicodedata import category
 
 from pydantic import ValidationError
 
-from resources.categories import ResourceCategory, ResourceKind
-from resources.instances import Resource
-from taskgraph.bitmasks import require_size
-from taskgraph.errors import GraphInvalidError, ParameterInvalidError
-from taskgraph.reading.faults import describe_faults, json_kind
-from taskgraph.reading.forms import PlainGraphForm, SidesForm, SubtaskForm, TaskMetadataForm
-from taskgraph.reading.values import bound_resources
-from taskgraph.records.graph import Dependency, TaskGraph
-from taskgraph.records.subtask import BoundSubtask, fill
-from taskgraph.records.task import Task
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.bitmasks import require_size
+from taskloom.taskgraph.errors import GraphInvalidError, ParameterInvalidError
+from taskloom.taskgraph.reading.faults import describe_faults, json_kind
+from taskloom.taskgraph.reading.forms import PlainGraphForm, SidesForm, SubtaskForm, TaskMetadataForm
+from taskloom.taskgraph.reading.values import bound_resources
+from taskloom.taskgraph.records.graph import Dependency, TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask, fill
+from taskloom.taskgraph.records.task import Task
 
 CategoryOf = Callable[[str], str]
 """The application category of an application."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 
-from resources.categories import ResourceCategory, ResourceKind
-from resources.instances import Resource, bind_resource, guessed_kind
-from taskgraph.errors import GraphInvalidError
-from taskgraph.reading.forms import ResourceForm
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.instances import Resource, bind_resource, guessed_kind
+from taskloom.taskgraph.errors import GraphInvalidError
+from taskloom.taskgraph.reading.forms import ResourceForm
 
 _NO_VALUES: Mapping[str, str] = {}
 

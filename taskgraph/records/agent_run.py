@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from resources.record import Record
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.side_effects import SideEffects
-from taskgraph.records.trajectory import Termination
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.side_effects import SideEffects
+from taskloom.taskgraph.records.trajectory import Termination
 
 
 class CompletedSubtask(Record):

@@ -6,9 +6,9 @@ from typing import Self
 
 from pydantic import Field
 
-from resources.record import Record
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
 
 
 class Assignment(Record):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resources.record import Record
-from taskgraph.records.gestures import Button, Point
-from taskgraph.records.interaction import Screenshot
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.gestures import Button, Point
+from taskloom.taskgraph.records.interaction import Screenshot
 
 
 class SafetyCheck(Record):

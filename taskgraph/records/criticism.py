@@ -6,8 +6,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, StringConstraints
 
-from resources.record import Record
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.provenance import Provenance
 
 CriticQuestion = Literal["naturalness", "sense", "feasibility"]
 """What a critic is asked about a task."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resources.record import Record
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.provenance import Provenance
 
 Area = Literal["file", "directory", "clipboard", "window", "screen"]
 """Part of the state that an effect lies in. `window` is the window in front: application, title, address."""

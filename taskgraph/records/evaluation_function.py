@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from resources.record import Record
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.provenance import Provenance
 
 ENTRY_POINT = "evaluate_agent_task_completion"
 """Name of the function that the Code LLM must define."""

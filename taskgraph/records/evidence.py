@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resources.applications import ControlQuery
-from resources.record import Record
-from taskgraph.records.interaction import Control, Screenshot
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Control, Screenshot
 
 OPEN_DOCUMENT = "open document"
 """Name without ending under which the document that an editor holds open is a file of its application."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resources.applications import ControlQuery, Fixture
-from resources.categories import ResourceCategory, ResourceKind
-from resources.record import Record
-from taskgraph.records.interaction import Control
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.applications import ControlQuery, Fixture
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.provenance import Provenance
 
 
 class SeenScreen(Record):

@@ -10,9 +10,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from resources.record import Record
-from taskgraph.errors import KeysInvalidError
-from taskgraph.records.keys import read_keys, runs
+from taskloom.resources.record import Record
+from taskloom.taskgraph.errors import KeysInvalidError
+from taskloom.taskgraph.records.keys import read_keys, runs
 
 Point = tuple[int, int]
 """A pixel of the screenshot, from its upper left corner."""
@@ -43,7 +43,7 @@ class Gesture(Record):
         return ()
 
     def events(self) -> tuple[tuple[str, str], ...]:
-        """Kind and text of the input events it makes (`taskgraph.records.evidence.InputEvent`)."""
+        """Kind and text of the input events it makes (`taskloom.taskgraph.records.evidence.InputEvent`)."""
         return ()
 
     def arguments(self) -> dict[str, object]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import model_validator
 
-from resources.instances import Resource
-from resources.record import Record
-from taskgraph.bitmasks import cycle_in
-from taskgraph.errors import GraphInvalidError
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.resources.instances import Resource
+from taskloom.resources.record import Record
+from taskloom.taskgraph.bitmasks import cycle_in
+from taskloom.taskgraph.errors import GraphInvalidError
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 if TYPE_CHECKING:
     import networkx
@@ -64,7 +64,7 @@ class TaskGraph(Record):
     def predecessors(self) -> tuple[int, ...]:
         """Bitmask core: for every node, in order, the set of its direct predecessors as an integer.
 
-        >>> from taskgraph.reading.task_graphs import read_task_graph
+        >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
         >>> read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str).predecessors
         (0, 1)
 
@@ -86,7 +86,7 @@ class TaskGraph(Record):
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """Edges as distinct (producer, consumer) pairs, sorted.
 
-        >>> from taskgraph.reading.task_graphs import read_task_graph
+        >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
         >>> read_task_graph({"nodes": ["a", "b", "c"], "edges": {"b": ["c"], "a": ["b", "c"]}}, {}, str).pairs
         (('a', 'b'), ('a', 'c'), ('b', 'c'))
         """
@@ -95,7 +95,7 @@ class TaskGraph(Record):
     def to_networkx(self) -> networkx.DiGraph[str]:
         """The graph for drawing, GraphML and any algorithm of networkx; edges carry resource names.
 
-        >>> from taskgraph.reading.task_graphs import read_task_graph
+        >>> from taskloom.taskgraph.reading.task_graphs import read_task_graph
         >>> read_task_graph({"nodes": ["a", "b"], "edges": [["a", "b"]]}, {}, str).to_networkx().edges
         OutEdgeView([('a', 'b')])
         """

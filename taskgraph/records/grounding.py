@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resources.applications import ControlQuery
-from taskgraph.records.interaction import Control
-from taskgraph.text_folding import same_label
+from taskloom.resources.applications import ControlQuery
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.text_folding import same_label
 
 _DIALOG = "Dialog"
 

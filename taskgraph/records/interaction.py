@@ -7,16 +7,16 @@ import re
 
 from pydantic import Field
 
-from resources.applications import ControlQuery
-from resources.record import Record
-from taskgraph.records.gestures import Action as Action
-from taskgraph.records.gestures import ClickInput as ClickInput
-from taskgraph.records.gestures import DragInput as DragInput
-from taskgraph.records.gestures import HoldInput as HoldInput
-from taskgraph.records.gestures import KeyboardInput as KeyboardInput
-from taskgraph.records.gestures import MoveInput as MoveInput
-from taskgraph.records.gestures import WaitInput as WaitInput
-from taskgraph.records.gestures import WheelMouseInput as WheelMouseInput
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.gestures import Action as Action
+from taskloom.taskgraph.records.gestures import ClickInput as ClickInput
+from taskloom.taskgraph.records.gestures import DragInput as DragInput
+from taskloom.taskgraph.records.gestures import HoldInput as HoldInput
+from taskloom.taskgraph.records.gestures import KeyboardInput as KeyboardInput
+from taskloom.taskgraph.records.gestures import MoveInput as MoveInput
+from taskloom.taskgraph.records.gestures import WaitInput as WaitInput
+from taskloom.taskgraph.records.gestures import WheelMouseInput as WheelMouseInput
 
 
 class Rectangle(Record):

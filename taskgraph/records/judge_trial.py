@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resources.record import Record
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.provenance import Provenance
 
 SpoilKind = Literal["left_out", "exchanged", "value_changed", "foreign_deed", "dependency_hidden"]
 """A deed left out, two values exchanged, a value changed, a foreign deed added, a dependency hidden."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from taskgraph.errors import KeysInvalidError
+from taskloom.taskgraph.errors import KeysInvalidError
 
 MODIFIERS = {"^": "ctrl", "%": "alt", "+": "shift"}
 """Modifier characters and the names chords are written with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 
 class ModelRole(StrEnum):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from resources.record import Record
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.provenance import Provenance
 
 
 class OrderFact(Record):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 
 class Provenance(Record):

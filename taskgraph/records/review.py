@@ -6,7 +6,7 @@ from typing import Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from resources.record import Record
+from taskloom.resources.record import Record
 
 Question = Literal["natural", "graph", "executable", "sense"]
 """Natural: a person could have written it. Graph: one would draw the same graph from the words alone. Executable: it can

@@ -10,13 +10,13 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from resources.applications import Application, ResourceDeclaration, SubtaskTemplate, WorkedStep
-from resources.categories import ResourceCategory
-from resources.errors import UnknownCatalogEntryError
-from resources.instances import Resource, bind_resource
-from resources.record import Record
-from taskgraph.errors import ParameterInvalidError
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.applications import Application, ResourceDeclaration, SubtaskTemplate, WorkedStep
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.instances import Resource, bind_resource
+from taskloom.resources.record import Record
+from taskloom.taskgraph.errors import ParameterInvalidError
+from taskloom.taskgraph.records.provenance import Provenance
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _NO_PROVENANCE = Provenance()

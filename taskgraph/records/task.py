@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from resources.dimensions import Level
-from resources.record import Record
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.side_effects import SideEffects
+from taskloom.resources.dimensions import Level
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.side_effects import SideEffects
 
 TaskStatus = Literal["composed", "validated", "rejected", "retired", "imported"]
 """`validated`: its instruction passed and no replay spoke against it; `rejected`: a `Rejection` says why; `retired`: it was valid, and a

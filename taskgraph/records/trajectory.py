@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from resources.applications import ControlQuery
-from resources.record import Record
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Action, Control, Screenshot
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Action, Control, Screenshot
+from taskloom.taskgraph.records.provenance import Provenance
 
 Termination = Literal[
     "finished", "gave_up", "step_limit", "environment_error", "model_error", "invalid_start"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from resources.applications import WorkedStep
-from resources.path_parts import with_path_parts
-from taskgraph.records.interaction import escape_keys
-from taskgraph.records.subtask import fill
+from taskloom.resources.applications import WorkedStep
+from taskloom.resources.path_parts import with_path_parts
+from taskloom.taskgraph.records.interaction import escape_keys
+from taskloom.taskgraph.records.subtask import fill
 
 
 def fill_step(step: WorkedStep, parameters: Mapping[str, str]) -> WorkedStep:

@@ -11,16 +11,16 @@ from typing import Literal, get_type_hints
 
 import pytest
 
-import environments.platforms
-import evaluators_api.checks
-import evaluators_api.state.formats
-import model_clients.providers
-from model_clients.settings import ModelSettings, RetrySettings
-from resources.record import Record
-from taskgraph.records.task import Task
+from taskloom.environments import platforms
+from taskloom.evaluators_api import checks
+from taskloom.evaluators_api.state import formats
+from taskloom.model_clients import providers
+from taskloom.model_clients.settings import ModelSettings, RetrySettings
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.schema import TABLE_NAMED
 from tests.architecture.conftest import Add
 from tests.architecture.test_dimensions import NAMED_IN
-from warehouse.schema import TABLE_NAMED
 
 ROOT = Path(__file__).parents[2]
 ROWS = dict(
@@ -43,7 +43,7 @@ def test_the_places_that_a_row_names_exist(row: str) -> None:
 
 
 def test_an_application_is_one_file(tmp_path: Path) -> None:
-    from resources.reading.catalog import load_application, load_applications
+    from taskloom.resources.reading.catalog import load_application, load_applications
 
     shipped = next(iter(load_applications().values()))
     (tmp_path / "applications").mkdir()
@@ -57,7 +57,7 @@ def test_an_application_is_one_file(tmp_path: Path) -> None:
 
 
 def test_a_kind_of_world_is_one_file(tmp_path: Path) -> None:
-    from resources.reading.worlds import load_world, world_kinds
+    from taskloom.resources.reading.worlds import load_world, world_kinds
 
     (tmp_path / "worlds").mkdir()
     source = (ROOT / "resources" / "catalog" / "worlds" / "club.yaml").read_text("utf-8")
@@ -69,8 +69,8 @@ def test_a_kind_of_world_is_one_file(tmp_path: Path) -> None:
 
 
 NOVEL_PLATFORM = """
-from environments.platforms.simulated.catalog_entries import simulated_applications
-from resources.record import Record
+from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.resources.record import Record
 
 class NovelSettings(Record):
     seed_of_novelty: int = 0
@@ -90,12 +90,12 @@ def create(settings):
 
 
 def test_a_platform_is_one_folder(add: Add, tmp_path: Path) -> None:
-    from environments.lookup import create_environment, platform_names
-    from flows.settings import load_settings
-    from flows.wiring import choose_applications
+    from taskloom.environments.lookup import create_environment, platform_names
+    from taskloom.flows.settings import load_settings
+    from taskloom.flows.wiring import choose_applications
 
-    add(environments.platforms, "novel/__init__.py", "")
-    add(environments.platforms, "novel/platform.py", NOVEL_PLATFORM)
+    add(platforms, "novel/__init__.py", "")
+    add(platforms, "novel/platform.py", NOVEL_PLATFORM)
     assert "novel" in platform_names()
     made = create_environment("novel", {"seed_of_novelty": 7, "browser_executable": "/usr/bin/other"})
     assert made == ("made", 7)  # type: ignore[comparison-overlap]
@@ -104,14 +104,14 @@ def test_a_platform_is_one_folder(add: Add, tmp_path: Path) -> None:
 
 
 def test_a_gesture_is_a_class_of_the_table() -> None:
-    from environments.aiming import aim
-    from environments.evidence.input_log import InputLog
-    from taskgraph.records.gestures import PointedGesture
-    from taskgraph.records.grounding import describe_control
-    from taskgraph.records.interaction import Control, Rectangle
-    from taskgraph.records.trajectory import TrajectoryStep
-    from warehouse.exporting.action_words import in_words
-    from warehouse.exporting.exported_actions import paper_action, pyautogui_statements
+    from taskloom.environments.aiming import aim
+    from taskloom.environments.evidence.input_log import InputLog
+    from taskloom.taskgraph.records.gestures import PointedGesture
+    from taskloom.taskgraph.records.grounding import describe_control
+    from taskloom.taskgraph.records.interaction import Control, Rectangle
+    from taskloom.taskgraph.records.trajectory import TrajectoryStep
+    from taskloom.warehouse.exporting.action_words import in_words
+    from taskloom.warehouse.exporting.exported_actions import paper_action, pyautogui_statements
 
     class NovelInput(PointedGesture):
         operation: Literal["novel_input"] = "novel_input"
@@ -140,7 +140,7 @@ def test_a_gesture_is_a_class_of_the_table() -> None:
 
 
 def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from model_clients.lookup import create_client
+    from taskloom.model_clients.lookup import create_client
 
     monkeypatch.setenv("NOVEL_KEY", "not a key")
     settings = ModelSettings.model_validate(
@@ -155,22 +155,22 @@ def test_a_compatible_provider_is_settings_alone(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_provider_with_its_own_protocol_is_one_file(add: Add) -> None:
-    from model_clients.lookup import create_client, provider_names
+    from taskloom.model_clients.lookup import create_client, provider_names
 
-    add(model_clients.providers, "novel.py", "def create(settings):\n    return settings.model\n")
+    add(providers, "novel.py", "def create(settings):\n    return settings.model\n")
     assert "novel" in provider_names()
     made = create_client(ModelSettings.model_validate({"provider": "novel", "model": "novel-1"}))
     assert made == "novel-1"  # type: ignore[comparison-overlap]
 
 
 def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add) -> None:
-    from evaluators_api.checks import registry
-    from evaluators_api.reference import checks_reference
+    from taskloom.evaluators_api.checks import registry
+    from taskloom.evaluators_api.reference import checks_reference
 
     add(
-        evaluators_api.checks,
+        checks,
         "novel.py",
-        "from __future__ import annotations\nfrom evaluators_api.checks.declaration import check\n\n"
+        "from __future__ import annotations\nfrom taskloom.evaluators_api.checks.declaration import check\n\n"
         '@check(reads="screen")\ndef check_novelty(scene, text: str) -> bool:\n    """Whether it is new."""\n'
         "    return True\n",
     )
@@ -185,11 +185,11 @@ def test_a_check_is_a_function_in_any_module_of_the_folder(add: Add) -> None:
 
 
 def test_a_format_of_state_is_one_file(add: Add) -> None:
-    from evaluators_api.state import reading
+    from taskloom.evaluators_api.state import reading
 
     lines = (ROOT / "evaluators_api/state/formats/lines.py").read_text(encoding="utf-8")
     suffixes = re.compile(r"^SUFFIXES.*$", re.MULTILINE)
-    add(evaluators_api.state.formats, "novel.py", suffixes.sub('SUFFIXES = frozenset([".novel"])', lines))
+    add(formats, "novel.py", suffixes.sub('SUFFIXES = frozenset([".novel"])', lines))
     reading.all_formats.cache_clear()
     try:
         assert reading.read("a.novel", "one\ntwo\n")[0] == "novel"
@@ -199,8 +199,8 @@ def test_a_format_of_state_is_one_file(add: Add) -> None:
 
 
 def test_a_prompt_is_a_folder_an_input_and_a_reply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from prompts import rendering
-    from prompts.prompt_input import PromptInput
+    from taskloom.prompts import rendering
+    from taskloom.prompts.prompt_input import PromptInput
 
     (tmp_path / "novelty_judge").mkdir()
     (tmp_path / "novelty_judge" / "system.md.jinja").write_text("You judge.", encoding="utf-8")
@@ -250,7 +250,7 @@ def test_a_column_is_a_field_with_its_docstring() -> None:
 
 
 def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cli import documentation
+    from taskloom.cli import documentation
 
     class Wider(RetrySettings):
         """Settings with one more field."""
@@ -263,7 +263,7 @@ def test_a_setting_is_a_field_with_its_docstring(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_retry_policy_is_read_by_the_sender_alone() -> None:
-    from model_clients.limits.senders import Sender
+    from taskloom.model_clients.limits.senders import Sender
 
     assert get_type_hints(Sender)["retries"] is RetrySettings
     assert issubclass(RetrySettings, Record)

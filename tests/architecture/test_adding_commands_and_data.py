@@ -7,21 +7,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import cli.commands
-import omnieval.metrics
-import warehouse.exports
-import warehouse.imports
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.cli import commands
+from taskloom.omnieval import metrics
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.warehouse import exports, imports
+from taskloom.warehouse.schema import TABLE_NAMED
 from tests.architecture.conftest import Add
-from warehouse.schema import TABLE_NAMED
 
 
 def test_a_command_with_its_options_is_one_file(add: Add) -> None:
-    from cli import documentation
-    from cli.main import create_app
+    from taskloom.cli import documentation
+    from taskloom.cli.main import create_app
 
     add(
-        cli.commands,
+        commands,
         "novel.py",
         "import typer\n\ndef register(app):\n    app.command('novel')(novel)\n\n"
         "def novel(loud: bool = typer.Option(False, '--loud', help='Shout.')):\n"
@@ -32,8 +31,8 @@ def test_a_command_with_its_options_is_one_file(add: Add) -> None:
 
 
 NOVEL_IMPORT = '''"""A new format: a task per line."""
-from taskgraph.records.subtask import BoundSubtask
-from warehouse.importing.imported_tasks import build_task
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.warehouse.importing.imported_tasks import build_task
 
 def read(path):
     for number, line in enumerate(path.read_text().splitlines()):
@@ -44,7 +43,7 @@ def read(path):
         yield build_task(f"novel:{number}", [node], [], line, ValueError)
 '''
 NOVEL_EXPORT = '''"""A new format: a line per task."""
-from warehouse.exporting.exporting import ExportOutcome
+from taskloom.warehouse.exporting.exporting import ExportOutcome
 
 def write(source, folder, options):
     lines = [task.instruction for task in source.tasks()]
@@ -56,10 +55,10 @@ def write(source, folder, options):
 def test_an_import_and_an_export_are_one_file_each(
     add: Add, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cli.main import create_app
+    from taskloom.cli.main import create_app
 
-    add(warehouse.imports, "novel.py", NOVEL_IMPORT)
-    add(warehouse.exports, "novel.py", NOVEL_EXPORT)
+    add(imports, "novel.py", NOVEL_IMPORT)
+    add(exports, "novel.py", NOVEL_EXPORT)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tasks.txt").write_text("Open the page.\nClose the page.\n", encoding="utf-8")
     place = ["--warehouse", str(tmp_path / "warehouse")]
@@ -72,7 +71,7 @@ def test_an_import_and_an_export_are_one_file_each(
 
 
 def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from warehouse import queries
+    from taskloom.warehouse import queries
 
     (tmp_path / "novel.sql").write_text("-- What is new.\nSELECT 1 AS one\n", encoding="utf-8")
     monkeypatch.setattr(queries, "files", lambda package: tmp_path)
@@ -84,7 +83,7 @@ def test_a_named_query_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from flows.stages.agents import agent_maker
+    from taskloom.flows.stages.agents import agent_maker
 
     (tmp_path / "novel_agent.py").write_text(
         "class Agent:\n    async def decide(self, instruction, observation, history): ...\n", encoding="utf-8"
@@ -95,20 +94,20 @@ def test_an_agent_is_any_module_with_a_factory(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_metric_is_one_file(add: Add, tmp_path: Path) -> None:
-    from cli.main import create_app
-    from omnieval.graph_evaluator import GraphEvaluator
-    from omnieval.reports import report
-    from omnieval.scoring import score_of
-    from synthesis.composition.composition import compose
-    from synthesis.composition.request import CompositionRequest
-    from taskgraph.records.evaluation_function import EvalResult, Evaluation
+    from taskloom.cli.main import create_app
+    from taskloom.omnieval.graph_evaluator import GraphEvaluator
+    from taskloom.omnieval.reports import report
+    from taskloom.omnieval.scoring import score_of
+    from taskloom.synthesis.composition.composition import compose
+    from taskloom.synthesis.composition.request import CompositionRequest
+    from taskloom.taskgraph.records.evaluation_function import EvalResult, Evaluation
     from tests.synthesis.compositions import chain_pool
 
     def judge(node: BoundSubtask, since_step: int) -> Evaluation:
         return Evaluation(outcome="result", result=EvalResult(success=True, progress=1.0))
 
     add(
-        omnieval.metrics,
+        metrics,
         "novelty.py",
         '"""How new it is."""\ndef measure(attempt):\n    return len(attempt.completed) / 4\n',
     )

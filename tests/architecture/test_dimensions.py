@@ -9,16 +9,24 @@ from typing import get_args
 
 import pytest
 
-from resources import dimensions
-from resources.dimensions import DIMENSIONS, EVERY_CELL, LEVELS, TABLE, Dimension, Level, once_per_dimension
-from taskgraph.measures.cells import possible_cells
-from taskgraph.measures.complexity import Shape, cell_of, complexity_from_shape
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges, PerDimension
-from taskgraph.records.task import Complexity
+from taskloom.resources import dimensions
+from taskloom.resources.dimensions import (
+    DIMENSIONS,
+    EVERY_CELL,
+    LEVELS,
+    TABLE,
+    Dimension,
+    Level,
+    once_per_dimension,
+)
+from taskloom.taskgraph.measures.cells import possible_cells
+from taskloom.taskgraph.measures.complexity import Shape, cell_of, complexity_from_shape
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges, PerDimension
+from taskloom.taskgraph.records.task import Complexity
+from taskloom.warehouse.queries import named_query
+from taskloom.warehouse.schema import TABLE_NAMED
+from taskloom.warehouse.views import views
 from tests.architecture.test_packages import PACKAGES
-from warehouse.queries import named_query
-from warehouse.schema import TABLE_NAMED
-from warehouse.views import views
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMED_IN = {

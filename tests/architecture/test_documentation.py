@@ -12,10 +12,10 @@ from typer.core import TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from cli.documentation import DOCS, pages
-from cli.main import MEANINGS, create_app
-from resources.errors import ExitCode
-from warehouse.lookup import export_formats, import_formats
+from taskloom.cli.documentation import DOCS, pages
+from taskloom.cli.main import MEANINGS, create_app
+from taskloom.resources.errors import ExitCode
+from taskloom.warehouse.lookup import export_formats, import_formats
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = [
@@ -102,7 +102,7 @@ def test_every_setting_stands_in_the_page_with_its_default() -> None:
         "replay_share": "`0.01`",
     }.items():
         assert rows[name].strip() == default, name
-    from flows.settings import Settings
+    from taskloom.flows.settings import Settings
 
     def leaves(value: object, prefix: str) -> list[str]:
         fields = getattr(type(value), "model_fields", None)

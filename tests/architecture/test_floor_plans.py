@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.test_packages import MODULES, ROOT
+from tests.architecture.test_packages import MODULES, ROOT, module_name
 from tests.architecture.test_public_functions import FOUND_BY_NAME
 
 FLOORS = [path for path in MODULES if path.name == "__init__.py"]
@@ -24,7 +24,7 @@ ROW = re.compile(r"^((?:\w+/?, )*\w+)/?(?:<\w+>/)?  +\S", re.MULTILINE)
 
 def plug_ins(folder: Path) -> bool:
     """Whether the folder's modules are found by their names, so that nothing has to list them."""
-    return ".".join(folder.relative_to(ROOT).parts) in FOUND_BY_NAME
+    return module_name(folder) in FOUND_BY_NAME
 
 
 def standing_in(folder: Path) -> set[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.house_drawing import Room, drawing, floors, rooms
+from taskloom.cli.house_drawing import Room, drawing, floors, rooms
 
 
 def room(name: str, *uses: str) -> Room:
@@ -34,15 +34,15 @@ def test_imports_shelves_and_own_libraries_are_read_from_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for package, source in {
-        "upper_novel_room": "import lower_novel_room.shelf.thing\nimport networkx\nimport json\n",
-        "lower_novel_room": '"""Lower.\n\nMore."""\n',
+        "upper": "import novel_house.lower.shelf.thing\nimport networkx\nimport json\n",
+        "lower": '"""Lower.\n\nMore."""\n',
+        "lower/shelf": "",
     }.items():
-        (tmp_path / package).mkdir()
-        (tmp_path / package / "__init__.py").write_text(source, encoding="utf-8")
-    (tmp_path / "lower_novel_room" / "shelf").mkdir()
-    (tmp_path / "lower_novel_room" / "shelf" / "__init__.py").touch()
-    (tmp_path / "lower_novel_room" / "shelf" / "thing.py").touch()
+        (tmp_path / "novel_house" / package).mkdir(parents=True)
+        (tmp_path / "novel_house" / package / "__init__.py").write_text(source, encoding="utf-8")
+    (tmp_path / "novel_house" / "__init__.py").touch()
+    (tmp_path / "novel_house" / "lower" / "shelf" / "thing.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
-    upper, lower = rooms(("upper_novel_room", "lower_novel_room"), tmp_path)
-    assert upper == Room("upper_novel_room", "", (), frozenset({"lower_novel_room"}), ("networkx",))
-    assert lower == Room("lower_novel_room", "Lower.", ("shelf",), frozenset(), ())
+    lower, upper = rooms("novel_house", tmp_path)
+    assert upper == Room("upper", "", (), frozenset({"lower"}), ("networkx",))
+    assert lower == Room("lower", "Lower.", ("shelf",), frozenset(), ())

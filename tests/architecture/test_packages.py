@@ -10,19 +10,38 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NOT_PACKAGES = {"tests", "benchmarks", "docs", "scripts", "taskloom", "build", "dist"}
+NOT_PACKAGES = {"tests", "benchmarks", "taskloom"}
 PACKAGES = sorted(
     path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name not in NOT_PACKAGES
 )
+"""The rooms: folders of the repository that are installed as `taskloom.<room>`."""
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "misc", "base", "core", "manager"}
 
 
+def module_name(path: Path) -> str:
+    """What a file of the repository is imported as.
+
+    >>> module_name(ROOT / "flows" / "settings.py"), module_name(ROOT / "tests" / "servers" / "web.py")
+    ('taskloom.flows.settings', 'tests.servers.web')
+    """
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(("taskloom", *parts) if parts[0] in PACKAGES else parts)
+
+
 def test_the_tree_the_import_rules_the_types_and_the_wheel_name_the_same_packages() -> None:
     tools = PROJECT["tool"]
-    assert sorted(tools["importlinter"]["root_packages"]) == PACKAGES
-    assert sorted(tools["mypy"]["packages"]) == sorted([*PACKAGES, "tests", "benchmarks"])
-    assert sorted(tools["hatch"]["build"]["targets"]["wheel"]["packages"]) == PACKAGES
+    links = {path.name: path for path in (ROOT / "taskloom").iterdir() if path.is_symlink()}
+    assert sorted(links) == PACKAGES
+    assert all(path.resolve() == ROOT / name for name, path in links.items())
+    assert tools["importlinter"]["root_packages"] == ["taskloom"]
+    layers = next(
+        item["layers"] for item in tools["importlinter"]["contracts"] if item["containers"] == ["taskloom"]
+    )
+    assert sorted(name for layer in layers for name in layer.split(" | ")) == PACKAGES
+    assert sorted(tools["mypy"]["packages"]) == ["benchmarks", "taskloom", "tests"]
+    assert tools["hatch"]["build"]["targets"]["wheel"]["packages"] == ["taskloom"]
+    assert sorted(tools["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"]) == PACKAGES
 
 
 def test_import_rules_hold() -> None:

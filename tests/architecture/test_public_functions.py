@@ -7,22 +7,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from tests.architecture.test_packages import MODULES, ROOT
+from tests.architecture.test_packages import MODULES, module_name
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FOUND_BY_NAME = {
-    "cli.commands": {"register"},
-    "environments.platforms": {"settings", "applications", "create"},
-    "evaluators_api.state.formats": {"recognises", "parse", "encode", "insert", "finish", "without_layout"},
-    "model_clients.providers": {"create"},
-    "omnieval.metrics": {"measure"},
-    "warehouse.exports": {"write"},
-    "warehouse.imports": {"read"},
-    "warehouse.viewer.pages": {"add_pages"},
+    "taskloom.cli.commands": {"register"},
+    "taskloom.environments.platforms": {"settings", "applications", "create"},
+    "taskloom.evaluators_api.state.formats": {
+        "recognises",
+        "parse",
+        "encode",
+        "insert",
+        "finish",
+        "without_layout",
+    },
+    "taskloom.model_clients.providers": {"create"},
+    "taskloom.omnieval.metrics": {"measure"},
+    "taskloom.warehouse.exports": {"write"},
+    "taskloom.warehouse.imports": {"read"},
+    "taskloom.warehouse.viewer.pages": {"add_pages"},
 }
 """Functions that are called in each module of a folder, whose modules are found by name."""
 ALLOWED = {
-    "warehouse.importing.bulk.write_tasks": "for programs that make very many tasks; benchmarks/streamed_tasks.py is one",
+    "taskloom.warehouse.importing.bulk.write_tasks": "for programs that make very many tasks; benchmarks/streamed_tasks.py is one",
 }
 """Functions that only tests call, with the reason why they are kept."""
 
@@ -39,8 +46,7 @@ class Module:
 
 def modules() -> Iterator[Module]:
     for file in MODULES:
-        parts = file.relative_to(ROOT).with_suffix("").parts
-        yield read(".".join(part for part in parts if part != "__init__"), file.read_text("utf-8"))
+        yield read(module_name(file).removesuffix(".__init__"), file.read_text("utf-8"))
 
 
 def read(name: str, source: str) -> Module:

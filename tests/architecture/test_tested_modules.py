@@ -3,74 +3,67 @@
 from __future__ import annotations
 
 import ast
-import tomllib
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.architecture.test_packages import MODULES, ROOT, module_name
+
 TESTS = ROOT / "tests"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-PACKAGES = PROJECT["tool"]["importlinter"]["root_packages"]
 FEWEST_DECISIONS = 5
 """A module with fewer branches is plain enough to be tested by what uses it."""
 _DECISIONS = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match)
 PLUG_INS = {
-    "cli.commands": "architecture/test_documentation.py",
-    "evaluators_api.checks": "evaluators_api/test_checks.py",
-    "evaluators_api.state.formats": "evaluators_api/state/test_formats.py",
-    "model_clients.providers": "model_clients/test_provider_conformance.py",
-    "warehouse.exports": "warehouse/test_exporting.py",
-    "warehouse.imports": "warehouse/test_foreign_collections.py",
+    "taskloom.cli.commands": "architecture/test_documentation.py",
+    "taskloom.evaluators_api.checks": "evaluators_api/test_checks.py",
+    "taskloom.evaluators_api.state.formats": "evaluators_api/state/test_formats.py",
+    "taskloom.model_clients.providers": "model_clients/test_provider_conformance.py",
+    "taskloom.warehouse.exports": "warehouse/test_exporting.py",
+    "taskloom.warehouse.imports": "warehouse/test_foreign_collections.py",
 }
 """Folders of plug-ins, with the test that runs over every module found there, or says which test does."""
 TESTED_THROUGH = {
-    "cli.graph_files": "cli/test_graph_commands.py",
-    "cli.run_options": "flows/test_batch_runs.py",
-    "environments.platforms.simulated.applications": "environments/simulated_platform/test_simulated.py",
-    "environments.platforms.simulated.desktop": "environments/simulated_platform/test_simulated.py",
-    "environments.platforms.web_browser.servers.relay": "environments/web_browser/test_confined_servers.py",
-    "evaluators_api.state.adding": "synthesis/test_case_building.py",
-    "evaluators_api.state.further_editing": "synthesis/test_case_building.py",
-    "evaluators_api.state.records": "evaluators_api/test_state_checks.py",
-    "flows.fan_out.ray_driver": "flows/fan_out/test_dask_workers.py",
-    "flows.nights.choices": "flows/nights/test_nights.py",
-    "flows.planning.composition_planning": "cli/test_plan_command.py",
-    "flows.running.cancellation": "flows/test_prefect_commands.py",
-    "model_clients.batches.batcher": "model_clients/test_batches.py",
-    "model_clients.wire.anthropic_computer": "synthesis/test_computer_agent.py",
-    "model_clients.wire.anthropic_json": "model_clients/test_provider_conformance.py",
-    "model_clients.wire.openai_computer": "synthesis/test_computer_agent.py",
-    "model_clients.wire.openai_json": "model_clients/test_provider_conformance.py",
-    "model_clients.wire.provider_errors": "model_clients/test_trouble.py",
-    "model_clients.wire.sdk_calls": "model_clients/test_trouble.py",
-    "offline.conditions.records": "offline/test_rules.py",
-    "offline.conditions.screen": "offline/test_rules.py",
-    "offline.conditions.state": "offline/test_rules.py",
-    "offline.telling.references": "offline/test_telling_and_reading.py",
-    "synthesis.composition.groups": "synthesis/test_composition_closed_sets.py",
-    "synthesis.composition.width_matching": "synthesis/test_composition_closed_sets.py",
-    "synthesis.evaluation_functions.evaluation_functions": "synthesis/test_cross_verification.py",
-    "synthesis.examination.given_content": "synthesis/test_case_building.py",
-    "warehouse.exporting.dialogues": "warehouse/test_exporting.py",
-    "warehouse.importing.imported_trajectories": "warehouse/test_foreign_collections.py",
-    "warehouse.importing.osworld_layout": "warehouse/test_foreign_collections.py",
-    "warehouse.viewer.bounded_queries": "warehouse/viewer/test_sql_page.py",
-    "warehouse.viewer.pages.level_grid": "warehouse/viewer/test_pages.py",
-    "warehouse.viewer.pages.strips": "warehouse/viewer/test_pages.py",
+    "taskloom.cli.graph_files": "cli/test_graph_commands.py",
+    "taskloom.cli.run_options": "flows/test_batch_runs.py",
+    "taskloom.environments.platforms.simulated.applications": "environments/simulated_platform/test_simulated.py",
+    "taskloom.environments.platforms.simulated.desktop": "environments/simulated_platform/test_simulated.py",
+    "taskloom.environments.platforms.web_browser.servers.relay": "environments/web_browser/test_confined_servers.py",
+    "taskloom.evaluators_api.state.adding": "synthesis/test_case_building.py",
+    "taskloom.evaluators_api.state.further_editing": "synthesis/test_case_building.py",
+    "taskloom.evaluators_api.state.records": "evaluators_api/test_state_checks.py",
+    "taskloom.flows.fan_out.ray_driver": "flows/fan_out/test_dask_workers.py",
+    "taskloom.flows.nights.choices": "flows/nights/test_nights.py",
+    "taskloom.flows.planning.composition_planning": "cli/test_plan_command.py",
+    "taskloom.flows.running.cancellation": "flows/test_prefect_commands.py",
+    "taskloom.model_clients.batches.batcher": "model_clients/test_batches.py",
+    "taskloom.model_clients.wire.anthropic_computer": "synthesis/test_computer_agent.py",
+    "taskloom.model_clients.wire.anthropic_json": "model_clients/test_provider_conformance.py",
+    "taskloom.model_clients.wire.openai_computer": "synthesis/test_computer_agent.py",
+    "taskloom.model_clients.wire.openai_json": "model_clients/test_provider_conformance.py",
+    "taskloom.model_clients.wire.provider_errors": "model_clients/test_trouble.py",
+    "taskloom.model_clients.wire.sdk_calls": "model_clients/test_trouble.py",
+    "taskloom.offline.conditions.records": "offline/test_rules.py",
+    "taskloom.offline.conditions.screen": "offline/test_rules.py",
+    "taskloom.offline.conditions.state": "offline/test_rules.py",
+    "taskloom.offline.telling.references": "offline/test_telling_and_reading.py",
+    "taskloom.synthesis.composition.groups": "synthesis/test_composition_closed_sets.py",
+    "taskloom.synthesis.composition.width_matching": "synthesis/test_composition_closed_sets.py",
+    "taskloom.synthesis.evaluation_functions.evaluation_functions": "synthesis/test_cross_verification.py",
+    "taskloom.synthesis.examination.given_content": "synthesis/test_case_building.py",
+    "taskloom.warehouse.exporting.dialogues": "warehouse/test_exporting.py",
+    "taskloom.warehouse.importing.imported_trajectories": "warehouse/test_foreign_collections.py",
+    "taskloom.warehouse.importing.osworld_layout": "warehouse/test_foreign_collections.py",
+    "taskloom.warehouse.viewer.bounded_queries": "warehouse/viewer/test_sql_page.py",
+    "taskloom.warehouse.viewer.pages.level_grid": "warehouse/viewer/test_pages.py",
+    "taskloom.warehouse.viewer.pages.strips": "warehouse/viewer/test_pages.py",
 }
 """Modules that are tested through another one, with the test that does it."""
 
 
 @cache
 def modules() -> dict[str, Path]:
-    found = {}
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+    return {module_name(path).removesuffix(".__init__"): path for path in MODULES}
 
 
 @cache

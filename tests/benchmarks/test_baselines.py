@@ -8,7 +8,7 @@ from benchmarks.graph_composition import as_networkx
 from benchmarks.networkx_baseline import networkx_measures, random_growth
 from benchmarks.run import Figure, machine, names_of_benchmarks, table
 from benchmarks.synthetic_pool import APPLICATIONS, RESOURCE_CATEGORIES, SUBTASKS, synthetic_pool
-from taskgraph.measures.complexity import shape_of
+from taskloom.taskgraph.measures.complexity import shape_of
 from tests.taskgraph.small_graphs import graphs
 
 

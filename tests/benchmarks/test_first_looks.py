@@ -11,9 +11,9 @@ from benchmarks.first_looks import figures_of, look
 from benchmarks.labelled_cases import CASES, later_sets, load_cases
 from benchmarks.labelled_work import Judgement
 from benchmarks.run import RESULTS, NotMeasuredError
-from resources.reading.catalog import load_applications
-from taskgraph.measures.acceptance_rates import acceptance_report
-from taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
+from taskloom.resources.reading.catalog import load_applications
+from taskloom.taskgraph.measures.acceptance_rates import acceptance_report
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
 
 SETS = later_sets()
 

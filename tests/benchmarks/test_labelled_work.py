@@ -14,15 +14,15 @@ from benchmarks.labelled_outcome import Shown, not_shown
 from benchmarks.labelled_performances import Performance, Performances, key_of, most_telling_first
 from benchmarks.labelled_work import accepted_functions, described, figures_of, judge, keep_report
 from benchmarks.run import NotMeasuredError
-from resources.applications import WorkedStep
-from resources.errors import CatalogEntryInvalidError
-from resources.reading.catalog import load_applications
-from taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState
-from taskgraph.records.judged_outcome import JudgedOutcome
-from warehouse.imports import labelled_outcomes
-from warehouse.store import Warehouse
+from taskloom.resources.applications import WorkedStep
+from taskloom.resources.errors import CatalogEntryInvalidError
+from taskloom.resources.reading.catalog import load_applications
+from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport, acceptance_report
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.warehouse.imports import labelled_outcomes
+from taskloom.warehouse.store import Warehouse
 
 ENTRY = """
 application: copyparty

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.writers import Fared, fared, table
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
-from warehouse.store import Warehouse
 
 
 def test_figures_come_from_the_dataset(tmp_path: Path) -> None:

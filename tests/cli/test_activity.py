@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from cli.activity import activity
+from taskloom.cli.activity import activity
 
 
 def test_something_is_said_while_the_work_goes_on(capsys: pytest.CaptureFixture[str]) -> None:

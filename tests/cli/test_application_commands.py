@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.main import main
+from taskloom.cli.main import main
 
 
 def run(arguments: list[str]) -> int:

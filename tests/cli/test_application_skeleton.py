@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.application_skeleton import (
+from taskloom.cli.application_skeleton import (
     PackageFacts,
     _page_order,
     limits_of,
@@ -14,10 +14,10 @@ from cli.application_skeleton import (
     skeleton,
     write_entry,
 )
-from cli.main import main
-from flows.errors import CommandError
-from resources.errors import CatalogError
-from resources.reading.catalog import load_application
+from taskloom.cli.main import main
+from taskloom.flows.errors import CommandError
+from taskloom.resources.errors import CatalogError
+from taskloom.resources.reading.catalog import load_application
 
 PYTHON = PackageFacts("board==1.4.0", "1.4.0", "MIT", "A board.", ("board-server",))
 PAGE = PackageFacts("@x/page@2.0.0", "2.0.0", pages=("node_modules/@x/page/dist",))

@@ -13,14 +13,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cli.commands.calls import register
-from flows.errors import CommandError
-from model_clients.conversation import first_request
-from model_clients.ledger.call_records import moment
-from model_clients.ledger.ledger import Ledger
-from taskgraph.records.model_calls import ModelCall, ModelRole
+from taskloom.cli.commands.calls import register
+from taskloom.flows.errors import CommandError
+from taskloom.model_clients.conversation import first_request
+from taskloom.model_clients.ledger.call_records import moment
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.taskgraph.records.model_calls import ModelCall, ModelRole
+from taskloom.warehouse.storage.extensions import load
 from tests.model_clients.requests import PlainQuestion
-from warehouse.storage.extensions import load
 
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -76,11 +76,11 @@ def test_duckdb_reads_the_ledger_in_place_by_the_documented_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (Path(__file__).parents[2] / "docs" / "sql-cookbook.md").read_text()
-    found = re.search(r'duckdb -cmd "(ATTACH \'taskloom/ledger\.sqlite\'.+?)"', page)
+    found = re.search(r'duckdb -cmd "(ATTACH \'taskloom-data/ledger\.sqlite\'.+?)"', page)
     assert found is not None
-    fill(tmp_path / "taskloom", ["a", "b", "refused-c"])
+    fill(tmp_path / "taskloom-data", ["a", "b", "refused-c"])
     monkeypatch.chdir(tmp_path)
-    with Ledger(tmp_path / "taskloom" / "ledger.sqlite"), duckdb.connect() as connection:
+    with Ledger(tmp_path / "taskloom-data" / "ledger.sqlite"), duckdb.connect() as connection:
         load(connection, "sqlite_scanner")
         rows = connection.execute(found[1]).fetchall()
     assert sorted(rows) == [("intents", "m", "answered", 2, 0.5), ("intents", "m", "refused", 1, 0.25)]

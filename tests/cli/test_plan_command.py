@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from resources.applications import ResourceDeclaration
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import Subtask
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.warehouse.store import Warehouse
 from tests.conftest import Run
-from warehouse.store import Warehouse
 
 
 @pytest.fixture

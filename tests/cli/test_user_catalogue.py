@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from resources.applications import ResourceDeclaration
-from taskgraph.records.subtask import Subtask
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.taskgraph.records.subtask import Subtask
 from tests.conftest import Run
 
 ROOT = Path(__file__).parents[2]

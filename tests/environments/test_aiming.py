@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.aiming import aim, control_at, moved_or_gone
-from environments.errors import ActionInvalidError
-from taskgraph.records.interaction import (
+from taskloom.environments.aiming import aim, control_at, moved_or_gone
+from taskloom.environments.errors import ActionInvalidError
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,

@@ -5,8 +5,8 @@ import io
 import pytest
 from PIL import Image
 
-from environments.annotated import COLOURS, annotate, colour_of
-from taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
+from taskloom.environments.annotated import COLOURS, annotate, colour_of
+from taskloom.taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
 
 
 def observation(*controls: tuple[str, str, tuple[int, int, int, int]]) -> Observation:

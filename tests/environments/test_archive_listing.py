@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.evidence.archive_listing import HEADER, list_members
-from evaluators_api.state.reading import read
+from taskloom.environments.evidence.archive_listing import HEADER, list_members
+from taskloom.evaluators_api.state.reading import read
 
 
 def _zip(**members: str) -> bytes:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import BrowserMissingError
-from environments.installing.browser_finding import (
+from taskloom.environments.errors import BrowserMissingError
+from taskloom.environments.installing.browser_finding import (
     BROWSER_PROGRAMS,
     BROWSER_VARIABLE,
     find_browser,

@@ -1,6 +1,6 @@
 """Every curated subtask, with every parameter set, in the real application; and chains across applications.
 
-Applications are taken from the data folder (`TASKLOOM_DATA`, default `taskloom`). One test per application runs all of
+Applications are taken from the data folder (`TASKLOOM_DATA`, default `taskloom-data`). One test per application runs all of
 its subtasks in one environment, so that a browser is started once.
 """
 
@@ -12,22 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from environments.environment import Environment
-from environments.episode import record_steps
-from environments.installing.applications import is_installed
-from environments.lookup import platform
-from environments.worked_example_agent import WorkedExampleAgent
-from resources.applications import Application, ExampleSubtask
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from resources.matching import provides
-from resources.reading.catalog import load_applications, load_resource_categories
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.environments.environment import Environment
+from taskloom.environments.episode import record_steps
+from taskloom.environments.installing.applications import is_installed
+from taskloom.environments.lookup import platform
+from taskloom.environments.worked_example_agent import WorkedExampleAgent
+from taskloom.resources.applications import Application, ExampleSubtask
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.resources.matching import provides
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 
 pytestmark = [pytest.mark.browser, pytest.mark.applications, pytest.mark.slow]
 
-DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
+DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom-data"))
 CATEGORIES = load_resource_categories()
 APPLICATIONS = load_applications()
 STEP_LIMIT = 30

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from environments.changes import describe_change
-from taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
+from taskloom.environments.changes import describe_change
+from taskloom.taskgraph.records.interaction import Control, Observation, Rectangle, Screenshot
 
 PLACE = Rectangle(left=0, top=0, right=10, bottom=10)
 

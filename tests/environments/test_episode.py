@@ -4,17 +4,17 @@ from collections.abc import AsyncIterator, Collection, Sequence
 
 import pytest
 
-from environments.agent import Decision
-from environments.environment import Environment
-from environments.episode import record_steps, run_episode
-from environments.errors import AgentError, ApplicationStartFailedError, EnvironmentBrokenError
-from environments.lookup import platform
-from environments.platforms.simulated.catalog_entries import simulated_applications
-from resources.applications import Application
-from taskgraph.records.assignment import Assignment
-from taskgraph.records.grounding import find_control
-from taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Observation
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.environments.agent import Decision
+from taskloom.environments.environment import Environment
+from taskloom.environments.episode import record_steps, run_episode
+from taskloom.environments.errors import AgentError, ApplicationStartFailedError, EnvironmentBrokenError
+from taskloom.environments.lookup import platform
+from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.taskgraph.records.grounding import find_control
+from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Observation
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 NOTES = next(item for item in simulated_applications() if item.name == "simulated_notes")
 ASSIGNMENT = Assignment(

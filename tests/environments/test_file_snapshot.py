@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from environments.evidence.file_snapshot import TEXT_LIMIT, FileSnapshots
-from taskgraph.records.evidence import FileState
+from taskloom.environments.evidence.file_snapshot import TEXT_LIMIT, FileSnapshots
+from taskloom.taskgraph.records.evidence import FileState
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from environments.agent import Decision
-from environments.focusing import aimed_again, focusing_decision
-from taskgraph.records.interaction import (
+from taskloom.environments.agent import Decision
+from taskloom.environments.focusing import aimed_again, focusing_decision
+from taskloom.taskgraph.records.interaction import (
     ClickInput,
     Control,
     KeyboardInput,

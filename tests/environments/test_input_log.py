@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from environments.aiming import require_control
-from environments.errors import ActionInvalidError
-from environments.evidence.input_log import InputLog, under_pointer
-from taskgraph.records.interaction import (
+from taskloom.environments.aiming import require_control
+from taskloom.environments.errors import ActionInvalidError
+from taskloom.environments.evidence.input_log import InputLog, under_pointer
+from taskloom.taskgraph.records.interaction import (
     ClickInput,
     Control,
     DragInput,

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import InstallationFailedError
-from environments.installing.applications import (
+from taskloom.environments.errors import InstallationFailedError
+from taskloom.environments.installing.applications import (
     InstallationResult,
     install_applications,
     installed_place,
     is_installed,
     missing_for_start,
 )
-from environments.installing.machine_commands import CommandRunner
-from resources.applications import Application, Installation
+from taskloom.environments.installing.machine_commands import CommandRunner
+from taskloom.resources.applications import Application, Installation
 
 CATALOGUE = Path(__file__).parent / "catalogue"
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from environments.errors import ActionInvalidError
-from environments.keys import parse_keys
-from taskgraph.records.interaction import escape_keys
-from taskgraph.records.keys import KeyPress, runs
+from taskloom.environments.errors import ActionInvalidError
+from taskloom.environments.keys import parse_keys
+from taskloom.taskgraph.records.interaction import escape_keys
+from taskloom.taskgraph.records.keys import KeyPress, runs
 
 
 def chords(keys: str) -> list[str]:

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from environments.errors import UnknownPlatformError
-from environments.lookup import platform, platform_names
+from taskloom.environments.errors import UnknownPlatformError
+from taskloom.environments.lookup import platform, platform_names
 
 
 def test_lists_the_modules_of_the_platforms_folder() -> None:
@@ -20,16 +20,18 @@ def test_an_unknown_name_is_refused_with_the_known_and_the_nearest() -> None:
 
 def test_looking_up_a_platform_does_not_import_another(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [
-        name for name in sys.modules if name.startswith("environments.platforms.web_browser.platform")
+        name
+        for name in sys.modules
+        if name.startswith("taskloom.environments.platforms.web_browser.platform")
     ]:
         monkeypatch.delitem(sys.modules, name)
     platform("simulated")
-    assert "environments.platforms.web_browser.platform" not in sys.modules
+    assert "taskloom.environments.platforms.web_browser.platform" not in sys.modules
 
 
 def test_the_browser_driver_is_not_imported_before_an_environment_is_made() -> None:
     code = (
-        "import sys; from environments.lookup import platform; import environments.episode, environments.annotated;"
+        "import sys; from taskloom.environments.lookup import platform; import taskloom.environments.episode, taskloom.environments.annotated;"
         "platform('web_browser').settings({'data_folder': 'x'}); print('playwright' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

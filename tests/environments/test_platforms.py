@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from environments.environment import Environment
-from environments.errors import ActionInvalidError, BrowserMissingError
-from environments.installing.applications import missing_for_start
-from environments.lookup import create_environment, platform, platform_names
-from environments.starting_place import START_PAGE
-from resources.applications import Application, Fixture, Launch
-from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import ActionInvalidError, BrowserMissingError
+from taskloom.environments.installing.applications import missing_for_start
+from taskloom.environments.lookup import create_environment, platform, platform_names
+from taskloom.environments.starting_place import START_PAGE
+from taskloom.resources.applications import Application, Fixture, Launch
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 
 PAGE = """<!doctype html><title>{title}</title><button onclick="document.title='pressed'">Press</button>
 <label>Field <input></label>"""

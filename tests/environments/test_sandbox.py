@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from environments.machines.reaper import MARK, marked_processes
-from environments.machines.sandbox import PERSONAL_FOLDERS, Sandbox
-from environments.platforms.simulated.catalog_entries import simulated_applications
-from resources.applications import Fixture
+from taskloom.environments.machines.reaper import MARK, marked_processes
+from taskloom.environments.machines.sandbox import PERSONAL_FOLDERS, Sandbox
+from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.resources.applications import Fixture
 from tests.limits import LONGEST_SECONDS
 
 HOLDER = """
 import subprocess, sys, time
 from pathlib import Path
-from environments.machines.sandbox import Sandbox
+from taskloom.environments.machines.sandbox import Sandbox
 sandbox = Sandbox(Path(sys.argv[1])); sandbox.clear()
 other = Path(sys.argv[1], "beside"); other.mkdir(); sandbox.also_remove(other)
 subprocess.Popen(["sh", "-c", "setsid sleep 1000 & sleep 1000"], env=sandbox.process_environment(), start_new_session=True)
@@ -31,9 +31,9 @@ time.sleep(1000)
 BROWSER_HOLDER = """
 import asyncio, sys
 from pathlib import Path
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from environments.platforms.web_browser.environment import WebEnvironment
-from resources.applications import Application, Launch
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.platforms.web_browser.environment import WebEnvironment
+from taskloom.resources.applications import Application, Launch
 folder = Path(sys.argv[1]); (folder / "site").mkdir(); (folder / "site" / "index.html").write_text("<p>Hello</p>")
 page = Application(name="page", title="Page", category="Office", version="1", licence="MIT", description="x", manual="x",
     launch=Launch(command=(sys.executable, "-m", "http.server", "{port}", "--bind", "127.0.0.1", "-d", str(folder / "site"))))

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from environments.environment import Environment
-from environments.lookup import platform
-from environments.starting_place import START_PAGE, go_to_starting_place, needs_open_page
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from taskgraph.records.interaction import ClickInput, KeyboardInput, Observation
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.environments.environment import Environment
+from taskloom.environments.lookup import platform
+from taskloom.environments.starting_place import START_PAGE, go_to_starting_place, needs_open_page
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, Observation
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 APPLICATIONS = {item.name: item for item in platform("simulated").applications()}
 NOTES, MAIL = APPLICATIONS["simulated_notes"], APPLICATIONS["simulated_mail"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resources.applications import ControlQuery
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.records.interaction import Control, Rectangle
+from taskloom.resources.applications import ControlQuery
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 PLACE = Rectangle(left=0, top=0, right=10, bottom=10)
 FINISHED = Evidence(

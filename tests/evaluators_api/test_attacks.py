@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from pydantic_monty import MontyError
 
-from evaluators_api.checks.declaration import Scene
-from evaluators_api.evidence.evidence_view import view
-from evaluators_api.interpreter.recorder import CallRecorder
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from evaluators_api.interpreter.static_analysis import Analysis, analyse
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.checks.declaration import Scene
+from taskloom.evaluators_api.evidence.evidence_view import view
+from taskloom.evaluators_api.interpreter.recorder import CallRecorder
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.evaluators_api.interpreter.static_analysis import Analysis, analyse
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.attacks import ATTACKS
 from tests.limits import LONGEST_SECONDS
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from evaluators_api.checks.declaration import LONGEST_ARGUMENT, Answer, Scene
-from evaluators_api.checks.registry import checks
-from evaluators_api.errors import CheckMisusedError, CheckUnavailableError
-from evaluators_api.evidence.evidence_view import EvidenceView, view
-from evaluators_api.reference import checks_reference, signature, type_stubs
-from resources.applications import ControlQuery
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.records.interaction import Control, Rectangle, Screenshot
+from taskloom.evaluators_api.checks.declaration import LONGEST_ARGUMENT, Answer, Scene
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.errors import CheckMisusedError, CheckUnavailableError
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView, view
+from taskloom.evaluators_api.reference import checks_reference, signature, type_stubs
+from taskloom.resources.applications import ControlQuery
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 PLACE = Rectangle(left=0, top=0, right=9, bottom=9)
 PAPER = {

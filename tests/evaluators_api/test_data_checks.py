@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators_api.checks.declaration import Scene
-from evaluators_api.checks.registry import checks
-from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.state.records import same_value
+from taskloom.evaluators_api.checks.declaration import Scene
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.state.records import same_value
 from tests.evaluators_api.state.evidence import evidence
 
 TRANSACTION = '2026-03-16 * "Art shop" "Brushes"\n  Expenses:Books  27.30 USD\n  Assets:Cash\n'

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from evaluators_api.state.effects import effects
-from evaluators_api.state.reading import read
-from taskgraph.records.evidence import ClipboardState, Evidence
-from taskgraph.records.interaction import Control, Rectangle
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.reading import read
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.taskgraph.records.interaction import Control, Rectangle
 from tests.evaluators_api.state.evidence import evidence
 from tests.evaluators_api.test_state_checks import ask
 

@@ -6,17 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators_api.checks.declaration import LONGEST_TEXT, Scene
-from evaluators_api.checks.registry import checks
-from evaluators_api.evidence.evidence_view import EvidenceView
-from evaluators_api.evidence.sandbox_paths import LONGEST_PATH, _short_relative_to_home, relative_to_home
-from evaluators_api.interpreter.dialect import unfence
-from evaluators_api.interpreter.recorder import CallRecorder
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from evaluators_api.interpreter.static_analysis import analyse
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.interaction import Control, Rectangle
-from taskgraph.text_folding import fold_text
+from taskloom.evaluators_api.checks.declaration import LONGEST_TEXT, Scene
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.evaluators_api.evidence.sandbox_paths import (
+    LONGEST_PATH,
+    _short_relative_to_home,
+    relative_to_home,
+)
+from taskloom.evaluators_api.interpreter.dialect import unfence
+from taskloom.evaluators_api.interpreter.recorder import CallRecorder
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.interpreter.static_analysis import analyse
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.interaction import Control, Rectangle
+from taskloom.taskgraph.text_folding import fold_text
 from tests.evaluators_api.state.evidence import evidence
 from tests.limits import work_within
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.evidence import Evidence
 from tests.evaluators_api.test_state_checks import ask
 from tests.synthesis.recordings import file
 

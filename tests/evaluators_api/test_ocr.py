@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from evaluators_api.errors import CheckUnavailableError
-from evaluators_api.evidence.ocr import ScreenReader, available_engine, texts_of_words
-from evaluators_api.text_matching import read_in_picture
-from taskgraph.records.interaction import Screenshot
+from taskloom.evaluators_api.errors import CheckUnavailableError
+from taskloom.evaluators_api.evidence.ocr import ScreenReader, available_engine, texts_of_words
+from taskloom.evaluators_api.text_matching import read_in_picture
+from taskloom.taskgraph.records.interaction import Screenshot
 
 
 def picture(*texts: tuple[int, int, str]) -> Screenshot:

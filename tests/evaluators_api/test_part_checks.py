@@ -2,11 +2,11 @@
 
 import pytest
 
-from evaluators_api.state.editing import undone
-from evaluators_api.state.effects import effects
-from evaluators_api.state.reading import read
-from evaluators_api.state.removing import only_emptied
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.state.editing import undone
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.removing import only_emptied
+from taskloom.taskgraph.records.evidence import Evidence
 from tests.evaluators_api.state.evidence import evidence
 from tests.evaluators_api.test_state_checks import CONFIG, SHOP, ask
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from tests.evaluators_api.realistic_functions import CASES, FINISHED, PARAMETERS, Case
 
 

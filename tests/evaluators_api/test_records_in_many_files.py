@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 from tests.servers.web_applications.watches import Watches
 
 _FUNCTION = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Control, Rectangle
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Control, Rectangle
 from tests.evaluators_api.test_state_checks import ask
 from tests.synthesis.recordings import file
 

@@ -3,9 +3,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators_api.checks.declaration import Answer, Check
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.checks.declaration import Answer, Check
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.taskgraph.records.evidence import Evidence
 from tests.evaluators_api.state.evidence import evidence
 
 SOURCE = """

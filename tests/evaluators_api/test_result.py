@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import pytest
 
-from evaluators_api.result import LONGEST_MESSAGE, ParsedResult, parse_result
+from taskloom.evaluators_api.result import LONGEST_MESSAGE, ParsedResult, parse_result
 
 Three = namedtuple("Three", "success message progress")
 Two = namedtuple("Two", "success message")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from evaluators_api.errors import SandboxUnavailableError
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from evaluators_api.interpreter.worker_isolation import bubblewrap_works
-from resources.applications import ControlQuery
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.records.interaction import Control, Rectangle, Screenshot
+from taskloom.evaluators_api.errors import SandboxUnavailableError
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.evaluators_api.interpreter.worker_isolation import bubblewrap_works
+from taskloom.resources.applications import ControlQuery
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
 from tests.limits import LONGEST_SECONDS
 
 EVIDENCE = Evidence(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators_api.errors import CheckMisusedError
-from evaluators_api.evidence.sandbox_paths import is_windows_path, last_part, relative_to_home
-from evaluators_api.path_functions import PATH_FUNCTIONS
+from taskloom.evaluators_api.errors import CheckMisusedError
+from taskloom.evaluators_api.evidence.sandbox_paths import is_windows_path, last_part, relative_to_home
+from taskloom.evaluators_api.path_functions import PATH_FUNCTIONS
 
 
 @pytest.mark.parametrize(

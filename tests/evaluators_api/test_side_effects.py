@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import Performance
-from evaluators_api.state.side_effects import expected_places, place, side_effects
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.side_effects import SideEffects
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import Performance
+from taskloom.evaluators_api.state.side_effects import expected_places, place, side_effects
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.side_effects import SideEffects
 
 START = {
     "Documents/notes.txt": "first\nsecond\n",

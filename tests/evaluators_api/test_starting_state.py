@@ -1,9 +1,9 @@
 """What an attempt needs must be there before anything is scored."""
 
-from evaluators_api.evidence.starting_state import missing_at_start
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.evaluators_api.evidence.starting_state import missing_at_start
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 from tests.synthesis.recordings import control, file, screen
 
 RUNNING = Evidence(step=0, controls=screen(), files=(file("Documents/a.txt", "hello"),))

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from evaluators_api.checks.declaration import Scene, check
-from evaluators_api.checks.registry import checks
-from evaluators_api.errors import CheckDeclarationError, CheckMisusedError, CheckUnavailableError
-from evaluators_api.evidence.evidence_view import EvidenceView
-from taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.evaluators_api.checks.declaration import Scene, check
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.errors import CheckDeclarationError, CheckMisusedError, CheckUnavailableError
+from taskloom.evaluators_api.evidence.evidence_view import EvidenceView
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
 from tests.evaluators_api.state.evidence import evidence
 
 SALES = "region,amount\nNorth,10\nSouth,20\nWest,30\n"

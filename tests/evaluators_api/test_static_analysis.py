@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
+from taskloom.evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
 
 HEAD = "def evaluate_agent_task_completion(path):\n"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators_api.text_matching import (
+from taskloom.evaluators_api.text_matching import (
     _boundary,
     document_contains,
     find_phrase,
@@ -15,7 +15,7 @@ from evaluators_api.text_matching import (
     same_name,
     shown_in,
 )
-from taskgraph.text_folding import fold_label, fold_text
+from taskloom.taskgraph.text_folding import fold_label, fold_text
 
 SAME = [
     ("File", "&File"),

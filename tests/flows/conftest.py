@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.settings import Settings, load_settings
+from taskloom.flows.settings import Settings, load_settings
 from tests.shared_work import made_once
 
 
@@ -25,7 +25,7 @@ def whole_settings(data: Path, *assignments: str) -> Settings:
 @pytest.fixture(scope="session")
 def built_data(prefect_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data folder of a build of the whole simulated platform, with its summary in `summary.json`; to be copied."""
-    from flows.build_dataset import build_dataset
+    from taskloom.flows.build_dataset import build_dataset
 
     def build(data: Path) -> None:
         summary = asyncio.run(build_dataset(settings=whole_settings(data)))

@@ -6,14 +6,14 @@ from typing import cast
 
 import pytest
 
-import flows.wiring
-from flows.settings import Settings
-from model_clients.client import Question
-from model_clients.role_models import R, RoleModels
-from prompts.prompt_input import PromptInput
-from prompts.replies import CriticReply
-from taskgraph.records.criticism import Score
-from taskgraph.records.model_calls import ModelRole
+from taskloom.flows import wiring
+from taskloom.flows.settings import Settings
+from taskloom.model_clients.client import Question
+from taskloom.model_clients.role_models import R, RoleModels
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.prompts.replies import CriticReply
+from taskloom.taskgraph.records.criticism import Score
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.servers.models.behaviour import WireCall
 
 _GOOD = Score(score=4, reason="It will do.")
@@ -30,7 +30,7 @@ class OverheardAnswers:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, simulated: Settings) -> None:
         """Listen to every run from now on."""
-        rules = flows.wiring.offline_rules(simulated)
+        rules = wiring.offline_rules(simulated)
         answers: dict[str, str] = {}
         self._answers = answers
 
@@ -43,7 +43,7 @@ class OverheardAnswers:
                     answers[question.rendered().user] = reply.model_dump_json()
                 return await super().ask(question, stage=stage, item_id=item_id, attempt=attempt)
 
-        monkeypatch.setattr(flows.wiring, "RoleModels", OverheardModels)
+        monkeypatch.setattr(wiring, "RoleModels", OverheardModels)
 
     def __call__(self, call: WireCall) -> str:
         """The answer to a call."""

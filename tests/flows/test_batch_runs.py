@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.main import main
-from flows.settings import load_settings
-from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.transfer import export_ledger, import_ledger
+from taskloom.cli.main import main
+from taskloom.flows.settings import load_settings
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.transfer import export_ledger, import_ledger
+from taskloom.warehouse.store import Warehouse
 from tests.flows.overheard import OverheardAnswers
 from tests.servers.models.server import LocalModelServer
 from tests.servers.models.threaded import in_a_thread
-from warehouse.store import Warehouse
 
 pytestmark = pytest.mark.slow
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from flows.settings import Settings
-from flows.summaries.summary import RunSummary
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Task
+from taskloom.flows.settings import Settings
+from taskloom.flows.summaries.summary import RunSummary
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.store import Warehouse
 from tests.flows.conftest import whole_settings
-from warehouse.store import Warehouse
 
 
 def build(chosen: Settings) -> RunSummary:
-    from flows.build_dataset import build_dataset
+    from taskloom.flows.build_dataset import build_dataset
 
     summary = asyncio.run(build_dataset(settings=chosen))
     assert isinstance(summary, RunSummary)
@@ -98,7 +98,7 @@ def test_equal_runs_make_equal_tasks(first: tuple[Path, RunSummary], tmp_path: P
 
 @pytest.mark.slow
 def test_a_proposal_that_a_stopped_run_left_is_decided_by_the_next(built_data: Path, tmp_path: Path) -> None:
-    from flows.verify_subtasks import verify_subtasks
+    from taskloom.flows.verify_subtasks import verify_subtasks
 
     shutil.copytree(built_data, tmp_path, dirs_exist_ok=True)
     with Warehouse(tmp_path / "warehouse") as store:

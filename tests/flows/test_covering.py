@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from flows.running.recording import Recorder
-from flows.settings import load_settings
-from flows.stages.covering import Covering
-from flows.stages.replaying import TaskReplays
-from synthesis.replay.components import shown_keys
-from synthesis.replay.replay import ReplayedTask, ReplaySettings
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.task import Rejection, Replay, ReplayedSubtask, Task
+from taskloom.flows.running.recording import Recorder
+from taskloom.flows.settings import load_settings
+from taskloom.flows.stages.covering import Covering
+from taskloom.flows.stages.replaying import TaskReplays
+from taskloom.synthesis.replay.components import shown_keys
+from taskloom.synthesis.replay.replay import ReplayedTask, ReplaySettings
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.task import Rejection, Replay, ReplayedSubtask, Task
+from taskloom.warehouse.store import Warehouse
 from tests.synthesis.test_components import _chain, _graph, _node, _task
-from warehouse.store import Warehouse
 
 
 class Performer:
@@ -167,8 +167,8 @@ async def test_a_task_whose_component_fails_is_recorded_as_rejected_with_the_rea
 async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_left(
     prefect_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flows import steps
-    from flows.build_dataset import compose_and_cover
+    from taskloom.flows import steps
+    from taskloom.flows.build_dataset import compose_and_cover
 
     def composed_tasks(settings: ReplaySettings, cannot_be_done: set[str]) -> Awaitable[list[Task]]:
         """What is kept of a pool that has one spare task after another for those that are rejected."""
@@ -203,7 +203,7 @@ async def test_what_replays_reject_is_composed_anew_while_rounds_and_time_are_le
 def test_only_covered_tasks_are_kept_on_request_and_a_later_run_makes_the_others(
     prefect_home: Path, tmp_path: Path
 ) -> None:
-    from flows.build_dataset import build_dataset
+    from taskloom.flows.build_dataset import build_dataset
 
     def tasks_after(minutes: float) -> int:
         chosen = load_settings(

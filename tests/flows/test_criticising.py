@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from flows.settings import load_settings
-from flows.stages.criticising import criticise, doubt_of_critic
-from flows.stages.making import TaskMaking
-from flows.summaries.summary import summarise
-from flows.wiring import Run, open_run
-from model_clients.ledger.ledger import Ledger
-from prompts.replies import CriticReply
-from taskgraph.records.criticism import Criticism, Score
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.task import Task
+from taskloom.flows.settings import load_settings
+from taskloom.flows.stages.criticising import criticise, doubt_of_critic
+from taskloom.flows.stages.making import TaskMaking
+from taskloom.flows.summaries.summary import summarise
+from taskloom.flows.wiring import Run, open_run
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.prompts.replies import CriticReply
+from taskloom.taskgraph.records.criticism import Criticism, Score
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.store import Warehouse
 from tests.servers.models.behaviour import Behaviour, WireCall, always
 from tests.servers.models.server import LocalModelServer
 from tests.synthesis.task_samples import sample_tasks
-from warehouse.store import Warehouse
 
 KEY = "sk-test-8d1f60b72c"
 Answerer = Callable[[WireCall], str]

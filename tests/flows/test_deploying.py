@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.running.environment_pool import EnvironmentPool
-from flows.settings import load_settings
-from flows.wiring import create_environment
+from taskloom.flows.running.environment_pool import EnvironmentPool
+from taskloom.flows.settings import load_settings
+from taskloom.flows.wiring import create_environment
 from tests.conftest import Run
 
 
@@ -37,7 +37,7 @@ def test_served_runs_need_an_absolute_data_folder(
 
 
 def test_there_is_a_limit_for_environments_and_one_for_each_key(prefect_home: Path) -> None:
-    from flows.deploying.prefect_setup import limits_of
+    from taskloom.flows.deploying.prefect_setup import limits_of
 
     settings = load_settings(
         assignments=[
@@ -56,7 +56,7 @@ def test_there_is_a_limit_for_environments_and_one_for_each_key(prefect_home: Pa
 
 
 def test_the_export_follows_the_nightly_build(prefect_home: Path) -> None:
-    from flows.deploying.serving import Schedule, deployments
+    from taskloom.flows.deploying.serving import Schedule, deployments
 
     schedule = Schedule(
         "30 1 * * *", "Europe/Berlin", "/etc/taskloom.yaml", "/exported/{version}", "omnibench"

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from environments.environment import Environment
-from environments.errors import EnvironmentBrokenError
-from flows.running.environment_pool import EnvironmentPool
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import EnvironmentBrokenError
+from taskloom.flows.running.environment_pool import EnvironmentPool
 from tests.limits import LONGEST_SECONDS
 
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from environments.agent import Decision
-from environments.errors import ApplicationStartFailedError
-from environments.machines.sandbox import Sandbox
-from flows.errors import CommandError
-from taskgraph.records.agent_run import AgentRun
-from taskgraph.records.side_effects import SideEffects
-from taskgraph.records.trajectory import Trajectory
+from taskloom.environments.agent import Decision
+from taskloom.environments.errors import ApplicationStartFailedError
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.flows.errors import CommandError
+from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.taskgraph.records.side_effects import SideEffects
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.store import Warehouse
 from tests.flows.conftest import whole_settings
-from warehouse.sets.selection import Selection
-from warehouse.store import Warehouse
 
 if TYPE_CHECKING:
-    from flows.evaluate_agent import AgentReport
+    from taskloom.flows.evaluate_agent import AgentReport
 
 HARDEST_FIRST = Selection(where="node_count >= 3", size=3)
 
@@ -44,7 +44,7 @@ def data(built_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def evaluate(data: Path, agent: str, selection: Selection = HARDEST_FIRST) -> "AgentReport":
-    from flows.evaluate_agent import evaluate_agent
+    from taskloom.flows.evaluate_agent import evaluate_agent
 
     return asyncio.run(evaluate_agent(agent, selection, settings=whole_settings(data)))
 
@@ -137,7 +137,7 @@ def test_a_selection_without_tasks_is_told(data: Path) -> None:
 
 
 def test_the_command_names_what_is_allowed() -> None:
-    command = [sys.executable, "-m", "cli.main", "evaluate", "--instructions", "middle"]
+    command = [sys.executable, "-m", "taskloom.cli.main", "evaluate", "--instructions", "middle"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 2
     assert "--instructions is 'middle'; it is high or low." in done.stderr

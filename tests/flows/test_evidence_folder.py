@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.errors import CommandError
-from flows.examining.evidence_folder import read_evidence_folder
+from taskloom.flows.errors import CommandError
+from taskloom.flows.examining.evidence_folder import read_evidence_folder
 from tests.synthesis.recordings import note_written
 
 RECORDING = note_written().model_dump_json()

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from flows.settings import Settings, load_settings
-from taskgraph.records.task import Task
-from warehouse.errors import ExportRefusedError
-from warehouse.sets.selection import Selection
-from warehouse.store import Warehouse
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.store import Warehouse
 
 
 def settings(data: Path) -> Settings:
@@ -33,7 +33,7 @@ def settings(data: Path) -> Settings:
 
 @pytest.fixture
 def built(prefect_home: Path, tmp_path: Path) -> Settings:
-    from flows.build_dataset import build_dataset
+    from taskloom.flows.build_dataset import build_dataset
 
     chosen = settings(tmp_path / "data")
     asyncio.run(build_dataset(settings=chosen))
@@ -49,8 +49,8 @@ def replayed(chosen: Settings) -> set[str]:
 def test_all_of_a_test_set_is_replayed_once_and_what_fails_is_left_out(
     built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flows.export_test_set import export_test_set
-    from synthesis.replay.replay import Replayer
+    from taskloom.flows.export_test_set import export_test_set
+    from taskloom.synthesis.replay.replay import Replayer
 
     assert replayed(built) == set()
     with Warehouse(built.warehouse_location, read_only=True) as store:

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from flows.errors import CommandError
-from flows.running.interruptions import interruptible
-from resources.errors import ExitCode
-from warehouse.records import RunRecord
-from warehouse.store import Warehouse
+from taskloom.flows.errors import CommandError
+from taskloom.flows.running.interruptions import interruptible
+from taskloom.resources.errors import ExitCode
+from taskloom.warehouse.records import RunRecord
+from taskloom.warehouse.store import Warehouse
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
@@ -86,7 +86,7 @@ def test_a_signal_to_the_whole_group_ends_a_build_with_one_line_and_it_goes_on_l
         *(
             sys.executable,
             "-m",
-            "cli.main",
+            "taskloom.cli.main",
             "build",
             "--quiet",
             "--set=platform=simulated",

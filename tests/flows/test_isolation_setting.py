@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from environments.machines import bubblewrap as confinement
-from flows import shutting_in
-from flows.errors import CommandError
-from flows.settings import Settings, load_settings
-from flows.summaries.summary import RunSummary, why_unconfined
-from flows.wiring import create_environment, sandbox_settings
-from resources.errors import ExitCode
+from taskloom.environments.machines import bubblewrap as confinement
+from taskloom.flows import shutting_in
+from taskloom.flows.errors import CommandError
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.flows.summaries.summary import RunSummary, why_unconfined
+from taskloom.flows.wiring import create_environment, sandbox_settings
+from taskloom.resources.errors import ExitCode
 
 
 def test_one_setting_reaches_applications_and_evaluation_functions(tmp_path: Path) -> None:
@@ -42,8 +42,8 @@ def summary(unconfined: str) -> RunSummary:
     return RunSummary(
         run_id="r",
         flow="build_dataset",
-        data="taskloom",
-        warehouse="taskloom/warehouse",
+        data="taskloom-data",
+        warehouse="taskloom-data/warehouse",
         funnel=(),
         stage_seconds={},
         missing_applications={},

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from evaluators_api.interpreter import static_analysis
-from flows.pool.known_pool import load_verified
-from resources.reading.catalog import load_applications
-from taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
+from taskloom.evaluators_api.interpreter import static_analysis
+from taskloom.flows.pool.known_pool import load_verified
+from taskloom.resources.reading.catalog import load_applications
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction, VerificationRound
+from taskloom.warehouse.store import Warehouse
 from tests.flows.test_verify_function import GOOD, subtask_of
 from tests.synthesis.recordings import note_written
-from warehouse.store import Warehouse
 
 APPLICATION = load_applications()["tiddlywiki"]
 GENERATOR = "    parts = (check_file_text(text_path, item) for item in [text])\n"

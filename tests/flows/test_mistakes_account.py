@@ -4,15 +4,15 @@ import asyncio
 import json
 from pathlib import Path
 
-from flows.summaries.mistakes_account import MistakeFate, account_of_mistakes
-from model_clients.conversation import first_request
-from model_clients.ledger.ledger import Ledger
-from offline.mistakes import InjectedMistake, mark
-from taskgraph.records.model_calls import ModelCall, ModelRole
-from taskgraph.records.task import Task
+from taskloom.flows.summaries.mistakes_account import MistakeFate, account_of_mistakes
+from taskloom.model_clients.conversation import first_request
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.offline.mistakes import InjectedMistake, mark
+from taskloom.taskgraph.records.model_calls import ModelCall, ModelRole
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.store import Warehouse
 from tests.model_clients.requests import PlainQuestion
 from tests.warehouse.samples import records
-from warehouse.store import Warehouse
 
 TASKS = [item for item in records() if isinstance(item, Task)]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from environments.platforms.simulated.applications import APPLICATIONS
-from flows.planning.planning import plan_run
-from flows.settings import load_settings
+from taskloom.environments.platforms.simulated.applications import APPLICATIONS
+from taskloom.flows.planning.planning import plan_run
+from taskloom.flows.settings import load_settings
+from taskloom.warehouse.errors import WarehouseUnavailableError
 from tests.conftest import Run
 from tests.flows.conftest import whole_settings
 from tests.flows.nights.test_nights import night
-from warehouse.errors import WarehouseUnavailableError
 
 
 def test_without_a_dataset_everything_is_new_and_nothing_is_made(run: Run, tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.main import main
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from flows.planning.planning import plan_run
-from flows.settings import load_settings
+from taskloom.cli.main import main
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.flows.planning.planning import plan_run
+from taskloom.flows.settings import load_settings
 from tests.cli.test_calls_command import fill
 from tests.model_clients.requests import KEY
 from tests.servers.web_applications.catalogue import write_catalogue

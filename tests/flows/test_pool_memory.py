@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.pool.pool_memory import (
+from taskloom.flows.pool.pool_memory import (
     known_categories,
     proposals_to_try_again,
     rejected_proposals,
@@ -16,21 +16,21 @@ from flows.pool.pool_memory import (
     undecided_proposals,
     version_of,
 )
-from resources.applications import ControlQuery
-from resources.categories import ResourceKind
-from synthesis.cross_verification.performances import TriedBefore
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.exploration import ProposedCategory, SeenScreen
-from taskgraph.records.interaction import Control, Rectangle
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.task import Rejection
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.categories import ResourceKind
+from taskloom.synthesis.cross_verification.performances import TriedBefore
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.exploration import ProposedCategory, SeenScreen
+from taskloom.taskgraph.records.interaction import Control, Rectangle
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.warehouse.records import RunRecord
+from taskloom.warehouse.store import Warehouse
 from tests.synthesis.recordings import note_written
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
 from tests.synthesis.test_verification_pool import WRITE, verified
-from warehouse.records import RunRecord
-from warehouse.store import Warehouse
 
 NOTES = APPLICATIONS["simulated_notes"]
 EARLIER, LATER, NOW = (Provenance(run_id=name) for name in ("earlier", "later", "now"))

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from taskloom.warehouse.records import RunRecord
+from taskloom.warehouse.store import Warehouse
 from tests.flows.test_interruptions import calls_in
-from warehouse.records import RunRecord
-from warehouse.store import Warehouse
 
 pytestmark = pytest.mark.slow
 
@@ -111,7 +111,15 @@ def deployed(environment: dict[str, str], tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("deployed")
     settings = folder / "taskloom.yaml"
     settings.write_text(SMALL.format(data=folder / "data"))
-    command = [sys.executable, "-m", "cli.main", "setup-prefect", "--settings", str(settings), "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "taskloom.cli.main",
+        "setup-prefect",
+        "--settings",
+        str(settings),
+        "--json",
+    ]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert json.loads(done.stdout) == [{"name": "taskloom-environments-simulated", "limit": 2}], done.stderr
     definition = folder / "prefect.yaml"

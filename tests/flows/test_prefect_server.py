@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from flows.errors import CommandError
-from flows.running.log_setup import prepare_prefect
-from flows.running.prefect_server import prefect_server
-from resources.errors import ExitCode
+from taskloom.flows.errors import CommandError
+from taskloom.flows.running.log_setup import prepare_prefect
+from taskloom.flows.running.prefect_server import prefect_server
+from taskloom.resources.errors import ExitCode
 
 ASK = """
 import os, sys, urllib.request
 from pathlib import Path
-from flows.running.log_setup import prepare_prefect
-from flows.running.prefect_server import prefect_server
+from taskloom.flows.running.log_setup import prepare_prefect
+from taskloom.flows.running.prefect_server import prefect_server
 
 prepare_prefect(Path(sys.argv[1]))
 with prefect_server():
@@ -64,16 +64,16 @@ def test_a_server_that_cannot_start_is_named(data: Path, monkeypatch: pytest.Mon
 def test_the_server_outlives_signals_to_all_processes_and_ends_with_the_run(data: Path) -> None:
     """A service manager signals every process of a run; the server is the last to go."""
     prepare_prefect(data)
-    others = set(children(os.getpid(), "flows.running.prefect_server"))
+    others = set(children(os.getpid(), "taskloom.flows.running.prefect_server"))
     with prefect_server():
         address = os.environ["PREFECT_API_URL"] + "/health"
         assert urllib.request.urlopen(address, timeout=900).read() == b"true"
-        (server,) = set(children(os.getpid(), "flows.running.prefect_server")) - others
+        (server,) = set(children(os.getpid(), "taskloom.flows.running.prefect_server")) - others
         assert os.getsid(server) == server != os.getsid(0)
         for name in (signal.SIGINT, signal.SIGTERM):
             os.kill(server, name)
         assert urllib.request.urlopen(address, timeout=900).read() == b"true"
-    assert set(children(os.getpid(), "flows.running.prefect_server")) <= others
+    assert set(children(os.getpid(), "taskloom.flows.running.prefect_server")) <= others
 
 
 def children(parent: int, module: str) -> list[int]:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.application_skeleton import running_entry, write_entry
-from flows.errors import CommandError
-from flows.hosting.preflight import check_keys, check_settings
-from flows.settings import Settings, load_settings
-from flows.stages.agents import check_agent
-from flows.wiring import choose_applications
-from model_clients.errors import BudgetInvalidError, KeyMissingError, RequestRejectedError
-from resources.errors import ExitCode
+from taskloom.cli.application_skeleton import running_entry, write_entry
+from taskloom.flows.errors import CommandError
+from taskloom.flows.hosting.preflight import check_keys, check_settings
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.flows.stages.agents import check_agent
+from taskloom.flows.wiring import choose_applications
+from taskloom.model_clients.errors import BudgetInvalidError, KeyMissingError, RequestRejectedError
+from taskloom.resources.errors import ExitCode
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -119,7 +119,7 @@ def test_commands_say_so_before_anything_is_started(run: Run, tmp_path: Path) ->
 def test_an_application_that_cannot_be_looked_at_is_left_out_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from flows import wiring
+    from taskloom.flows import wiring
 
     def looked_at(application: object, data: Path) -> str:
         if getattr(application, "name", "") == "simulated_mail":

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from flows.running.recording import Recorder
-from resources.record import Record
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.task import Rejection
+from taskloom.flows.running.recording import Recorder
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.warehouse.records import ModelCallRecord
+from taskloom.warehouse.store import Warehouse
 from tests.limits import LONGEST_SECONDS
-from warehouse.records import ModelCallRecord
-from warehouse.store import Warehouse
 
 
 class Item(Record):

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from flows.stages.rejections import told_apart
-from taskgraph.records.task import Rejection
-from warehouse.store import Warehouse
+from taskloom.flows.stages.rejections import told_apart
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.warehouse.store import Warehouse
 
 SAME = Rejection(item_kind="intent", item_id="Tidy up", stage="intents", reason="duplicate", message="again")
 OTHER = SAME.model_copy(update={"message": "unknown subtask"})

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from flows.settings import Settings, load_settings
-from flows.summaries.summary import RunSummary
-from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.transfer import export_ledger
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.flows.summaries.summary import RunSummary
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.transfer import export_ledger
+from taskloom.warehouse.store import Warehouse
 from tests.flows.overheard import OverheardAnswers
 from tests.servers.models.behaviour import Behaviour, RandomScript
 from tests.servers.models.server import LocalModelServer
-from warehouse.store import Warehouse
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +63,7 @@ def settings(data: Path, url: str = "", **models: JsonValue) -> Settings:
 
 
 async def build(chosen: Settings) -> RunSummary:
-    from flows.build_dataset import build_dataset
+    from taskloom.flows.build_dataset import build_dataset
 
     summary = await build_dataset(settings=chosen)
     assert isinstance(summary, RunSummary)

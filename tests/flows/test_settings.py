@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.errors import CommandError
-from flows.settings import load_settings, settings_of
+from taskloom.flows.errors import CommandError
+from taskloom.flows.settings import load_settings, settings_of
 
 
 @pytest.fixture(autouse=True)

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import ApplicationUnavailableError
-from flows.settings import Settings, load_settings
-from resources.errors import TaskloomError
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.task import Task
-from warehouse.errors import QueryFailedError, WarehouseBusyError
-from warehouse.records import RunRecord
-from warehouse.store import Warehouse
+from taskloom.environments.errors import ApplicationUnavailableError
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.resources.errors import TaskloomError
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import QueryFailedError, WarehouseBusyError
+from taskloom.warehouse.records import RunRecord
+from taskloom.warehouse.store import Warehouse
 
 
 def settings(data: Path) -> Settings:
@@ -31,7 +31,7 @@ def settings(data: Path) -> Settings:
 
 def step_elsewhere(name: str, pickled: bytes) -> bytes:
     """Call a step in this process, which knows nothing of the flow but what stands in `pickled`."""
-    from flows import steps
+    from taskloom.flows import steps
 
     arguments = [steps.whole(argument) for argument in pickle.loads(pickled)]
     return pickle.dumps(asyncio.run(getattr(steps, name)(*arguments)))
@@ -46,7 +46,7 @@ def processes(prefect_home: Path) -> Iterator[ProcessPoolExecutor]:
 
 @pytest.mark.slow
 def test_every_step_runs_in_another_process(processes: ProcessPoolExecutor, tmp_path: Path) -> None:
-    from flows.hosting.contexts import begin
+    from taskloom.flows.hosting.contexts import begin
 
     chosen = settings(tmp_path)
 
@@ -81,7 +81,7 @@ def test_every_step_runs_in_another_process(processes: ProcessPoolExecutor, tmp_
 
 
 def test_steps_of_one_process_share_what_is_open(prefect_home: Path, tmp_path: Path) -> None:
-    from flows.hosting.contexts import begin, opened
+    from taskloom.flows.hosting.contexts import begin, opened
 
     async def flow() -> None:
         async with (
@@ -92,7 +92,7 @@ def test_steps_of_one_process_share_what_is_open(prefect_home: Path, tmp_path: P
             assert one is two is work
 
     async def steps_alone(run_id: str) -> None:
-        from flows.hosting.contexts import RunReference
+        from taskloom.flows.hosting.contexts import RunReference
 
         reference = RunReference(run_id=run_id, settings=settings(tmp_path))
         async with opened(reference) as one, opened(reference) as two:
@@ -107,7 +107,7 @@ def test_steps_of_one_process_share_what_is_open(prefect_home: Path, tmp_path: P
 
 
 def test_a_step_of_an_unknown_run_is_refused(prefect_home: Path, tmp_path: Path) -> None:
-    from flows.hosting.contexts import RunReference, opened
+    from taskloom.flows.hosting.contexts import RunReference, opened
 
     async def step() -> None:
         async with opened(RunReference(run_id="none-such", settings=settings(tmp_path))):
@@ -133,7 +133,7 @@ def test_a_step_is_tried_again_only_if_that_can_help(
 ) -> None:
     import prefect
 
-    from flows.running.retries import RETRIED
+    from taskloom.flows.running.retries import RETRIED
 
     begun = 0
 

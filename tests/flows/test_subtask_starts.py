@@ -1,10 +1,10 @@
 """What another subtask did meanwhile is no fault of the one that is judged."""
 
-from flows.stages.subtask_starts import possible_starts
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.flows.stages.subtask_starts import possible_starts
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
 def state(step: int, *paths: str) -> Evidence:

@@ -2,17 +2,17 @@
 
 import pytest
 
-from flows.summaries.summary import FunnelRow, PairsMeasured, RunSummary
-from taskgraph.measures.acceptance_rates import acceptance_report
-from taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.flows.summaries.summary import FunnelRow, PairsMeasured, RunSummary
+from taskloom.taskgraph.measures.acceptance_rates import acceptance_report
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 
 
 def summary(flow: str = "build_dataset", **reached: int) -> RunSummary:
     return RunSummary(
         run_id="r",
         flow=flow,
-        data="taskloom",
-        warehouse="taskloom/warehouse",
+        data="taskloom-data",
+        warehouse="taskloom-data/warehouse",
         funnel=tuple(FunnelRow(step=name.replace("_", " "), items=count) for name, count in reached.items()),
         stage_seconds={},
         missing_applications={"zotero": "application_unavailable: port 8080 never opened"},

@@ -7,22 +7,22 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cli.main import create_app
-from flows.errors import CommandError
-from flows.examining.evidence_folder import read_evidence_folder, write_evidence_folder
-from resources.applications import ResourceDeclaration
-from taskgraph.records.evaluation_function import (
+from taskloom.cli.main import create_app
+from taskloom.flows.errors import CommandError
+from taskloom.flows.examining.evidence_folder import read_evidence_folder, write_evidence_folder
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.taskgraph.records.evaluation_function import (
     EvalResult,
     Evaluation,
     EvaluationFunction,
     VerificationRound,
 )
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.store import Warehouse
 from tests.synthesis.recordings import message_sent, note_written, page_opened, text_copied
-from warehouse.store import Warehouse
 
 GOOD = (
     "def evaluate_agent_task_completion(text_path: str, text: str):\n"
@@ -170,9 +170,9 @@ def test_one_stored_function_is_saved_and_found_the_same_from_its_files(
 
 
 def test_kills_per_family_are_one_query(warehouse: str) -> None:
-    from evaluators_api.interpreter.sandbox import EvaluationSandbox
-    from synthesis.examination.case_building import build_cases
-    from synthesis.examination.examination import examine
+    from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+    from taskloom.synthesis.examination.case_building import build_cases
+    from taskloom.synthesis.examination.examination import examine
     from tests.synthesis.recordings import written_instance
 
     with EvaluationSandbox() as sandbox:

@@ -4,19 +4,19 @@ import ast
 
 from hypothesis import strategies as st
 
-from evaluators_api.evidence.sandbox_paths import relative_to_home
-from evaluators_api.interpreter.dialect import unfence
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
-from evaluators_api.result import ParsedResult, parse_result
-from evaluators_api.text_matching import (
+from taskloom.evaluators_api.evidence.sandbox_paths import relative_to_home
+from taskloom.evaluators_api.interpreter.dialect import unfence
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.evaluators_api.interpreter.static_analysis import LARGEST_SOURCE, analyse
+from taskloom.evaluators_api.result import ParsedResult, parse_result
+from taskloom.evaluators_api.text_matching import (
     document_contains,
     has_phrase,
     read_in_picture,
     same_name,
     shown_in,
 )
-from taskgraph.text_folding import fold_label, fold_text
+from taskloom.taskgraph.text_folding import fold_label, fold_text
 from tests.evaluators_api.attacks import ATTACKS
 from tests.evaluators_api.realistic_functions import CASES, FINISHED, PARAMETERS
 from tests.fuzz.rounds import fuzz

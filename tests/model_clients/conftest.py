@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.ledger import Ledger
 from tests.model_clients.requests import KEY, KEY_VARIABLE
 
 

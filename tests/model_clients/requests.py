@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from model_clients.conversation import first_request
-from model_clients.messages import ModelRequest
-from model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
-from resources.record import Record
-from taskgraph.records.computer_use import ComputerTurn
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_calls import ModelRole
+from taskloom.model_clients.conversation import first_request
+from taskloom.model_clients.messages import ModelRequest
+from taskloom.model_clients.settings import CallSettings, LimitSettings, ModelSettings, RetrySettings
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.computer_use import ComputerTurn
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.servers.models.behaviour import WireCall
 
 KEY_VARIABLE = "TASKLOOM_TEST_KEY"

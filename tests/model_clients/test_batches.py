@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from model_clients.errors import BatchPendingError, ReplyUnavailableError
-from model_clients.ledger.ledger import Ledger
-from model_clients.role_models import RoleModels
-from model_clients.settings import CallSettings, ModelPrices
-from taskgraph.records.model_calls import ModelRole
+from taskloom.model_clients.errors import BatchPendingError, ReplyUnavailableError
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.settings import CallSettings, ModelPrices
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.model_clients.requests import PlainQuestion, call_settings, model_at, verdict_about
 from tests.servers.models.behaviour import Behaviour, Script, WireCall, always
 from tests.servers.models.server import LocalModelServer

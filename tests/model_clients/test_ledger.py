@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from model_clients.errors import LedgerBrokenError
-from model_clients.ledger.call_records import moment
-from model_clients.ledger.call_texts import read_call_text
-from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.request_keys import request_key
-from model_clients.ledger.transfer import export_ledger, import_ledger, prune_ledger
-from model_clients.messages import ModelRequest
-from model_clients.settings import ModelPrices, ModelSettings
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.model_calls import CallOutcome, ModelCall, ModelRole
+from taskloom.model_clients.errors import LedgerBrokenError
+from taskloom.model_clients.ledger.call_records import moment
+from taskloom.model_clients.ledger.call_texts import read_call_text
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.request_keys import request_key
+from taskloom.model_clients.ledger.transfer import export_ledger, import_ledger, prune_ledger
+from taskloom.model_clients.messages import ModelRequest
+from taskloom.model_clients.settings import ModelPrices, ModelSettings
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.model_calls import CallOutcome, ModelCall, ModelRole
 from tests.model_clients.requests import model_at, request_for
 
 REPLY = '{"answer": "x"}'
@@ -56,7 +56,7 @@ async def keep(ledger: Ledger, key: str, outcome: CallOutcome = "answered", **ch
 async def test_a_recorded_reply_is_found_by_another_process(tmp_path: Path, ledger: Ledger) -> None:
     await keep(ledger, "k1")
     code = (
-        "import sys; from pathlib import Path; from model_clients.ledger.ledger import Ledger;"
+        "import sys; from pathlib import Path; from taskloom.model_clients.ledger.ledger import Ledger;"
         "reply = Ledger(Path(sys.argv[1])).find('k1'); print(reply.text, reply.from_ledger)"
     )
     done = subprocess.run(
@@ -119,7 +119,7 @@ async def test_a_lease_keeps_other_ledgers_out_until_it_is_given_back(ledger: Le
 
 async def test_the_lease_of_a_dead_process_is_free_at_once(ledger: Ledger) -> None:
     code = (
-        "import asyncio, os, sys; from pathlib import Path; from model_clients.ledger.ledger import Ledger;"
+        "import asyncio, os, sys; from pathlib import Path; from taskloom.model_clients.ledger.ledger import Ledger;"
         "asyncio.run(Ledger(Path(sys.argv[1])).lease('k1', 3600)); os._exit(9)"
     )
     subprocess.run([sys.executable, "-c", code, ledger.path], check=False)

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model_clients.errors import (
+from taskloom.model_clients.errors import (
     ConnectionLostError,
     ModelClientError,
     ProviderDownError,
     ProviderOverloadedError,
     RateLimitedError,
 )
-from model_clients.limits.circuits import Circuit
-from model_clients.limits.limiter import CallLimiter, Priority
-from model_clients.limits.rate_buckets import RateBucket
-from model_clients.rate_reports import Allowance, RateReport
-from model_clients.settings import LimitSettings, RetrySettings
+from taskloom.model_clients.limits.circuits import Circuit
+from taskloom.model_clients.limits.limiter import CallLimiter, Priority
+from taskloom.model_clients.limits.rate_buckets import RateBucket
+from taskloom.model_clients.rate_reports import Allowance, RateReport
+from taskloom.model_clients.settings import LimitSettings, RetrySettings
 from tests.model_clients.virtual_time import run_in_virtual_time
 
 RETRIES = RetrySettings(

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from pydantic import ValidationError
 
-from model_clients.client import BatchClient, ModelClient
-from model_clients.conversation import parse_reply
-from model_clients.errors import (
+from taskloom.model_clients.client import BatchClient, ModelClient
+from taskloom.model_clients.conversation import parse_reply
+from taskloom.model_clients.errors import (
     AddressUnknownError,
     ConnectionLostError,
     FormatUnsupportedError,
@@ -21,10 +21,10 @@ from model_clients.errors import (
     RequestRejectedError,
     UnknownProviderError,
 )
-from model_clients.lookup import create_client, provider, provider_names
-from model_clients.messages import ModelReply
-from model_clients.settings import ModelSettings
-from taskgraph.records.interaction import Screenshot
+from taskloom.model_clients.lookup import create_client, provider, provider_names
+from taskloom.model_clients.messages import ModelReply
+from taskloom.model_clients.settings import ModelSettings
+from taskloom.taskgraph.records.interaction import Screenshot
 from tests.model_clients.requests import KEY, Verdict, model_at, request_for, verdict_about
 from tests.servers.models.behaviour import Behaviour, Script, WireCall, always, in_turn
 from tests.servers.models.server import LocalModelServer

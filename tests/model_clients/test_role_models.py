@@ -11,8 +11,7 @@ from types import FrameType
 
 import pytest
 
-import model_clients.limits.senders
-from model_clients.errors import (
+from taskloom.model_clients.errors import (
     BudgetExhaustedError,
     KeyRejectedError,
     ReplyInvalidError,
@@ -20,11 +19,12 @@ from model_clients.errors import (
     ReplyRefusedError,
     ReplyUnavailableError,
 )
-from model_clients.ledger.ledger import Ledger
-from model_clients.messages import ModelReply, ModelRequest
-from model_clients.role_models import RoleModels
-from model_clients.settings import CallSettings, ModelPrices
-from taskgraph.records.model_calls import ModelRole
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.limits import senders
+from taskloom.model_clients.messages import ModelReply, ModelRequest
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.settings import CallSettings, ModelPrices
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.model_clients.requests import PlainQuestion, call_settings, model_at, verdict_about
 from tests.servers.models.behaviour import Behaviour, Script, WireCall, always, in_turn
 from tests.servers.models.server import LocalModelServer
@@ -337,7 +337,7 @@ async def test_a_call_is_at_most_six_frames_deep_from_stage_to_socket(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = SoleClient()
-    monkeypatch.setattr(model_clients.limits.senders, "create_client", lambda settings: client)
+    monkeypatch.setattr(senders, "create_client", lambda settings: client)
     async with RoleModels(call_settings(model_at("http://127.0.0.1:9")), ledger) as models:
         client.asking = asyncio.create_task(ask(models, "one"))
         assert await client.asking == "yes"

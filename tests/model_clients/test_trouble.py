@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from model_clients.errors import CallFailedError
-from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.transfer import export_ledger
-from model_clients.role_models import RoleModels
+from taskloom.model_clients.errors import CallFailedError
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.transfer import export_ledger
+from taskloom.model_clients.role_models import RoleModels
 from tests.model_clients.requests import (
     KEY,
     KEY_VARIABLE,
@@ -104,9 +104,9 @@ async def test_a_chaotic_provider_costs_items_only_with_a_reason_and_never_shows
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-from model_clients.role_models import RoleModels
-from model_clients.ledger.ledger import Ledger
-from taskgraph.records.model_calls import ModelRole
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.model_clients.requests import PlainQuestion, Verdict, call_settings, model_at
 
 async def main(path, url, items):

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from model_clients.conversation import parse_reply
-from model_clients.errors import ReplyInvalidError
-from model_clients.rate_reports import read_rate_report
-from model_clients.wire.reply_schemas import strict_schema, wordless_schema
-from resources.record import Record
+from taskloom.model_clients.conversation import parse_reply
+from taskloom.model_clients.errors import ReplyInvalidError
+from taskloom.model_clients.rate_reports import read_rate_report
+from taskloom.model_clients.wire.reply_schemas import strict_schema, wordless_schema
+from taskloom.resources.record import Record
 from tests.model_clients.requests import Verdict
 from tests.servers.models.examples import example_of
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from offline.dependency_judge import infer
-from offline.mistakes import MistakeSource
-from offline.summarizer import summarize
-from offline.telling.clauses import Graph
-from offline.telling.phrasebook import Phrasebook
-from offline.telling.plans import goal_of
-from prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
-from prompts.replies import DependencyJudgeReply
-from resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.offline.dependency_judge import infer
+from taskloom.offline.mistakes import MistakeSource
+from taskloom.offline.summarizer import summarize
+from taskloom.offline.telling.clauses import Graph
+from taskloom.offline.telling.phrasebook import Phrasebook
+from taskloom.offline.telling.plans import goal_of
+from taskloom.prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
+from taskloom.prompts.replies import DependencyJudgeReply
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
 
 APPLICATIONS = load_applications()
 BOOK = Phrasebook(APPLICATIONS, load_resource_categories())

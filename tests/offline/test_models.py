@@ -9,19 +9,19 @@ from typing import Any, Never
 
 import pytest
 
-from model_clients.counters import CallCounters
-from model_clients.errors import BudgetExhaustedError, ReplyMissingError
-from model_clients.ledger.accounts import RunAccount
-from model_clients.ledger.budget import Budget
-from model_clients.ledger.ledger import Ledger
-from offline.mistakes import MistakeSource, read_mark
-from offline.models import OfflineModels
-from offline.rules import OfflineRules
-from prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
-from prompts.prompt_input import PromptInput, Reply
-from prompts.replies import DependencyJudgeReply
-from synthesis.ports import Models
-from taskgraph.records.model_calls import ModelRole
+from taskloom.model_clients.counters import CallCounters
+from taskloom.model_clients.errors import BudgetExhaustedError, ReplyMissingError
+from taskloom.model_clients.ledger.accounts import RunAccount
+from taskloom.model_clients.ledger.budget import Budget
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.offline.mistakes import MistakeSource, read_mark
+from taskloom.offline.models import OfflineModels
+from taskloom.offline.rules import OfflineRules
+from taskloom.prompts.inputs import DependencyJudgeInput, NumberedSubtask, ResourceLink, SummarizerInput
+from taskloom.prompts.prompt_input import PromptInput, Reply
+from taskloom.prompts.replies import DependencyJudgeReply
+from taskloom.synthesis.ports import Models
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 SUBTASKS = tuple(
     NumberedSubtask(number=number, application="Editor", instruction=f"Create '{name}'.")

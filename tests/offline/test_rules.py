@@ -4,25 +4,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from offline.actor import act
-from offline.conditions.expressions import generalise
-from offline.evaluation_writer import write_function
-from offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
-from offline.telling_steps import position_in, thought_of, whole_thought
-from prompts.inputs import (
+from taskloom.offline.actor import act
+from taskloom.offline.conditions.expressions import generalise
+from taskloom.offline.evaluation_writer import write_function
+from taskloom.offline.mistakes import InjectedMistake, MistakeSource, mark, read_mark
+from taskloom.offline.telling_steps import position_in, thought_of, whole_thought
+from taskloom.prompts.inputs import (
     ActorInput,
     ControlInView,
     EvaluationWriterInput,
     Performance,
     StepInHistory,
 )
-from prompts.replies import ActorReply
-from prompts.shown_effects import ChangedFile, Origin, ShownEffects, TouchedRecord
-from resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
-from resources.path_parts import with_path_parts
-from resources.reading.catalog import load_applications
-from taskgraph.records.effect import Effect
-from taskgraph.records.interaction import Control, Rectangle, Screenshot
+from taskloom.prompts.replies import ActorReply
+from taskloom.prompts.shown_effects import ChangedFile, Origin, ShownEffects, TouchedRecord
+from taskloom.resources.applications import Application, ControlQuery, ExampleSubtask, WorkedStep
+from taskloom.resources.path_parts import with_path_parts
+from taskloom.resources.reading.catalog import load_applications
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
 
 PARAMETERS = {"text": "Milk (2)", "text_path": "Documents/a.txt"}
 NO_MISTAKES = MistakeSource(0.0)

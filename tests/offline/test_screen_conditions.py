@@ -1,10 +1,10 @@
 """Conditions that the offline writer makes of what is shown."""
 
-from offline.evaluation_writer import write_function
-from offline.mistakes import MistakeSource
-from prompts.inputs import EvaluationWriterInput
-from synthesis.evaluation_functions.evaluation_functions import performances
-from taskgraph.records.trajectory import Trajectory
+from taskloom.offline.evaluation_writer import write_function
+from taskloom.offline.mistakes import MistakeSource
+from taskloom.prompts.inputs import EvaluationWriterInput
+from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, control, recording, screen
 
 

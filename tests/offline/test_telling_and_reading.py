@@ -7,34 +7,40 @@ from random import Random
 
 import pytest
 
-from offline.dependency_judge import infer
-from offline.mistakes import MistakeSource
-from offline.reading.forms import hidden, shown
-from offline.summarizer import summarize
-from offline.telling.phrasebook import Phrasebook
-from offline.telling.purposes import Purpose, said_for
-from offline.telling.sentences import Sentence
-from prompts.inputs import (
+from taskloom.offline.dependency_judge import infer
+from taskloom.offline.mistakes import MistakeSource
+from taskloom.offline.reading.forms import hidden, shown
+from taskloom.offline.summarizer import summarize
+from taskloom.offline.telling.phrasebook import Phrasebook
+from taskloom.offline.telling.purposes import Purpose, said_for
+from taskloom.offline.telling.sentences import Sentence
+from taskloom.prompts.inputs import (
     DependencyJudgeInput,
     NumberedSubtask,
     ResourceInView,
     ResourceLink,
     SummarizerInput,
 )
-from prompts.replies import DependencyJudgeReply
-from resources.reading.catalog import load_applications, load_resource_categories
-from resources.reading.catalog_links import fixtures_of
-from resources.reading.translation import WorldlyApplications, applications_in, parameters_in
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
-from synthesis.composition.pool.compiled_pool import fixture_key
-from synthesis.composition.pool.sense import Sense
-from synthesis.composition.request import CompositionRequest
-from synthesis.instructions.instructions import called_in, in_order, numbered, resource_links, uses_in
-from synthesis.instructions.literal_checks import goal_problems, literal_problems
-from synthesis.validation.validation import compare_orders
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Task
+from taskloom.prompts.replies import DependencyJudgeReply
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.translation import WorldlyApplications, applications_in, parameters_in
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.binding import bind_pool, fixtures_at_reset
+from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
+from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.instructions.instructions import (
+    called_in,
+    in_order,
+    numbered,
+    resource_links,
+    uses_in,
+)
+from taskloom.synthesis.instructions.literal_checks import goal_problems, literal_problems
+from taskloom.synthesis.validation.validation import compare_orders
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Task
 
 APPLICATIONS = load_applications()
 BOOK = Phrasebook(APPLICATIONS, load_resource_categories())

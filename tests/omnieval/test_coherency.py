@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from omnieval.coherency import executed_coherency, require_possible
-from omnieval.errors import SequenceImpossibleError
-from taskgraph.measures.interference import orders_of
-from taskgraph.records.graph import TaskGraph
+from taskloom.omnieval.coherency import executed_coherency, require_possible
+from taskloom.omnieval.errors import SequenceImpossibleError
+from taskloom.taskgraph.measures.interference import orders_of
+from taskloom.taskgraph.records.graph import TaskGraph
 from tests.shared_work import examples
 from tests.taskgraph.small_graphs import graphs, shaped
 from tests.taskgraph.test_interference import destructive_graphs, succeeds

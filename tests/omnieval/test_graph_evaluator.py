@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from omnieval.errors import EvaluationEndedError
-from omnieval.graph_evaluator import GraphEvaluator, NodeState
-from omnieval.reports import report
-from synthesis.composition.composition import compose
-from synthesis.composition.request import CompositionRequest
-from taskgraph.records.evaluation_function import EvalResult, Evaluation
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.omnieval.errors import EvaluationEndedError
+from taskloom.omnieval.graph_evaluator import GraphEvaluator, NodeState
+from taskloom.omnieval.reports import report
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.records.evaluation_function import EvalResult, Evaluation
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from tests.synthesis.compositions import chain_pool
 from tests.taskgraph.small_graphs import shaped
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omnieval.attempt import Attempt
-from omnieval.errors import SequenceImpossibleError
-from omnieval.lookup import PAPER, further, measured, metric_names
-from omnieval.metrics.coverage_rate import coverage_rate
-from omnieval.metrics.logical_consistency import logical_consistency
-from omnieval.scoring import score_of
-from taskgraph.measures.interference import orders_of
-from taskgraph.records.graph import TaskGraph
+from taskloom.omnieval.attempt import Attempt
+from taskloom.omnieval.errors import SequenceImpossibleError
+from taskloom.omnieval.lookup import PAPER, further, measured, metric_names
+from taskloom.omnieval.metrics.coverage_rate import coverage_rate
+from taskloom.omnieval.metrics.logical_consistency import logical_consistency
+from taskloom.omnieval.scoring import score_of
+from taskloom.taskgraph.measures.interference import orders_of
+from taskloom.taskgraph.records.graph import TaskGraph
 from tests.taskgraph.small_graphs import clipboard, file, graphs, is_order, linked, node, shaped
 
 DIAMOND = shaped((0, 0b1, 0b1, 0b110), "aabb")
@@ -32,7 +32,7 @@ def test_deeper_subtasks_weigh_more() -> None:
 
 @pytest.mark.parametrize("name", metric_names())
 def test_every_metric_states_its_source_and_is_1_for_a_perfect_attempt(name: str) -> None:
-    module = import_module(f"omnieval.metrics.{name}")
+    module = import_module(f"taskloom.omnieval.metrics.{name}")
     assert re.search(r"\((section|table|equation) \S+\)\.", module.__doc__ or "", re.IGNORECASE)
     names = tuple(item.instance_id for item in DIAMOND.nodes)
     assert module.measure(Attempt(DIAMOND, names)) == 1

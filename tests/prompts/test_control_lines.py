@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prompts.control_lines import control_lines
-from prompts.inputs import ControlInView
+from taskloom.prompts.control_lines import control_lines
+from taskloom.prompts.inputs import ControlInView
 
 
 def control(label: str, text: str, kind: str = "Button", **fields: object) -> ControlInView:

@@ -7,11 +7,11 @@ import pytest
 from jinja2 import meta
 from pydantic import JsonValue
 
-from model_clients.conversation import first_request
-from prompts import critic_input, rendering, world_writer_input
-from prompts import inputs as prompt_inputs
-from prompts.errors import UnknownTemplateError
-from prompts.inputs import (
+from taskloom.model_clients.conversation import first_request
+from taskloom.prompts import critic_input, rendering, world_writer_input
+from taskloom.prompts import inputs as prompt_inputs
+from taskloom.prompts.errors import UnknownTemplateError
+from taskloom.prompts.inputs import (
     ActorInput,
     DependencyJudgeInput,
     NumberedSubtask,
@@ -19,9 +19,9 @@ from prompts.inputs import (
     StepInHistory,
     SummarizerInput,
 )
-from prompts.prompt_input import PromptInput
-from prompts.rendering import render, template_hash, template_names
-from taskgraph.records.interaction import Screenshot
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.prompts.rendering import render, template_hash, template_names
+from taskloom.taskgraph.records.interaction import Screenshot
 
 INPUTS = sorted(
     {
@@ -50,7 +50,7 @@ def test_every_template_has_one_typed_input() -> None:
 
 def template_variables(name: str) -> set[str]:
     """The variables that a template uses in either part."""
-    folder = files("prompts") / "templates" / name
+    folder = files("taskloom.prompts") / "templates" / name
     sources = (item.read_text(encoding="utf-8") for item in folder.iterdir() if item.name.endswith(".jinja"))
     return {
         found

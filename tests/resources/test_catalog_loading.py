@@ -8,9 +8,9 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from resources.assets import content_of
-from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
-from resources.reading.catalog import (
+from taskloom.resources.assets import content_of
+from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
+from taskloom.resources.reading.catalog import (
     load_application,
     load_application_categories,
     load_applications,

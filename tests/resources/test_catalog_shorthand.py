@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from resources.applications import ControlQuery, WorkedStep
-from resources.reading.catalog_shorthand import expand_resource, expand_step
+from taskloom.resources.applications import ControlQuery, WorkedStep
+from taskloom.resources.reading.catalog_shorthand import expand_resource, expand_step
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.errors import JsonInvalidError
-from resources.reading.json_text import parse_json
+from taskloom.resources.errors import JsonInvalidError
+from taskloom.resources.reading.json_text import parse_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from resources.applications import ExampleSubtask
-from resources.path_parts import PATH_PARTS
-from resources.reading.catalog import load_applications, load_resource_categories
-from taskgraph.records.subtask import placeholders
+from taskloom.resources.applications import ExampleSubtask
+from taskloom.resources.path_parts import PATH_PARTS
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.taskgraph.records.subtask import placeholders
 
 CURATED = [
     pytest.param(application.title, example, id=f"{application.name}.{example.name}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.reading.catalog import load_application_categories, load_scenarios
-from resources.scenarios import scenario_of
+from taskloom.resources.reading.catalog import load_application_categories, load_scenarios
+from taskloom.resources.scenarios import scenario_of
 
 
 def test_the_papers_named_scenarios_are_found() -> None:

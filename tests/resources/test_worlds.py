@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.assets import content_of
-from resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
-from resources.reading.catalog import load_applications, load_resource_categories
-from resources.reading.catalog_links import fixtures_of
-from resources.reading.translation import (
+from taskloom.resources.assets import content_of
+from taskloom.resources.errors import CatalogEntryInvalidError, UnknownCatalogEntryError
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.translation import (
     WorldlyApplications,
     applications_in,
     parameters_in,
     world_records,
     worlds_of,
 )
-from resources.reading.world_checks import world_problems
-from resources.reading.worlds import load_rules, load_world, store_rules, world_kinds
+from taskloom.resources.reading.world_checks import world_problems
+from taskloom.resources.reading.worlds import load_rules, load_world, store_rules, world_kinds
 from tests.shared_work import examples
 
 APPLICATIONS = load_applications()

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from resources.dimensions import MAXIMUM_SUBTASKS
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.compiled_pool import Fixtures
-from synthesis.composition.request import CompositionAccount, CompositionRequest
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent, Task
+from taskloom.resources.dimensions import MAXIMUM_SUBTASKS
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.compiled_pool import Fixtures
+from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent, Task
 from tests.taskgraph.small_graphs import file, node
 
 Pool = tuple[Sequence[BoundSubtask], Sequence[Intent], Fixtures]

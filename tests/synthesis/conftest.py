@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.synthetic_pool import synthetic_pool
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
 from tests.synthesis.compositions import Pool
 from tests.synthesis.simulated_world import SimulatedEnvironments
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from pydantic import Field
 
-from resources.record import Record
-from synthesis.cross_verification.agreement import agreeing
-from synthesis.examination.subject import subject_of
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState
-from taskgraph.records.interaction import Control
-from taskgraph.records.trajectory import Trajectory
+from taskloom.resources.record import Record
+from taskloom.synthesis.cross_verification.agreement import agreeing
+from taskloom.synthesis.examination.subject import subject_of
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.store import Warehouse
 from tests.synthesis.recordings import PLACE, click, recording
-from warehouse.store import Warehouse
 
 FOLDER = Path(__file__).parents[1] / "data" / "recordings"
 PERFORMANCES = 2

@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from model_clients.errors import ReplyInvalidError
-from offline.mistakes import InjectedMistake, MistakeSource
-from offline.rules import OfflineRules
-from prompts.prompt_input import PromptInput, Reply
-from resources.applications import Application
-from resources.reading.catalog import load_resource_categories
-from taskgraph.records.model_calls import ModelRole
+from taskloom.model_clients.errors import ReplyInvalidError
+from taskloom.offline.mistakes import InjectedMistake, MistakeSource
+from taskloom.offline.rules import OfflineRules
+from taskloom.prompts.prompt_input import PromptInput, Reply
+from taskloom.resources.applications import Application
+from taskloom.resources.reading.catalog import load_resource_categories
+from taskloom.taskgraph.records.model_calls import ModelRole
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class TestModels:
         self.calls: dict[ModelRole, list[AnsweredCall]] = defaultdict(list)
 
     async def ask(self, question: PromptInput[Reply], *, stage: str, item_id: str, attempt: int = 0) -> Reply:
-        """As `synthesis.ports.Models` has it."""
+        """As `taskloom.synthesis.ports.Models` has it."""
         question.rendered()
         mistakes: tuple[InjectedMistake, ...] = ()
         if self.scripted.get(question.role):

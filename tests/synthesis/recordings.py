@@ -2,13 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 
-from resources.applications import ControlQuery
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Rectangle, Screenshot
-from taskgraph.records.subtask import BoundSubtask, instance_id
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskloom.taskgraph.records.interaction import (
+    Action,
+    ClickInput,
+    Control,
+    KeyboardInput,
+    Rectangle,
+    Screenshot,
+)
+from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 PLACE = Rectangle(left=0, top=0, right=100, bottom=20)
 Move = tuple[Action, ControlQuery, InputEvent, Mapping[str, object]]

@@ -8,22 +8,22 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from environments.environment import Environment
-from environments.lookup import platform
-from environments.platforms.simulated.catalog_entries import simulated_applications
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from resources.applications import Application
-from resources.reading.catalog import load_resource_categories
-from synthesis.cross_verification.cross_verification import CrossVerifier, Verification
-from synthesis.cross_verification.performances import Stage
-from synthesis.cross_verification.verification_pool import VerificationPool
-from synthesis.cross_verification.verification_settings import VerificationSettings
-from synthesis.exploration.exploration import Exploration, ExplorationSettings, explore_application
-from synthesis.exploration.found_records import with_records
-from synthesis.exploration.memory import ExplorationMemory
-from synthesis.ports import Models
-from synthesis.trajectories.trajectories import TrajectorySettings, plain_picture
-from taskgraph.records.provenance import Provenance
+from taskloom.environments.environment import Environment
+from taskloom.environments.lookup import platform
+from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.resources.applications import Application
+from taskloom.resources.reading.catalog import load_resource_categories
+from taskloom.synthesis.cross_verification.cross_verification import CrossVerifier, Verification
+from taskloom.synthesis.cross_verification.performances import Stage
+from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
+from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.exploration.exploration import Exploration, ExplorationSettings, explore_application
+from taskloom.synthesis.exploration.found_records import with_records
+from taskloom.synthesis.exploration.memory import ExplorationMemory
+from taskloom.synthesis.ports import Models
+from taskloom.synthesis.trajectories.trajectories import TrajectorySettings, plain_picture
+from taskloom.taskgraph.records.provenance import Provenance
 
 PROVENANCE = Provenance(run_id="test")
 CATEGORIES = load_resource_categories()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 
-from environments.environment import Environment
-from environments.errors import EnvironmentBrokenError
-from resources.applications import Application
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Action, Observation
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import EnvironmentBrokenError
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Action, Observation
 from tests.synthesis.simulated_world import SimulatedEnvironments
 
 WAYS = [

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.binding import fixtures_at_reset
-from synthesis.composition.request import CompositionRequest
-from synthesis.intents.intents import PooledSubtask
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Intent, Task
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.binding import fixtures_at_reset
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.intents.intents import PooledSubtask
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Intent, Task
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
 
 TITLES = {name: application.title for name, application in APPLICATIONS.items()}

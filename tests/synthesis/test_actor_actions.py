@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from prompts.replies import ActorReply
-from synthesis.trajectories.actor_actions import action_of_reply
-from taskgraph.records.gestures import GESTURES, Coordinates
-from taskgraph.records.interaction import ClickInput, DragInput, HoldInput, KeyboardInput, WheelMouseInput
+from taskloom.prompts.replies import ActorReply
+from taskloom.synthesis.trajectories.actor_actions import action_of_reply
+from taskloom.taskgraph.records.gestures import GESTURES, Coordinates
+from taskloom.taskgraph.records.interaction import (
+    ClickInput,
+    DragInput,
+    HoldInput,
+    KeyboardInput,
+    WheelMouseInput,
+)
 
 
 def reply(function: str, label: str = "", text: str = "", **arguments: object) -> ActorReply:

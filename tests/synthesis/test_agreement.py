@@ -1,13 +1,13 @@
 import json
 
-from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import divide
-from resources.applications import ControlQuery
-from synthesis.cross_verification.agreement import agreeing, difference, route, routes
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import ClipboardState, FileState, InputEvent
-from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import divide
+from taskloom.resources.applications import ControlQuery
+from taskloom.synthesis.cross_verification.agreement import agreeing, difference, route, routes
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import ClipboardState, FileState, InputEvent
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import Move, click, control, file, recording, screen
 
 

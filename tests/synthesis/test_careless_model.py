@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from model_clients.ledger.ledger import Ledger
-from model_clients.role_models import RoleModels
-from model_clients.settings import CallSettings, ModelSettings
-from synthesis.cross_verification.cross_verification import Verification
-from synthesis.exploration.exploration import Exploration, ExplorationSettings
-from synthesis.exploration.memory import ExplorationMemory
-from taskgraph.records.model_calls import ModelRole
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.settings import CallSettings, ModelSettings
+from taskloom.synthesis.cross_verification.cross_verification import Verification
+from taskloom.synthesis.exploration.exploration import Exploration, ExplorationSettings
+from taskloom.synthesis.exploration.memory import ExplorationMemory
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.model_clients.requests import KEY
 from tests.servers.models.careless.careless_model import answer
 from tests.servers.models.server import LocalModelServer

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from evaluators_api.state.volatility import is_volatile
-from synthesis.examination.altering import altered
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.cases import Case
-from synthesis.examination.examination import examine
-from synthesis.examination.subject import subject_of
-from synthesis.examination.unfinished_work import unfinished_steps
-from taskgraph.records.evidence import ClipboardState, FileState
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.state.volatility import is_volatile
+from taskloom.synthesis.examination.altering import altered
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.subject import subject_of
+from taskloom.synthesis.examination.unfinished_work import unfinished_steps
+from taskloom.taskgraph.records.evidence import ClipboardState, FileState
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import (
     click,
     control,

@@ -8,9 +8,9 @@ import networkx as nx
 from hypothesis import given, settings
 from hypothesis.strategies import integers, lists, sampled_from, tuples
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from synthesis.replay.components import (
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.synthesis.replay.components import (
     MOST_MEMBERS,
     another_with,
     closed_parts,
@@ -20,10 +20,10 @@ from synthesis.replay.components import (
     shown_keys,
     tasks_to_replay,
 )
-from taskgraph.measures.complexity import complexity_of
-from taskgraph.records.graph import Dependency, TaskGraph
-from taskgraph.records.subtask import BoundSubtask, instance_id
-from taskgraph.records.task import Task
+from taskloom.taskgraph.measures.complexity import complexity_of
+from taskloom.taskgraph.records.graph import Dependency, TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
+from taskloom.taskgraph.records.task import Task
 
 
 def _node(name: str, value: str, world: str = "") -> BoundSubtask:

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from resources.reading.catalog import load_capabilities
-from synthesis.composition.composition import compose
-from synthesis.composition.request import CompositionRequest, Quota
-from taskgraph.measures.capabilities import constraint_of
-from taskgraph.measures.complexity import cell_of, complexity_of
-from taskgraph.measures.interference import orders_of
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.resources.reading.catalog import load_capabilities
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.request import CompositionRequest, Quota
+from taskloom.taskgraph.measures.capabilities import constraint_of
+from taskloom.taskgraph.measures.complexity import cell_of, complexity_of
+from taskloom.taskgraph.measures.interference import orders_of
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from tests.synthesis.compositions import Pool, composed
 
 

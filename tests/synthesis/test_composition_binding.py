@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resources.applications import ResourceDeclaration
-from resources.instances import Resource, bind_resource
-from resources.reading.catalog import load_resource_categories
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.binding import bind_pool
-from synthesis.composition.pool.compiled_pool import compile_pool
-from synthesis.composition.request import CompositionRequest
-from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.instances import Resource, bind_resource
+from taskloom.resources.reading.catalog import load_resource_categories
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.binding import bind_pool
+from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from tests.taskgraph.small_graphs import clipboard, file, node
 
 CATEGORIES = load_resource_categories()

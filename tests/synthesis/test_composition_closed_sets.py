@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
-from resources.categories import ResourceKind
-from synthesis.composition.pool.compiled_pool import Fixtures
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent
+from taskloom.resources.categories import ResourceKind
+from taskloom.synthesis.composition.pool.compiled_pool import Fixtures
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent
 from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 

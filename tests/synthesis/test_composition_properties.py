@@ -12,13 +12,13 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from synthesis.composition.pool.compiled_pool import Fixtures
-from taskgraph.errors import GraphInvalidError
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.synthesis.composition.pool.compiled_pool import Fixtures
+from taskloom.taskgraph.errors import GraphInvalidError
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent
 from tests.shared_work import examples
 from tests.synthesis.compositions import composed
 from tests.taskgraph.small_graphs import clipboard, file, is_order, linked, node

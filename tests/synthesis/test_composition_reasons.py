@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from synthesis.composition.building import TaskBuilder
-from synthesis.composition.composer import Composer
-from synthesis.composition.pool.compiled_pool import compile_pool
-from synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
-from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.interference import Orders
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.provenance import Provenance
+from taskloom.synthesis.composition.building import TaskBuilder
+from taskloom.synthesis.composition.composer import Composer
+from taskloom.synthesis.composition.pool.compiled_pool import compile_pool
+from taskloom.synthesis.composition.request import CompositionAccount, CompositionRequest, Quota
+from taskloom.taskgraph.errors import GraphTooLargeError
+from taskloom.taskgraph.measures.interference import Orders
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.provenance import Provenance
 from tests.synthesis.compositions import Pool, chain_pool, composed
 
 

@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-from synthesis.composition.choice import deed_of
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.sense import Sense
-from synthesis.composition.request import CompositionRequest
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent
+from taskloom.synthesis.composition.choice import deed_of
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent
 from tests.synthesis.compositions import composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from synthesis.composition.twins import permuted_orders
-from taskgraph.measures.interference import orders_of
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent
+from taskloom.synthesis.composition.twins import permuted_orders
+from taskloom.taskgraph.measures.interference import orders_of
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent
 from tests.synthesis.compositions import Pool, chain_pool, composed
 from tests.taskgraph.small_graphs import clipboard, file, node
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from math import comb
 
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.compiled_pool import CompiledPool, compile_pool
-from synthesis.composition.request import CompositionRequest
-from synthesis.composition.variety import Store, Variety
-from taskgraph.bitmasks import mask_of
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.compiled_pool import CompiledPool, compile_pool
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.composition.variety import Store, Variety
+from taskloom.taskgraph.bitmasks import mask_of
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent
 from tests.taskgraph.small_graphs import file, node
 
 

@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from environments.environment import Environment
-from environments.episode import run_episode
-from environments.errors import ActionInvalidError
-from environments.lookup import platform
-from model_clients.ledger.ledger import Ledger
-from model_clients.role_models import RoleModels
-from model_clients.settings import CallSettings, ModelSettings
-from model_clients.wire.json_paths import list_at, value_at
-from synthesis.trajectories.briefing import Briefing
-from synthesis.trajectories.computer_actions import chord, gesture_of, picture_and_scale
-from synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
-from taskgraph.records.assignment import Assignment
-from taskgraph.records.computer_use import ComputerAction
-from taskgraph.records.gestures import ClickInput, KeyboardInput, WheelMouseInput
-from taskgraph.records.interaction import Observation, Screenshot
-from taskgraph.records.trajectory import Trajectory
+from taskloom.environments.environment import Environment
+from taskloom.environments.episode import run_episode
+from taskloom.environments.errors import ActionInvalidError
+from taskloom.environments.lookup import platform
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.settings import CallSettings, ModelSettings
+from taskloom.model_clients.wire.json_paths import list_at, value_at
+from taskloom.synthesis.trajectories.briefing import Briefing
+from taskloom.synthesis.trajectories.computer_actions import chord, gesture_of, picture_and_scale
+from taskloom.synthesis.trajectories.computer_agent import ComputerAgent, SafetyPolicy
+from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.taskgraph.records.computer_use import ComputerAction
+from taskloom.taskgraph.records.gestures import ClickInput, KeyboardInput, WheelMouseInput
+from taskloom.taskgraph.records.interaction import Observation, Screenshot
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.model_clients.requests import KEY
 from tests.servers.models.behaviour import WireCall
 from tests.servers.models.computer_use import answered_calls

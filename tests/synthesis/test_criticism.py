@@ -7,19 +7,24 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from model_clients.errors import ReplyInvalidError
-from model_clients.ledger.ledger import Ledger
-from model_clients.role_models import RoleModels
-from model_clients.settings import CallSettings, ModelSettings
-from prompts.critic_input import CriticInput
-from prompts.replies import CriticReply
-from synthesis.criticism.criticism import CriticSettings, criticise_task, doubt_about_tasks, rejection_by
-from synthesis.instructions.instructions import in_order
-from synthesis.validation.validation import ValidationSettings, validate_task
-from taskgraph.measures.critic_scores import critic_report
-from taskgraph.records.criticism import Criticism, Score
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.task import Task
+from taskloom.model_clients.errors import ReplyInvalidError
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.settings import CallSettings, ModelSettings
+from taskloom.prompts.critic_input import CriticInput
+from taskloom.prompts.replies import CriticReply
+from taskloom.synthesis.criticism.criticism import (
+    CriticSettings,
+    criticise_task,
+    doubt_about_tasks,
+    rejection_by,
+)
+from taskloom.synthesis.instructions.instructions import in_order
+from taskloom.synthesis.validation.validation import ValidationSettings, validate_task
+from taskloom.taskgraph.measures.critic_scores import critic_report
+from taskloom.taskgraph.records.criticism import Criticism, Score
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.task import Task
 from tests.model_clients.requests import KEY
 from tests.servers.models.careless.careless_model import answer
 from tests.servers.models.server import LocalModelServer

@@ -2,13 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from prompts.replies import ActorReply, EvaluationWriterReply
-from resources.applications import WorkedStep
-from synthesis.cross_verification.performances import TriedBefore
-from synthesis.cross_verification.verification_settings import VerificationSettings
-from synthesis.trajectories.trajectories import TrajectorySettings
-from taskgraph.records.model_calls import ModelRole
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.prompts.replies import ActorReply, EvaluationWriterReply
+from taskloom.resources.applications import WorkedStep
+from taskloom.synthesis.cross_verification.performances import TriedBefore
+from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.trajectories.trajectories import TrajectorySettings
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 

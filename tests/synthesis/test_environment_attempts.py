@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from environments.environment import Environment
-from environments.errors import (
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import (
     ApplicationStartFailedError,
     BrowserMissingError,
     EnvironmentBrokenError,
     EnvironmentFailureError,
 )
-from resources.reading.catalog import load_resource_categories
-from synthesis.trajectories.trajectories import TrajectorySettings, perform_subtask
-from taskgraph.records.provenance import Provenance
+from taskloom.resources.reading.catalog import load_resource_categories
+from taskloom.synthesis.trajectories.trajectories import TrajectorySettings, perform_subtask
+from taskloom.taskgraph.records.provenance import Provenance
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, SimulatedEnvironments, World
 

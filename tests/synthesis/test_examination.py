@@ -2,12 +2,12 @@
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.cases import Case
-from synthesis.examination.examination import examine
-from synthesis.examination.verdict import Thresholds, feedback, unacceptable
-from taskgraph.records.evaluation_function import FamilyKills, FunctionQuality
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.verdict import Thresholds, feedback, unacceptable
+from taskloom.taskgraph.records.evaluation_function import FamilyKills, FunctionQuality
 from tests.synthesis.recordings import message_sent, note_written, page_opened, text_copied, written_instance
 
 POSITIVE = note_written()

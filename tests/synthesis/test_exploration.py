@@ -2,12 +2,12 @@ from typing import Any, Never
 
 import pytest
 
-from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
-from resources.applications import ResourceDeclaration
-from synthesis.exploration.exploration import Exploration, ExplorationSettings
-from taskgraph.records.model_calls import ModelRole
+from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.prompts.replies import ExplorerReply, NamedValue, ProposedSubtask
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.synthesis.exploration.exploration import Exploration, ExplorationSettings
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 

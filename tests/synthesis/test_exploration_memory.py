@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from prompts.replies import ExplorerReply, NewCategory, ProposedSubtask
-from resources.applications import ResourceDeclaration
-from synthesis.exploration.exploration import Exploration, explore_application
-from synthesis.exploration.memory import ExplorationMemory
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.prompts.replies import ExplorerReply, NewCategory, ProposedSubtask
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.synthesis.exploration.exploration import Exploration, explore_application
+from taskloom.synthesis.exploration.memory import ExplorationMemory
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import CATEGORIES, PROVENANCE, World
 from tests.synthesis.test_exploration import BARE, ONE_VOTE, proposal

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from resources.applications import Fixture, ResourceDeclaration
-from resources.categories import ResourceCategory, ResourceKind
-from resources.instances import Resource
-from resources.reading.catalog_links import fixtures_of
-from synthesis.exploration.found_records import found_records, with_records
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import Subtask
+from taskloom.resources.applications import Fixture, ResourceDeclaration
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.synthesis.exploration.found_records import found_records, with_records
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import Subtask
 from tests.servers.web_applications.catalogue import small_applications
 from tests.synthesis.recordings import file
 

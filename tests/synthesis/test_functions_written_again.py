@@ -8,16 +8,16 @@ import asyncio
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
-from resources.reading.catalog import load_applications, load_resource_categories
-from synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from synthesis.examination.subject import is_on_screen
-from synthesis.examination.verdict import Thresholds, feedback
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox, SandboxSettings
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.synthesis.evaluation_functions.evaluation_functions import Criticism, write_evaluation_function
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.subject import is_on_screen
+from taskloom.synthesis.examination.verdict import Thresholds, feedback
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.limits import LONGEST_SECONDS
 from tests.synthesis.kept_recordings import FOLDER, kept_recordings
 from tests.synthesis.models import TestModels

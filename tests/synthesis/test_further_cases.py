@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from synthesis.examination.cases import Case
-from synthesis.examination.other_work import tied_parameters
-from synthesis.examination.subject import subject_of
-from synthesis.trajectories.settled_ends import left_open, unsettled
-from taskgraph.records.evidence import ClipboardState
-from taskgraph.records.interaction import Control
-from taskgraph.records.trajectory import Trajectory
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.other_work import tied_parameters
+from taskloom.synthesis.examination.subject import subject_of
+from taskloom.synthesis.trajectories.settled_ends import left_open, unsettled
+from taskloom.taskgraph.records.evidence import ClipboardState
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import PLACE, click, control, file, page_opened, recording, screen
 from tests.synthesis.test_case_building import cases, row_added
 

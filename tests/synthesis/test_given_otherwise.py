@@ -1,16 +1,16 @@
 """Right work on other content must be accepted: what was exported or copied held something else from the start."""
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from offline.evaluation_writer import write_function
-from offline.mistakes import MistakeSource
-from prompts.inputs import EvaluationWriterInput
-from synthesis.evaluation_functions.evaluation_functions import performances
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.cases import Case
-from synthesis.examination.examination import examine
-from taskgraph.records.evidence import ClipboardState
-from taskgraph.records.interaction import Control, Rectangle
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.offline.evaluation_writer import write_function
+from taskloom.offline.mistakes import MistakeSource
+from taskloom.prompts.inputs import EvaluationWriterInput
+from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.cases import Case
+from taskloom.synthesis.examination.examination import examine
+from taskloom.taskgraph.records.evidence import ClipboardState
+from taskloom.taskgraph.records.interaction import Control, Rectangle
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, file, recording
 
 NOTES = {"Bread": "Flour and salt", "Trip": "Tickets and coats"}

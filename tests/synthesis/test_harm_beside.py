@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from synthesis.examination.verdict import Thresholds, feedback
-from taskgraph.records.evidence import ClipboardState, Evidence
-from taskgraph.records.interaction import Control
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.verdict import Thresholds, feedback
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.evaluators_api.test_state_checks import SHOP
 from tests.synthesis.recordings import click, control, file, recording, screen
 from tests.synthesis.test_shown_work import written

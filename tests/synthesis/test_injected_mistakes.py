@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from evaluators_api.state.effects import effects
-from prompts.replies import EvaluationWriterReply, SummarizerReply
-from synthesis.cross_verification.cross_verification import Verification
-from synthesis.exploration.exploration import ExplorationSettings
-from synthesis.validation.validation import ValidationSettings, validate_task
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.prompts.replies import EvaluationWriterReply, SummarizerReply
+from taskloom.synthesis.cross_verification.cross_verification import Verification
+from taskloom.synthesis.exploration.exploration import ExplorationSettings
+from taskloom.synthesis.validation.validation import ValidationSettings, validate_task
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, PROVENANCE, World
 from tests.synthesis.task_samples import TITLES, sample_tasks

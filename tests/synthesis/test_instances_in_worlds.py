@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from prompts.replies import EvaluationWriterReply
-from resources.applications import ResourceDeclaration
-from resources.reading.catalog import load_applications, load_resource_categories
-from resources.reading.catalog_links import fixtures_of
-from resources.reading.translation import WorldlyApplications, applications_in, worlds_of
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.compiled_pool import fixture_key
-from synthesis.composition.request import CompositionRequest
-from synthesis.cross_verification.function_writing import Work
-from synthesis.cross_verification.performances import Performances
-from synthesis.cross_verification.verification_settings import VerificationSettings
-from synthesis.cross_verification.verified_instances import instances_in_worlds, instances_to_verify
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.examination.verdict import Thresholds
-from synthesis.trajectories.generalisation import performed_with
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.interaction import Control, KeyboardInput, Rectangle, WaitInput
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.prompts.replies import EvaluationWriterReply
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.reading.catalog import load_applications, load_resource_categories
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.resources.reading.translation import WorldlyApplications, applications_in, worlds_of
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.compiled_pool import fixture_key
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.cross_verification.function_writing import Work
+from taskloom.synthesis.cross_verification.performances import Performances
+from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.cross_verification.verified_instances import instances_in_worlds, instances_to_verify
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.examination.verdict import Thresholds
+from taskloom.synthesis.trajectories.generalisation import performed_with
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.interaction import Control, KeyboardInput, Rectangle, WaitInput
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis import simulated_world
 from tests.synthesis.models import TestModels
 from tests.synthesis.recordings import click, note_written, recording, typing, written_instance

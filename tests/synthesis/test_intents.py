@@ -1,11 +1,11 @@
 from collections.abc import Sequence
 
-from prompts.replies import IntentExtractorReply, NamedValue, ProposedEndProduct, ProposedIntent
-from resources.reading.catalog import load_scenarios
-from synthesis.intents.intents import Intents, IntentSettings, extract_intents, linked_pairs
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Intent
+from taskloom.prompts.replies import IntentExtractorReply, NamedValue, ProposedEndProduct, ProposedIntent
+from taskloom.resources.reading.catalog import load_scenarios
+from taskloom.synthesis.intents.intents import Intents, IntentSettings, extract_intents, linked_pairs
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Intent
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import pooled_subtasks

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from synthesis.trajectories.setup_trajectories import fixtures_laid
-from taskgraph.records.model_calls import ModelRole
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.synthesis.trajectories.setup_trajectories import fixtures_laid
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 from tests.synthesis.spoilt_environments import WAYS, SpoiltEnvironments

@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from offline.evaluation_writer import write_function
-from offline.mistakes import MistakeSource
-from prompts.inputs import EvaluationWriterInput
-from synthesis.evaluation_functions.evaluation_functions import performances
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from synthesis.examination.subject import subject_of
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.offline.evaluation_writer import write_function
+from taskloom.offline.mistakes import MistakeSource
+from taskloom.prompts.inputs import EvaluationWriterInput
+from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.subject import subject_of
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, file, recording
 
 DATABASE = ".applications/desk/desk.db"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from synthesis.examination.verdict import Thresholds, feedback
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.synthesis.examination.verdict import Thresholds, feedback
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, control, file, recording, screen
 
 SALES = "region,contact\nNorth,Ann\nSouth,Ben\n"

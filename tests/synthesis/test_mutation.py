@@ -2,8 +2,14 @@
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from synthesis.examination.mutation import MOST_CONDITIONS, Condition, conditions, mutant, route_dependence
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.synthesis.examination.mutation import (
+    MOST_CONDITIONS,
+    Condition,
+    conditions,
+    mutant,
+    route_dependence,
+)
 from tests.synthesis.recordings import note_written
 
 DONE = note_written()

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import divide
-from synthesis.evaluation_functions.evaluation_functions import performances
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from taskgraph.records.evidence import Evidence, FileState
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import divide
+from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.evaluators_api.test_state_checks import ask
 from tests.synthesis.recordings import click, file, recording
 from tests.synthesis.test_done_a_second_time import FIRST_LINES, LAST_LINE, harms

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from environments.episode import describe_failure
-from environments.errors import ApplicationStartFailedError
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from synthesis.replay.order_facts import (
+from taskloom.environments.episode import describe_failure
+from taskloom.environments.errors import ApplicationStartFailedError
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.synthesis.replay.order_facts import (
     clashes,
     facts_of,
     failed_prefix,
@@ -14,9 +14,9 @@ from synthesis.replay.order_facts import (
     without_clashes,
     without_prefixes,
 )
-from taskgraph.records.order_fact import OrderFact
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Replay, ReplayedSubtask, Task
+from taskloom.taskgraph.records.order_fact import OrderFact
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Replay, ReplayedSubtask, Task
 from tests.synthesis.test_components import _graph, _node, _task
 
 A, B, C = _node("app.draw", "x"), _node("mail.send", "x"), _node("app.save", "x")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from resources.applications import ResourceDeclaration
-from resources.categories import ResourceCategory, ResourceKind
-from synthesis.exploration.order_of_sets import performable_first
-from taskgraph.records.subtask import Subtask
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.synthesis.exploration.order_of_sets import performable_first
+from taskloom.taskgraph.records.subtask import Subtask
 
 CATEGORIES = {
     "bill_title": ResourceCategory(name="bill_title", kind=ResourceKind.RECORD, description="A bill.")

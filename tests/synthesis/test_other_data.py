@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.examination import examine
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.examination import examine
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.evaluators_api.state.evidence import evidence
 from tests.evaluators_api.test_state_checks import ask
 from tests.synthesis.recordings import click, file, recording

@@ -4,14 +4,14 @@ from typing import Any, cast
 
 import pytest
 
-from resources.applications import ControlQuery
-from synthesis.cross_verification.overlooked_controls import doubt, last_clause_head, overlooked
-from synthesis.cross_verification.performances import Performances
-from synthesis.trajectories.setup_trajectories import SetupTrajectory
-from taskgraph.records.evidence import InputEvent
-from taskgraph.records.interaction import ClickInput
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.resources.applications import ControlQuery
+from taskloom.synthesis.cross_verification.overlooked_controls import doubt, last_clause_head, overlooked
+from taskloom.synthesis.cross_verification.performances import Performances
+from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory
+from taskloom.taskgraph.records.evidence import InputEvent
+from taskloom.taskgraph.records.interaction import ClickInput
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import Move, recording
 
 

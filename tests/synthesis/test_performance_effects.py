@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from resources.applications import ControlQuery
-from synthesis.cross_verification.performance_effects import MOST_KEPT, performance_effects
-from taskgraph.records.evidence import InputEvent
-from taskgraph.records.interaction import KeyboardInput
-from taskgraph.records.trajectory import Trajectory
+from taskloom.resources.applications import ControlQuery
+from taskloom.synthesis.cross_verification.performance_effects import MOST_KEPT, performance_effects
+from taskloom.taskgraph.records.evidence import InputEvent
+from taskloom.taskgraph.records.interaction import KeyboardInput
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import file, recording
 
 

@@ -2,17 +2,22 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from environments.environment import Environment
-from environments.errors import EnvironmentBrokenError
-from environments.lookup import platform
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from synthesis.trajectories.reperformance import perform_again
-from synthesis.trajectories.setup_trajectories import PreparedEnvironment, SetupTrajectory, made_files, since
-from taskgraph.records.evidence import Evidence, InputEvent
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import EnvironmentBrokenError
+from taskloom.environments.lookup import platform
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.synthesis.trajectories.reperformance import perform_again
+from taskloom.synthesis.trajectories.setup_trajectories import (
+    PreparedEnvironment,
+    SetupTrajectory,
+    made_files,
+    since,
+)
+from taskloom.taskgraph.records.evidence import Evidence, InputEvent
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, World
 

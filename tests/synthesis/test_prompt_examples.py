@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from evaluators_api.interpreter.static_analysis import analyse
-from prompts.inputs import EvaluationWriterInput
-from prompts.replies import EvaluationWriterReply
+from taskloom.evaluators_api.interpreter.static_analysis import analyse
+from taskloom.prompts.inputs import EvaluationWriterInput
+from taskloom.prompts.replies import EvaluationWriterReply
 
 
 def test_the_example_of_an_evaluation_function_passes_static_analysis() -> None:

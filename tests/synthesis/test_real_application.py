@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from environments.environment import Environment
-from environments.installing.applications import is_installed
-from environments.lookup import platform
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from resources.reading.catalog import load_applications
+from taskloom.environments.environment import Environment
+from taskloom.environments.installing.applications import is_installed
+from taskloom.environments.lookup import platform
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.resources.reading.catalog import load_applications
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.applications, pytest.mark.slow]
 
-DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom"))
+DATA = Path(os.environ.get("TASKLOOM_DATA", "taskloom-data"))
 TIDDLYWIKI = {"tiddlywiki": load_applications()["tiddlywiki"]}
 
 

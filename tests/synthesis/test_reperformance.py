@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from synthesis.trajectories.reperformance import RecordedAgent
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import (
+from taskloom.synthesis.trajectories.reperformance import RecordedAgent
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import (
     Control,
     KeyboardInput,
     Observation,
@@ -14,7 +14,7 @@ from taskgraph.records.interaction import (
     Screenshot,
     WaitInput,
 )
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
 
 PICTURE = Screenshot(sha256="1")
 Screen = tuple[Control, ...]

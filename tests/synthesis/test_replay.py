@@ -2,21 +2,21 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from environments.agent import Decision
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from resources.categories import ResourceKind
-from synthesis.composition.composition import compose
-from synthesis.composition.pool.binding import fixtures_at_reset
-from synthesis.composition.request import CompositionRequest
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.errors import StageInputInvalidError
-from synthesis.replay.replay import Replayer, ReplaySettings, spread_orders
-from synthesis.trajectories.slips import SlippingAgent
-from synthesis.trajectories.task_starts import first_needs
-from taskgraph.measures.complexity import complexity_of
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.side_effects import SideEffects
-from taskgraph.records.task import Intent, Task
+from taskloom.environments.agent import Decision
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.resources.categories import ResourceKind
+from taskloom.synthesis.composition.composition import compose
+from taskloom.synthesis.composition.pool.binding import fixtures_at_reset
+from taskloom.synthesis.composition.request import CompositionRequest
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.errors import StageInputInvalidError
+from taskloom.synthesis.replay.replay import Replayer, ReplaySettings, spread_orders
+from taskloom.synthesis.trajectories.slips import SlippingAgent
+from taskloom.synthesis.trajectories.task_starts import first_needs
+from taskloom.taskgraph.measures.complexity import complexity_of
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.side_effects import SideEffects
+from taskloom.taskgraph.records.task import Intent, Task
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES, PROVENANCE, World
 from tests.synthesis.spoilt_environments import WAYS, SpoiltEnvironments

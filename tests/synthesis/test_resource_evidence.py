@@ -3,13 +3,13 @@ from typing import Any
 
 import pytest
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from synthesis.cross_verification.resource_evidence import contradictions
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.records.interaction import Control, Rectangle
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.synthesis.cross_verification.resource_evidence import contradictions
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskloom.taskgraph.records.interaction import Control, Rectangle
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory
 
 
 def file(path: str, text: str = "x") -> FileState:

@@ -1,8 +1,8 @@
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from prompts.replies import ActorReply
-from synthesis.trajectories.settled_ends import ask_to_settle, left_open, unsettled
-from taskgraph.records.interaction import Control
-from taskgraph.records.model_calls import ModelRole
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.prompts.replies import ActorReply
+from taskloom.synthesis.trajectories.settled_ends import ask_to_settle, left_open, unsettled
+from taskloom.taskgraph.records.interaction import Control
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.synthesis.models import TestModels
 from tests.synthesis.recordings import PLACE, click, recording
 from tests.synthesis.simulated_world import APPLICATIONS, World

@@ -2,8 +2,8 @@
 
 import json
 
-from synthesis.evaluation_functions.shown_effects import shown_effects
-from taskgraph.records.evidence import ClipboardState
+from taskloom.synthesis.evaluation_functions.shown_effects import shown_effects
+from taskloom.taskgraph.records.evidence import ClipboardState
 from tests.synthesis.recordings import click, control, file, recording, screen
 
 SALES = "region,amount\nNorth,10\n"

@@ -3,16 +3,16 @@
 import json
 from collections.abc import Sequence
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from offline.evaluation_writer import write_function
-from offline.mistakes import MistakeSource
-from prompts.inputs import EvaluationWriterInput
-from synthesis.cross_verification.agreement import agreeing
-from synthesis.evaluation_functions.evaluation_functions import performances
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.cases import Case
-from taskgraph.records.evidence import ClipboardState
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.offline.evaluation_writer import write_function
+from taskloom.offline.mistakes import MistakeSource
+from taskloom.prompts.inputs import EvaluationWriterInput
+from taskloom.synthesis.cross_verification.agreement import agreeing
+from taskloom.synthesis.evaluation_functions.evaluation_functions import performances
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.cases import Case
+from taskloom.taskgraph.records.evidence import ClipboardState
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.evaluators_api.test_drawing_checks import drawio
 from tests.evaluators_api.test_state_checks import SHOP
 from tests.synthesis.recordings import click, control, file, recording, screen

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from environments.agent import Decision
-from synthesis.trajectories.slips import SlippingAgent
-from taskgraph.records.evidence import ClipboardState, Evidence
-from taskgraph.records.interaction import (
+from taskloom.environments.agent import Decision
+from taskloom.synthesis.trajectories.slips import SlippingAgent
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,
@@ -18,7 +18,7 @@ from taskgraph.records.interaction import (
     Rectangle,
     Screenshot,
 )
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 from tests.synthesis.recordings import file
 
 

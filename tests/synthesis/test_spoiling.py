@@ -2,15 +2,15 @@ from random import Random
 
 import pytest
 
-from prompts.replies import DependencyJudgeReply
-from synthesis.validation.calibration import doubt_about, try_judge
-from synthesis.validation.spoiling import SPOIL_KINDS, spoil
-from synthesis.validation.validation import ValidationSettings
-from taskgraph.measures.judge_rates import judge_report
-from taskgraph.records.judge_trial import JudgeTrial, SpoilKind
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task, Validation
+from taskloom.prompts.replies import DependencyJudgeReply
+from taskloom.synthesis.validation.calibration import doubt_about, try_judge
+from taskloom.synthesis.validation.spoiling import SPOIL_KINDS, spoil
+from taskloom.synthesis.validation.validation import ValidationSettings
+from taskloom.taskgraph.measures.judge_rates import judge_report
+from taskloom.taskgraph.records.judge_trial import JudgeTrial, SpoilKind
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task, Validation
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import TITLES, sample_tasks

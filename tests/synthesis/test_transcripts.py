@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from model_clients.ledger.ledger import Ledger
-from model_clients.ledger.transfer import export_ledger, import_ledger
-from model_clients.role_models import RoleModels
-from model_clients.settings import CallSettings, ModelSettings
-from synthesis.cross_verification.cross_verification import Verification
-from synthesis.exploration.exploration import ExplorationSettings
-from synthesis.trajectories.reperformance import perform_again
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.model_clients.ledger.transfer import export_ledger, import_ledger
+from taskloom.model_clients.role_models import RoleModels
+from taskloom.model_clients.settings import CallSettings, ModelSettings
+from taskloom.synthesis.cross_verification.cross_verification import Verification
+from taskloom.synthesis.exploration.exploration import ExplorationSettings
+from taskloom.synthesis.trajectories.reperformance import perform_again
 from tests.model_clients.requests import KEY
 from tests.servers.models.server import LocalModelServer
 from tests.servers.web_applications.text_browser import TextBrowserSettings, applications, create

@@ -2,10 +2,10 @@
 
 import json
 
-from synthesis.examination.case_building import build_cases
-from synthesis.examination.cases import Case
-from taskgraph.records.evidence import ClipboardState
-from taskgraph.records.trajectory import Trajectory
+from taskloom.synthesis.examination.case_building import build_cases
+from taskloom.synthesis.examination.cases import Case
+from taskloom.taskgraph.records.evidence import ClipboardState
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.recordings import click, control, recording, screen, typing
 
 QUERIES = {"SELECT 1": "one", "SELECT 2": "two"}

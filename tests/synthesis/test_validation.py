@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from prompts.replies import DependencyJudgeReply, DependencyPair, SummarizerReply
-from synthesis.instructions.instructions import in_order
-from synthesis.instructions.literal_checks import goal_problems, is_told, literal_problems
-from synthesis.validation.validation import (
+from taskloom.prompts.replies import DependencyJudgeReply, DependencyPair, SummarizerReply
+from taskloom.synthesis.instructions.instructions import in_order
+from taskloom.synthesis.instructions.literal_checks import goal_problems, is_told, literal_problems
+from taskloom.synthesis.validation.validation import (
     Pair,
     ValidatedTask,
     ValidationSettings,
@@ -16,8 +16,8 @@ from synthesis.validation.validation import (
     compare_orders,
     validate_task,
 )
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.task import Task
 from tests.synthesis.models import TestModels
 from tests.synthesis.simulated_world import PROVENANCE
 from tests.synthesis.task_samples import TITLES, sample_tasks

@@ -3,13 +3,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from model_clients.errors import BatchPendingError
-from resources.categories import ResourceKind
-from synthesis.cross_verification.verification_pool import VerificationPool
-from synthesis.cross_verification.verified_subtasks import VerifiedSubtask
-from synthesis.trajectories.setup_trajectories import SetupTrajectory, made_files
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.model_clients.errors import BatchPendingError
+from taskloom.resources.categories import ResourceKind
+from taskloom.synthesis.cross_verification.verification_pool import VerificationPool
+from taskloom.synthesis.cross_verification.verified_subtasks import VerifiedSubtask
+from taskloom.synthesis.trajectories.setup_trajectories import SetupTrajectory, made_files
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 from tests.synthesis.recordings import recording
 from tests.synthesis.simulated_world import APPLICATIONS, CATEGORIES
 from tests.synthesis.task_samples import pooled_subtasks

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from environments.environment import Environment
-from environments.lookup import platform
-from synthesis.exploration.memory import screens_in_view
-from synthesis.exploration.walking import Walk, worth_opening
-from taskgraph.records.exploration import SeenScreen
-from taskgraph.records.interaction import Control, Rectangle
-from taskgraph.records.provenance import Provenance
+from taskloom.environments.environment import Environment
+from taskloom.environments.lookup import platform
+from taskloom.synthesis.exploration.memory import screens_in_view
+from taskloom.synthesis.exploration.walking import Walk, worth_opening
+from taskloom.taskgraph.records.exploration import SeenScreen
+from taskloom.taskgraph.records.interaction import Control, Rectangle
+from taskloom.taskgraph.records.provenance import Provenance
 
 NOTES = next(item for item in platform("simulated").applications() if item.name == "simulated_notes")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from cli.main import main
-from flows.write_world import problems_of
-from model_clients.ledger.ledger import Ledger
-from prompts.world_writer_input import WorldWriterInput
-from resources.reading.worlds import WorldRules, leaves, load_rules, load_world
-from synthesis.world_writing.world_writing import WrittenWorld, write_world
-from taskgraph.records.model_calls import ModelRole
+from taskloom.cli.main import main
+from taskloom.flows.write_world import problems_of
+from taskloom.model_clients.ledger.ledger import Ledger
+from taskloom.prompts.world_writer_input import WorldWriterInput
+from taskloom.resources.reading.worlds import WorldRules, leaves, load_rules, load_world
+from taskloom.synthesis.world_writing.world_writing import WrittenWorld, write_world
+from taskloom.taskgraph.records.model_calls import ModelRole
 from tests.model_clients.requests import KEY
 from tests.servers.models.behaviour import WireCall
 from tests.servers.models.server import LocalModelServer

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from evaluators_api.interpreter.sandbox import EvaluationSandbox
-from prompts.replies import EvaluationWriterReply
-from resources.applications import ControlQuery
-from synthesis.cross_verification.second_opinion import disagreements
-from synthesis.cross_verification.verification_settings import VerificationSettings
-from synthesis.evaluation_functions.task_shapes import task_shapes
-from synthesis.evaluation_functions.words_of_the_task import HIDDEN, without_ends
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.evidence import InputEvent
-from taskgraph.records.interaction import KeyboardInput
-from taskgraph.records.model_calls import ModelRole
-from taskgraph.records.trajectory import Trajectory
+from taskloom.evaluators_api.interpreter.sandbox import EvaluationSandbox
+from taskloom.prompts.replies import EvaluationWriterReply
+from taskloom.resources.applications import ControlQuery
+from taskloom.synthesis.cross_verification.second_opinion import disagreements
+from taskloom.synthesis.cross_verification.verification_settings import VerificationSettings
+from taskloom.synthesis.evaluation_functions.task_shapes import task_shapes
+from taskloom.synthesis.evaluation_functions.words_of_the_task import HIDDEN, without_ends
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.evidence import InputEvent
+from taskloom.taskgraph.records.interaction import KeyboardInput
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.taskgraph.records.trajectory import Trajectory
 from tests.synthesis.models import TestModels
 from tests.synthesis.recordings import file, recording
 from tests.synthesis.simulated_world import APPLICATIONS, World

@@ -7,10 +7,10 @@ from itertools import permutations, product
 
 from hypothesis import strategies as st
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from taskgraph.records.graph import Dependency, TaskGraph
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.graph import Dependency, TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
 def every_graph(size: int) -> Iterator[tuple[int, ...]]:

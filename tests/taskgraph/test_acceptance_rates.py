@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.measures.acceptance_rates import (
+from taskloom.taskgraph.measures.acceptance_rates import (
     acceptance_report,
     as_markdown,
     rate,
     wilson_interval,
 )
-from taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
 
 
 def outcome(*, right: bool, accepted: bool, application: str = "notes", kind: str = "k") -> JudgedOutcome:

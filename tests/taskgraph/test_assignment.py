@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from taskgraph.measures.complexity import complexity_of
-from taskgraph.records.assignment import Assignment
-from taskgraph.records.task import Task
+from taskloom.taskgraph.measures.complexity import complexity_of
+from taskloom.taskgraph.records.assignment import Assignment
+from taskloom.taskgraph.records.task import Task
 from tests.taskgraph.small_graphs import shaped
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.bitmasks import (
+from taskloom.taskgraph.bitmasks import (
     ancestors,
     augment,
     bits,
@@ -24,8 +24,8 @@ from taskgraph.bitmasks import (
     successors,
     topological_order,
 )
-from taskgraph.errors import GraphInvalidError, GraphTooLargeError
-from taskgraph.measures.complexity import shape_of
+from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
+from taskloom.taskgraph.measures.complexity import shape_of
 from tests.taskgraph.small_graphs import every_graph, graphs, is_order
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from resources.dimensions import Cell
-from resources.reading.catalog import load_capabilities
-from taskgraph.measures.capabilities import capabilities_met, constraint_of
-from taskgraph.measures.cells import possible_cells
+from taskloom.resources.dimensions import Cell
+from taskloom.resources.reading.catalog import load_capabilities
+from taskloom.taskgraph.measures.capabilities import capabilities_met, constraint_of
+from taskloom.taskgraph.measures.cells import possible_cells
 
 ALL = load_capabilities()
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from resources.dimensions import DIMENSIONS, LEVELS, Cell, Level
-from taskgraph.measures.cells import contradiction_in, edge_bounds, possible_cells
-from taskgraph.measures.complexity import cell_from_measures, shape_of
-from taskgraph.measures.per_dimension import LevelConstraint
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Cell, Level
+from taskloom.taskgraph.measures.cells import contradiction_in, edge_bounds, possible_cells
+from taskloom.taskgraph.measures.complexity import cell_from_measures, shape_of
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 from tests.taskgraph.small_graphs import every_graph
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.coherency import coherency_score, maximum_coherency, maximum_coherency_of
+from taskloom.taskgraph.errors import GraphTooLargeError
+from taskloom.taskgraph.measures.coherency import coherency_score, maximum_coherency, maximum_coherency_of
 from tests.shared_work import examples
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs, shaped
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.dimensions import DIMENSIONS, LEVELS, Dimension, by_name
-from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.complexity import (
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Dimension, by_name
+from taskloom.taskgraph.errors import GraphTooLargeError
+from taskloom.taskgraph.measures.complexity import (
     cell_from_measures,
     cell_of,
     complexity_from_shape,
@@ -92,6 +92,6 @@ def test_an_empty_graph_measures_nothing() -> None:
 
 
 def test_a_single_subtask_is_easy_in_every_dimension() -> None:
-    from taskgraph.records.graph import TaskGraph
+    from taskloom.taskgraph.records.graph import TaskGraph
 
     assert set(cell_of(complexity_of(TaskGraph(nodes=(node("only"),))))) == {"easy"}

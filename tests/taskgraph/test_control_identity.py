@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from resources.applications import ControlQuery
-from taskgraph.records.grounding import describe_control, find_control
-from taskgraph.records.interaction import Control, Rectangle
+from taskloom.resources.applications import ControlQuery
+from taskloom.taskgraph.records.grounding import describe_control, find_control
+from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 
 def tick(row: str, top: int, *, section: str = "", text: str = "Mute", label: str = "") -> Control:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.architecture.test_packages import ROOT, module_name
+
 MODULES = sorted(
-    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    module_name(path)
     for shelf in ("taskgraph/measures", "taskgraph/reading", "taskgraph/drawing", "omnieval")
     for path in (ROOT / shelf).glob("*.py")
     if path.stem not in {"__init__", "errors", "inconsistencies", "values"}

@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.drawing.lanes import cut, draw_text
-from taskgraph.drawing.svg import draw_svg
-from taskgraph.drawing.text_width import text_width
-from taskgraph.reading.task_graphs import read_task_graph
+from taskloom.taskgraph.drawing.lanes import cut, draw_text
+from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.drawing.text_width import text_width
+from taskloom.taskgraph.reading.task_graphs import read_task_graph
 from tests.taskgraph.small_graphs import graphs, shaped
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,7 +1,7 @@
 """What evidence and evaluations say of themselves."""
 
-from taskgraph.records.evaluation_function import EvalResult, Evaluation
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.taskgraph.records.evaluation_function import EvalResult, Evaluation
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 NOTE = FileState(path="Documents/Note.txt", size=1, sha256="0" * 64, text="a")
 

@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.instances import Resource
-from taskgraph.measures.coherency import coherency_score, maximum_coherency_of
-from taskgraph.measures.interference import clash_of, interference, orders_of, successful_table, threats_of
-from taskgraph.measures.orders import OrderTable
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.measures.coherency import coherency_score, maximum_coherency_of
+from taskloom.taskgraph.measures.interference import (
+    clash_of,
+    interference,
+    orders_of,
+    successful_table,
+    threats_of,
+)
+from taskloom.taskgraph.measures.orders import OrderTable
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from tests.shared_work import examples
 from tests.taskgraph.small_graphs import brute_orders, clipboard, file, is_order, linked, node, shaped
 

@@ -10,8 +10,8 @@ import networkx
 import pytest
 from hypothesis import given, settings
 
-from taskgraph.errors import GraphTooLargeError
-from taskgraph.measures.orders import OrderTable
+from taskloom.taskgraph.errors import GraphTooLargeError
+from taskloom.taskgraph.measures.orders import OrderTable
 from tests.shared_work import examples
 from tests.taskgraph.small_graphs import brute_orders, every_graph, graphs
 from tests.taskgraph.test_bitmasks import as_networkx

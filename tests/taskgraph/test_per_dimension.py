@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from resources.dimensions import DIMENSIONS, LEVELS, by_name
-from taskgraph.measures.cells import contradiction_in, possible_cells
-from taskgraph.measures.complexity import cell_from_measures, shape_of
-from taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, by_name
+from taskloom.taskgraph.measures.cells import contradiction_in, possible_cells
+from taskloom.taskgraph.measures.complexity import cell_from_measures, shape_of
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint, MeasureRanges
 from tests.taskgraph.small_graphs import every_graph
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from resources.reading.catalog import load_resource_categories
-from taskgraph.errors import GraphInvalidError, TaskGraphError
-from taskgraph.measures.interference import orders_of
-from taskgraph.reading.task_graphs import read_task_graph, require_single_producers
-from taskgraph.records.graph import Dependency, TaskGraph
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.resources.reading.catalog import load_resource_categories
+from taskloom.taskgraph.errors import GraphInvalidError, TaskGraphError
+from taskloom.taskgraph.measures.interference import orders_of
+from taskloom.taskgraph.reading.task_graphs import read_task_graph, require_single_producers
+from taskloom.taskgraph.records.graph import Dependency, TaskGraph
 from tests.taskgraph.small_graphs import file, linked, node, shaped
 
 CATEGORIES = load_resource_categories()

@@ -7,7 +7,7 @@ from typing import Annotated
 import pytest
 from pydantic import AfterValidator, BaseModel, ValidationError
 
-from taskgraph.reading.faults import describe_faults, form_error, json_kind, place_of, reason_of
+from taskloom.taskgraph.reading.faults import describe_faults, form_error, json_kind, place_of, reason_of
 
 
 def small(value: int) -> int:

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from taskgraph.source_parsing import parse_source
+from taskloom.taskgraph.source_parsing import parse_source
 
 
 @pytest.mark.parametrize("troubles", [0, 1, 3])

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.measures.coherency import maximum_coherency, maximum_coherency_of
-from taskgraph.measures.interference import successful_table, threats_of
-from taskgraph.measures.orders import OrderTable
-from taskgraph.measures.symmetry import Symmetry
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.measures.coherency import maximum_coherency, maximum_coherency_of
+from taskloom.taskgraph.measures.interference import successful_table, threats_of
+from taskloom.taskgraph.measures.orders import OrderTable
+from taskloom.taskgraph.measures.symmetry import Symmetry
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask
 from tests.shared_work import examples
 from tests.taskgraph.small_graphs import clipboard, file, linked, node
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.measures.variety_figures import variety_of, words_of
+from taskloom.taskgraph.measures.variety_figures import variety_of, words_of
 
 DIFFERENT = [
     "Attach the plan to the page.",

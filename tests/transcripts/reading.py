@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
-from resources.record import Record
+from taskloom.resources.record import Record
 from tests.servers.models.behaviour import WireCall
 
 

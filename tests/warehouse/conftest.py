@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
-from warehouse.store import Warehouse
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from warehouse.importing.importing import ImportSummary, read_import, store_import
-from warehouse.store import Warehouse
+from taskloom.warehouse.importing.importing import ImportSummary, read_import, store_import
+from taskloom.warehouse.store import Warehouse
 
 OSWORLD = {
     "id": "e1e75309-3ddb-4d09-92ec-de869c928143",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from taskgraph.records.graph import Dependency
-from taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.graph import Dependency
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.imported_tasks import build_task
 from tests.warehouse.sample_parts import file_resource, subtask
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.imported_tasks import build_task
 
 TEXTS = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="{}"), min_size=1, max_size=12

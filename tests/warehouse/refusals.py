@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import
-from warehouse.errors import ImportRefusedError
-from warehouse.store import Warehouse
 
 
 def last_change(warehouse: Warehouse) -> int:

@@ -7,7 +7,7 @@ import zlib
 
 import pyarrow as pa
 
-from resources.applications import (
+from taskloom.resources.applications import (
     Application,
     ControlQuery,
     Fixture,
@@ -16,11 +16,11 @@ from resources.applications import (
     ResourceDeclaration,
     WorkedStep,
 )
-from resources.categories import ResourceKind
-from resources.dimensions import DIMENSIONS
-from resources.instances import Resource
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
-from taskgraph.records.interaction import (
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.dimensions import DIMENSIONS
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState, InputEvent
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,
@@ -31,11 +31,11 @@ from taskgraph.records.interaction import (
     WaitInput,
     WheelMouseInput,
 )
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
-from taskgraph.records.task import Complexity
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.schema import TABLE_NAMED
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
+from taskloom.taskgraph.records.task import Complexity
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.schema import TABLE_NAMED
 
 SOURCE = """def evaluate_agent_task_completion(csv_path: str) -> EvalResult:
     conditions = [

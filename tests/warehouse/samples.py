@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from resources.applications import (
+from taskloom.resources.applications import (
     Application,
     ExampleSubtask,
     Fixture,
     Launch,
     WorkedStep,
 )
-from resources.record import Record
-from taskgraph.records.effect import Effect, PerformanceEffects
-from taskgraph.records.evaluation_function import (
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.effect import Effect, PerformanceEffects
+from taskloom.taskgraph.records.evaluation_function import (
     CheckCall,
     EvalResult,
     Evaluation,
@@ -20,15 +20,15 @@ from taskgraph.records.evaluation_function import (
     FunctionQuality,
     VerificationRound,
 )
-from taskgraph.records.graph import Dependency, TaskGraph
-from taskgraph.records.interaction import (
+from taskloom.taskgraph.records.graph import Dependency, TaskGraph
+from taskloom.taskgraph.records.interaction import (
     ClickInput,
 )
-from taskgraph.records.judged_outcome import JudgedOutcome
-from taskgraph.records.side_effects import SideEffects
-from taskgraph.records.task import Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.side_effects import SideEffects
+from taskloom.taskgraph.records.task import Intent, Rejection, Replay, ReplayedSubtask, Task, Validation
+from taskloom.warehouse.records import ModelCallRecord, RunRecord
 from tests.warehouse.sample_parts import MADE, SOURCE, complexity, file_resource, node, subtask, trajectory
-from warehouse.records import ModelCallRecord, RunRecord
 
 
 def records() -> list[Record]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import atif
 import pytest
 
-from warehouse.exporting.exporting import ExportOptions, export
-from warehouse.store import Warehouse
+from taskloom.warehouse.exporting.exporting import ExportOptions, export
+from taskloom.warehouse.store import Warehouse
 
 
 def documents(folder: Path) -> dict[str, atif.Trajectory]:

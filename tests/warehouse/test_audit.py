@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.labelled_audit import CASES, judged
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.importing.audit import Finding, audit_reading, audit_records, audit_warehouse
+from taskloom.warehouse.importing.importing import read_import, survey_import
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.samples import records
-from warehouse.importing.audit import Finding, audit_reading, audit_records, audit_warehouse
-from warehouse.importing.importing import read_import, survey_import
-from warehouse.store import Warehouse
 
 
 def checks(found: Iterable[Finding]) -> set[str]:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.refusals import refusal
-from warehouse.records import ImportedItem
-from warehouse.store import Warehouse
 
 
 def test_all_faults_of_a_paper_task_are_listed(target: Warehouse, tmp_path: Path) -> None:

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from benchmarks.warehouse import synthetic
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import RowInvalidError
+from taskloom.warehouse.importing.bulk import write_task_columns, write_tasks
+from taskloom.warehouse.queries import named_query
+from taskloom.warehouse.schema import TABLE_NAMED
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.samples import records
-from warehouse.errors import RowInvalidError
-from warehouse.importing.bulk import write_task_columns, write_tasks
-from warehouse.queries import named_query
-from warehouse.schema import TABLE_NAMED
-from warehouse.store import Warehouse
 
 ROWS: list[dict[str, Any]] = next(synthetic(200))
 

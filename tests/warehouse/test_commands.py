@@ -10,10 +10,10 @@ import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner, Result
 
-from cli.main import create_app
-from cli.sql_shell import Completer, answer_line
+from taskloom.cli.main import create_app
+from taskloom.cli.sql_shell import Completer, answer_line
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
-from warehouse.store import Warehouse
 
 Run = Callable[..., Result]
 

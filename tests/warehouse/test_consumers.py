@@ -15,19 +15,19 @@ import pyarrow.parquet
 import pytest
 from PIL import Image
 
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.interaction import ClickInput
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.interaction import ClickInput
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import ExportRefusedError, ImportRefusedError
+from taskloom.warehouse.exporting.exported_actions import points_of
+from taskloom.warehouse.exporting.exporting import ExportOptions, export
+from taskloom.warehouse.exporting.record_files import RecordFiles
+from taskloom.warehouse.importing.importing import read_import, survey_import
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import trajectory
-from warehouse.errors import ExportRefusedError, ImportRefusedError
-from warehouse.exporting.exported_actions import points_of
-from warehouse.exporting.exporting import ExportOptions, export
-from warehouse.exporting.record_files import RecordFiles
-from warehouse.importing.importing import read_import, survey_import
-from warehouse.store import Warehouse
 
 
 def lines(path: Path) -> list[dict[str, object]]:

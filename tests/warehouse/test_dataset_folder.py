@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from taskloom.warehouse.exporting.dataset_folder.parquet_files import ParquetFiles
+from taskloom.warehouse.exporting.exporting import ExportSource, export
+from taskloom.warehouse.exporting.pushing import push
+from taskloom.warehouse.schema import TABLE_OF_RECORD
+from taskloom.warehouse.sets.requests import parse_request
+from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
-from warehouse.errors import ExportRefusedError
-from warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
-from warehouse.exporting.dataset_folder.parquet_files import ParquetFiles
-from warehouse.exporting.exporting import ExportSource, export
-from warehouse.exporting.pushing import push
-from warehouse.schema import TABLE_OF_RECORD
-from warehouse.sets.requests import parse_request
-from warehouse.sets.selection import Selection
-from warehouse.store import Warehouse
 
 
 def many(warehouse: Warehouse, count: int) -> None:
@@ -110,7 +110,7 @@ def test_the_card_counts_what_the_tasks_are(filled: Warehouse) -> None:
 def test_a_large_configuration_goes_into_several_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.exporting.dataset_folder.parquet_files._MOST_ROWS", 10)
+    monkeypatch.setattr("taskloom.warehouse.exporting.dataset_folder.parquet_files._MOST_ROWS", 10)
     schema = pa.schema([("number", pa.int64())])
     with ParquetFiles(tmp_path) as files:
         for start in range(0, 28, 4):
@@ -169,7 +169,7 @@ def test_a_push_that_fails_leaves_what_was_there(sampled: Warehouse, tmp_path: P
 def test_the_push_command_prints_where_the_dataset_is(sampled: Warehouse, tmp_path: Path) -> None:
     arguments = ["push", "acme/office", "--hub", str(tmp_path), "--warehouse", str(sampled.address)]
     done = subprocess.run(
-        [sys.executable, "-m", "cli.main", *arguments], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "taskloom.cli.main", *arguments], capture_output=True, text=True, check=True
     )
 
     assert "tasks: 1" in done.stdout and "datasets/acme/office" in done.stdout

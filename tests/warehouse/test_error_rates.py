@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from taskgraph.measures.acceptance_rates import rate
-from taskgraph.records.evaluation_function import GENUINE_FAMILIES
-from taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.measures.acceptance_rates import rate
+from taskloom.taskgraph.records.evaluation_function import GENUINE_FAMILIES
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.warehouse.error_rates import UNKNOWN, error_rates
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.exporting.dataset_folder.dataset_card import trust_lines
+from taskloom.warehouse.queries import named_query
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.views import views
 from tests.warehouse.foreign import run_import
 from tests.warehouse.samples import records
-from warehouse.error_rates import UNKNOWN, error_rates
-from warehouse.errors import ImportRefusedError
-from warehouse.exporting.dataset_folder.dataset_card import trust_lines
-from warehouse.queries import named_query
-from warehouse.store import Warehouse
-from warehouse.viewer.application import create_application
-from warehouse.views import views
 
 OUTCOME = {
     "case_id": "create: renamed",

@@ -7,16 +7,16 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from taskgraph.records.task import Intent, Task
-from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import WarehouseTooNewError
-from warehouse.queries import named_queries
-from warehouse.records import ImportedItem
-from warehouse.schema import SCHEMA_VERSION, TABLES
-from warehouse.storage import database, evolution
-from warehouse.storage.locations import parse_location
-from warehouse.store import Warehouse
-from warehouse.views import views
+from taskloom.taskgraph.records.task import Intent, Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import WarehouseTooNewError
+from taskloom.warehouse.queries import named_queries
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.schema import SCHEMA_VERSION, TABLES
+from taskloom.warehouse.storage import database, evolution
+from taskloom.warehouse.storage.locations import parse_location
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.views import views
 
 STORED = Path(__file__).parent / "stored"
 *_EARLIER, _LAST = sorted(STORED.glob("schema_*.zip"))

@@ -11,19 +11,24 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.subtask import BoundSubtask, Subtask
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import (
+    ExportRefusedError,
+    QueryFailedError,
+    SelectionInvalidError,
+    UnknownFormatError,
+)
+from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
+from taskloom.warehouse.exporting.file_names import id_of_name, safe_name
+from taskloom.warehouse.lookup import export_formats
+from taskloom.warehouse.sets.selection import CellQuota, Selection
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import trajectory
 from tests.warehouse.samples import records
-from warehouse.errors import ExportRefusedError, QueryFailedError, SelectionInvalidError, UnknownFormatError
-from warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
-from warehouse.exporting.file_names import id_of_name, safe_name
-from warehouse.lookup import export_formats
-from warehouse.sets.selection import CellQuota, Selection
-from warehouse.store import Warehouse
 
 OWN_FORMATS = [name for name in export_formats() if name not in ("crab", "taskbench")]
 

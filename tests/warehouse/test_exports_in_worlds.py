@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from resources.applications import Application, Fixture, Launch
-from resources.reading.worlds import load_world
-from resources.worlds import World
-from taskgraph.records.task import Task
+from taskloom.resources.applications import Application, Fixture, Launch
+from taskloom.resources.reading.worlds import load_world
+from taskloom.resources.worlds import World
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
-from warehouse.errors import ExportRefusedError
-from warehouse.exporting.exporting import export
-from warehouse.store import Warehouse
 
 FIRST = load_world("")
 BAKERY = load_world("bakery-1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from warehouse.storage.extensions import LOCAL, connect_with
+from taskloom.warehouse.storage.extensions import LOCAL, connect_with
 
 
 @pytest.mark.parametrize("which", ["first", "second"])

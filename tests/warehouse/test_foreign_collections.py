@@ -10,12 +10,19 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from resources.record import Record
-from taskgraph.records.interaction import ClickInput, KeyboardInput
-from taskgraph.records.keys import read_keys
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import Trajectory
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput
+from taskloom.taskgraph.records.keys import read_keys
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.exporting.exported_actions import points_of
+from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.importing.importing import read_import, survey_import
+from taskloom.warehouse.lookup import import_formats
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.collection_layouts import (
     ANDROID_WORLD,
@@ -36,13 +43,6 @@ from tests.warehouse.collection_layouts import (
     web_arena,
 )
 from tests.warehouse.foreign import run_import
-from warehouse.errors import ImportRefusedError
-from warehouse.exporting.exported_actions import points_of
-from warehouse.exporting.exporting import export
-from warehouse.importing.importing import read_import, survey_import
-from warehouse.lookup import import_formats
-from warehouse.records import ImportedItem
-from warehouse.store import Warehouse
 
 ELSEWHERE = {
     "crab": "test_importing.py",

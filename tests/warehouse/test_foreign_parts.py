@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WheelMouseInput
+from taskloom.taskgraph.records.interaction import ClickInput, DragInput, KeyboardInput, WheelMouseInput
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.episodes import Picture
+from taskloom.warehouse.importing.pyautogui_scripts import done_by
+from taskloom.warehouse.importing.tfrecords import examples
+from taskloom.warehouse.importing.tool_graphs import compared, read_tool_graph
 from tests.shared_work import examples as number_of_examples
 from tests.warehouse import foreign
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.episodes import Picture
-from warehouse.importing.pyautogui_scripts import done_by
-from warehouse.importing.tfrecords import examples
-from warehouse.importing.tool_graphs import compared, read_tool_graph
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.errors import QueryFailedError, QueryRefusedError
-from warehouse.store import Warehouse
+from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
+from taskloom.warehouse.store import Warehouse
 
 LEAVING = [
     "SELECT * FROM read_text('/etc/passwd')",

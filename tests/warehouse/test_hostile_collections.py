@@ -14,12 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from resources.errors import TaskloomError
+from taskloom.resources.errors import TaskloomError
+from taskloom.warehouse.importing.audit import audit_reading
+from taskloom.warehouse.importing.importing import read_import, survey_import
+from taskloom.warehouse.storage.rows import batch_of
 from tests.warehouse import collection_layouts as collections
 from tests.warehouse import foreign
-from warehouse.importing.audit import audit_reading
-from warehouse.importing.importing import read_import, survey_import
-from warehouse.storage.rows import batch_of
 
 CONVERSATION: Final = [
     {

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from taskloom.warehouse.errors import ImportRefusedError, UnknownFormatError
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.refusals import refusal
-from warehouse.errors import ImportRefusedError, UnknownFormatError
-from warehouse.store import Warehouse
 
 REMOVED = "<left out>"
 Change = tuple[tuple[str | int, ...], object]

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection, Task
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection, Task
+from taskloom.warehouse.exporting.application_aliases import canonical_application
+from taskloom.warehouse.exporting.exporting import MANIFEST, export
+from taskloom.warehouse.importing.importing import read_import
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
-from warehouse.exporting.application_aliases import canonical_application
-from warehouse.exporting.exporting import MANIFEST, export
-from warehouse.importing.importing import read_import
-from warehouse.records import ImportedItem
-from warehouse.store import Warehouse
 
 
 def test_osworld_ids_that_repeat_between_domains_are_two_tasks(warehouse: Warehouse, tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.instruction_lists import instructions_in
 from tests.warehouse import collection_layouts as collections
 from tests.warehouse import foreign
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.instruction_lists import instructions_in
 
 ROWS = [{"id": "1", "instruction": "Sort the sheet."}, {"id": "2", "instruction": "Close it, please."}]
 FOUND = ["Sort the sheet.", "Close it, please."]

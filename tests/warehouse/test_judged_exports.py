@@ -15,20 +15,20 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from evaluators_api.checks.registry import checks
-from evaluators_api.judging_folders import judge_home, read_sheet
-from resources.applications import Fixture, Launch, Preparation
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.judging_sheet import JudgingSheet
-from taskgraph.records.task import Task
+from taskloom.evaluators_api.checks.registry import checks
+from taskloom.evaluators_api.judging_folders import judge_home, read_sheet
+from taskloom.resources.applications import Fixture, Launch, Preparation
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.judging_sheet import JudgingSheet
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
+from taskloom.warehouse.exporting.exporting import ExportSource, export
+from taskloom.warehouse.exporting.judging.judging_sheets import GUARDS, OF_FILES, OF_THE_MOMENT, sheet_of
+from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
+from taskloom.warehouse.exports.cua_gym import card_of
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import SOURCE, file_resource, shop
 from tests.warehouse.samples import records
-from warehouse.errors import ExportRefusedError, InexpressibleError
-from warehouse.exporting.exporting import ExportSource, export
-from warehouse.exporting.judging.judging_sheets import GUARDS, OF_FILES, OF_THE_MOMENT, sheet_of
-from warehouse.exporting.judging.start_scripts import START_COPY, start_script
-from warehouse.exports.cua_gym import card_of
-from warehouse.store import Warehouse
 
 GUARDED = SOURCE.replace(
     '        (check_file_exists(csv_path), "there is no file"),\n',
@@ -103,7 +103,7 @@ def test_the_judge_command_writes_the_reward_file_of_harbor(sampled: Warehouse, 
     start, home = homes(tmp_path)
     export(sampled, "harbor", tmp_path / "out")
     arguments = [
-        *(sys.executable, "-m", "cli.main", "judge", str(tmp_path / "out/task-1/tests/sheet.json")),
+        *(sys.executable, "-m", "taskloom.cli.main", "judge", str(tmp_path / "out/task-1/tests/sheet.json")),
         *("--start", str(start), "--reward", str(tmp_path / "logs/reward.json"), "--home"),
     ]
 

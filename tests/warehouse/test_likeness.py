@@ -8,14 +8,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.records.task import Task
-from taskgraph.text_folding import fold_text
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.text_folding import fold_text
+from taskloom.warehouse.sets.names import SPLITS, SplitName
+from taskloom.warehouse.sets.splits import Leak, leakage, resembling
+from taskloom.warehouse.sets.wording import NEAR, resembled, wordings_of
 from tests.shared_work import examples
 from tests.warehouse.samples import records
 from tests.warehouse.test_splits import altered, compared
-from warehouse.sets.names import SPLITS, SplitName
-from warehouse.sets.splits import Leak, leakage, resembling
-from warehouse.sets.wording import NEAR, resembled, wordings_of
 
 
 def sequences(text: str) -> frozenset[tuple[str, ...]]:

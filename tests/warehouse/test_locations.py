@@ -5,10 +5,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from warehouse.errors import WarehouseUnavailableError
-from warehouse.storage import extensions
-from warehouse.storage.locations import parse_location
-from warehouse.storage.storage_access import reason_of, storage_access, without_secrets
+from taskloom.warehouse.errors import WarehouseUnavailableError
+from taskloom.warehouse.storage import extensions
+from taskloom.warehouse.storage.locations import parse_location
+from taskloom.warehouse.storage.storage_access import reason_of, storage_access, without_secrets
 
 
 def test_a_path_is_a_local_folder(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.records.task import Task
-from warehouse.errors import VersionError
-from warehouse.maintenance import clean, tag
-from warehouse.store import Warehouse
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import VersionError
+from taskloom.warehouse.maintenance import clean, tag
+from taskloom.warehouse.store import Warehouse
 
 
 def _second(task: Task, name: str) -> Task:

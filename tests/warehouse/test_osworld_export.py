@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from resources.applications import Fixture, Launch, Preparation
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.task import Task
+from taskloom.resources.applications import Fixture, Launch, Preparation
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import InexpressibleError
+from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.exporting.osworld.conditions import Condition, conditions_of
+from taskloom.warehouse.exporting.osworld.setup import setup
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import SOURCE, file_resource, shop
 from tests.warehouse.samples import records
-from warehouse.errors import InexpressibleError
-from warehouse.exporting.exporting import export
-from warehouse.exporting.osworld.conditions import Condition, conditions_of
-from warehouse.exporting.osworld.setup import setup
-from warehouse.store import Warehouse
 
 TASK = next(record for record in records() if isinstance(record, Task))
-JUDGE = f"{sys.executable} -m cli.main judge"
+JUDGE = f"{sys.executable} -m taskloom.cli.main judge"
 LISTED = """def evaluate_agent_task_completion(old: str, new: str) -> EvalResult:
     checks = [
         (not check_file_exists(old), 'it is still there'),

@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from taskloom.warehouse.data_model_page import page
+from taskloom.warehouse.storage import extensions
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
-from warehouse.data_model_page import page
-from warehouse.storage import extensions
-from warehouse.store import Warehouse
 
 DOCS = Path(__file__).parents[2] / "docs"
 QUESTIONS = re.findall(r"^## (.+?)\n\n```sql\n(.+?)```", (DOCS / "sql-cookbook.md").read_text(), re.M | re.S)
@@ -18,7 +18,7 @@ QUESTIONS = re.findall(r"^## (.+?)\n\n```sql\n(.+?)```", (DOCS / "sql-cookbook.m
 
 def test_the_data_model_page_is_current() -> None:
     assert (DOCS / "data-model.md").read_text() == page(), (
-        "run: python -m warehouse.data_model_page > docs/data-model.md"
+        "run: python -m taskloom.warehouse.data_model_page > docs/data-model.md"
     )
 
 
@@ -60,7 +60,7 @@ def test_the_documented_line_opens_the_same_data_in_plain_duckdb(
     for name in extensions.LOCAL:
         extensions.load(connection, name)
 
-    connection.execute(lines[moved].replace("taskloom/warehouse/", f"{place}/"))
+    connection.execute(lines[moved].replace("taskloom-data/warehouse/", f"{place}/"))
 
     assert connection.execute("SELECT task_id, applications FROM tasks").fetchall() == [
         ("task-1", ["notes", "sheets"])

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.records.order_fact import OrderFact
-from taskgraph.records.task import Rejection, Task
+from taskloom.taskgraph.records.order_fact import OrderFact
+from taskloom.taskgraph.records.task import Rejection, Task
+from taskloom.warehouse.errors import QueryFailedError, UnknownQueryError
+from taskloom.warehouse.queries import named_queries, named_query
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.views import views
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
-from warehouse.errors import QueryFailedError, UnknownQueryError
-from warehouse.queries import named_queries, named_query
-from warehouse.store import Warehouse
-from warehouse.views import views
 
 
 @pytest.mark.parametrize("name", named_queries())
@@ -91,7 +91,7 @@ def test_a_parameter_value_is_never_read_as_sql(sampled: Warehouse) -> None:
 
 @pytest.mark.parametrize("view", views(), ids=lambda view: view.name)
 def test_every_view_explains_exactly_its_columns(sampled: Warehouse, view: object) -> None:
-    from warehouse.views import View
+    from taskloom.warehouse.views import View
 
     assert isinstance(view, View)
     answer = sampled.query(f"SELECT * FROM {view.name}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from warehouse.store import Warehouse
+from taskloom.warehouse.store import Warehouse
 
 
 def test_columns_of_one_name_are_told_apart(sampled: Warehouse, tmp_path: Path) -> None:

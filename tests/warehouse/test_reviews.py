@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue, ValidationError
 
-from taskgraph.measures.acceptance_rates import wilson_interval
-from taskgraph.records.review import Review
-from taskgraph.records.task import Task
+from taskloom.taskgraph.measures.acceptance_rates import wilson_interval
+from taskloom.taskgraph.records.review import Review
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ExportRefusedError, ReviewInvalidError, SelectionInvalidError
+from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.queries import named_query
+from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.reviews import AcceptanceRule, accepted_tasks, new_review, parse_rule
+from taskloom.warehouse.sets.selection import Selection, select
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.task_quality import people_report, task_quality
 from tests.warehouse.samples import records
-from warehouse.errors import ExportRefusedError, ReviewInvalidError, SelectionInvalidError
-from warehouse.exporting.exporting import export
-from warehouse.queries import named_query
-from warehouse.querying.query_result import QueryResult
-from warehouse.reviews import AcceptanceRule, accepted_tasks, new_review, parse_rule
-from warehouse.sets.selection import Selection, select
-from warehouse.store import Warehouse
-from warehouse.task_quality import people_report, task_quality
 
 TASK = next(record for record in records() if isinstance(record, Task))
 

@@ -13,19 +13,19 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection, Task
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection, Task
+from taskloom.warehouse.exporting.exporting import MANIFEST, export
+from taskloom.warehouse.field_codecs import Shared
+from taskloom.warehouse.importing.importing import read_import
+from taskloom.warehouse.schema import TABLE_NAMED
+from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.storage.rows import decode_record
+from taskloom.warehouse.store import Warehouse
 from tests.shared_work import examples
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.generated import crab_tasks, datasets, osworld_tasks, taskbench_tasks
-from warehouse.exporting.exporting import MANIFEST, export
-from warehouse.field_codecs import Shared
-from warehouse.importing.importing import read_import
-from warehouse.schema import TABLE_NAMED
-from warehouse.sets.selection import Selection
-from warehouse.storage.rows import decode_record
-from warehouse.store import Warehouse
 
 NUMBERS = itertools.count()
 few = settings(max_examples=examples(2, 8), phases=[Phase.explicit, Phase.generate])

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from resources.applications import Application, Fixture
-from resources.record import Record
-from taskgraph.records.agent_run import AgentRun
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.task import Task
+from taskloom.resources.applications import Application, Fixture
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import VersionError
+from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.score_validity import score_validity
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
-from warehouse.errors import VersionError
-from warehouse.exporting.exporting import export
-from warehouse.score_validity import score_validity
-from warehouse.store import Warehouse
 
 
 def one(kind: type[Record], **conditions: object) -> Record:
@@ -115,7 +115,15 @@ def test_command_and_card_say_what_changed(filled: Warehouse, tmp_path: Path) ->
     filled.publish("v1")
     filled.write([CHANGES["function"]], replace=True)
     filled.publish("v2")
-    arguments = [sys.executable, "-m", "cli.main", "versions", "scores", "--warehouse", str(filled.address)]
+    arguments = [
+        sys.executable,
+        "-m",
+        "taskloom.cli.main",
+        "versions",
+        "scores",
+        "--warehouse",
+        str(filled.address),
+    ]
     filled.close()
     with filled.reopened("v2") as opened:
         export(opened, "hugging_face", tmp_path / "out")

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resources.dimensions import DIMENSIONS, LEVELS, Dimension
-from resources.reading.catalog import load_capabilities, load_scenarios
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.review import Review
-from taskgraph.records.task import Task
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Dimension
+from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.review import Review
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.reviews import AcceptanceRule, new_review, parse_rule
+from taskloom.warehouse.sets.selection import CellQuota, Selected, Selection, select
+from taskloom.warehouse.store import Warehouse
 from tests.shared_work import examples
 from tests.warehouse.sample_parts import complexity, node, subtask
-from warehouse.reviews import AcceptanceRule, new_review, parse_rule
-from warehouse.sets.selection import CellQuota, Selected, Selection, select
-from warehouse.store import Warehouse
 
 _APPLICATIONS = ("notes", "sheets", "mail's")
 _SCENARIOS = tuple(scenario.name for scenario in load_scenarios())[:3]

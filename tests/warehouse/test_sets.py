@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ExportRefusedError, SelectionInvalidError
+from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.sets.drawing import draw_tasks
+from taskloom.warehouse.sets.names import SPLITS
+from taskloom.warehouse.sets.requests import HeldOut, SetRequest
+from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.sample_parts import complexity, node, subtask
-from warehouse.errors import ExportRefusedError, SelectionInvalidError
-from warehouse.exporting.exporting import export
-from warehouse.sets.drawing import draw_tasks
-from warehouse.sets.names import SPLITS
-from warehouse.sets.requests import HeldOut, SetRequest
-from warehouse.sets.selection import Selection
-from warehouse.store import Warehouse
 
 _SHARES = SetRequest(shares={"train": 0.8, "validation": 0.1, "test": 0.1})
 

@@ -19,19 +19,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.exporting import LEFT_OUT, MANIFEST, SETS, Manifest, export
+from taskloom.warehouse.lookup import export_formats
+from taskloom.warehouse.reviews import new_review, parse_rule
+from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS
+from taskloom.warehouse.sets.requests import SetRequest
+from taskloom.warehouse.sets.selection import Selection, select
+from taskloom.warehouse.store import Warehouse
 from tests.shared_work import examples
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.samples import records
-from warehouse.errors import ExportRefusedError
-from warehouse.exporting.exporting import LEFT_OUT, MANIFEST, SETS, Manifest, export
-from warehouse.lookup import export_formats
-from warehouse.reviews import new_review, parse_rule
-from warehouse.sets.names import LEAK_KINDS, SPLITS
-from warehouse.sets.requests import SetRequest
-from warehouse.sets.selection import Selection, select
-from warehouse.store import Warehouse
 
 _FREE = SetRequest(shares={"train": 0.6, "test": 0.4}, may_share=("template", "value", "intent"))
 _REQUESTS = st.none() | st.builds(

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.exporting.exported_actions import points_of
+from taskloom.warehouse.exporting.exporting import ExportOptions, export
+from taskloom.warehouse.importing.importing import read_import
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import png
-from warehouse.errors import ImportRefusedError
-from warehouse.exporting.exported_actions import points_of
-from warehouse.exporting.exporting import ExportOptions, export
-from warehouse.importing.importing import read_import
-from warehouse.store import Warehouse
 
 
 def conversations(folder: Path) -> list[dict[str, object]]:

@@ -30,7 +30,7 @@ class Terminal:
         }
         self.process, self.keys = pty.fork()
         if self.process == 0:
-            os.execve(sys.executable, [sys.executable, "-m", "cli.main", "sql"], environment)
+            os.execve(sys.executable, [sys.executable, "-m", "taskloom.cli.main", "sql"], environment)
 
     def type(self, text: str) -> None:
         os.write(self.keys, text.encode())

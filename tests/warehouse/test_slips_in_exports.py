@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.exporting.exporting import ExportOptions, export
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.samples import records
-from warehouse.exporting.exporting import ExportOptions, export
-from warehouse.store import Warehouse
 
 
 @pytest.fixture

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import SelectionInvalidError
+from taskloom.warehouse.sets.compared import COLUMNS, ComparedTasks, compare
+from taskloom.warehouse.sets.dividing import TOLERANCE, apportion, divide
+from taskloom.warehouse.sets.names import SPLITS, SplitName
+from taskloom.warehouse.sets.requests import parse_request
+from taskloom.warehouse.sets.splits import LeakageReport, leakage, resembling
+from taskloom.warehouse.sets.wording import Rows
 from tests.shared_work import examples
 from tests.warehouse.sample_parts import file_resource
 from tests.warehouse.samples import records
-from warehouse.errors import SelectionInvalidError
-from warehouse.sets.compared import COLUMNS, ComparedTasks, compare
-from warehouse.sets.dividing import TOLERANCE, apportion, divide
-from warehouse.sets.names import SPLITS, SplitName
-from warehouse.sets.requests import parse_request
-from warehouse.sets.splits import LeakageReport, leakage, resembling
-from warehouse.sets.wording import Rows
 
 KEYS = st.dictionaries(
     st.integers(0, 200).map(lambda number: f"task-{number}"),

@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from resources.record import Record
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.task import Intent, Task
-from taskgraph.records.trajectory import Trajectory
-from tests.warehouse.sample_parts import SCREENS, trajectory
-from tests.warehouse.samples import records
-from warehouse.errors import (
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Intent, Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import (
     QueryFailedError,
     QueryRefusedError,
     RowInvalidError,
@@ -19,9 +17,11 @@ from warehouse.errors import (
     VersionError,
     WarehouseUnavailableError,
 )
-from warehouse.records import RunRecord
-from warehouse.storage.blobs import ScreenshotFolder
-from warehouse.store import Warehouse
+from taskloom.warehouse.records import RunRecord
+from taskloom.warehouse.storage.blobs import ScreenshotFolder
+from taskloom.warehouse.store import Warehouse
+from tests.warehouse.sample_parts import SCREENS, trajectory
+from tests.warehouse.samples import records
 
 KINDS = sorted({type(item) for item in records()}, key=lambda kind: kind.__name__)
 

@@ -1,13 +1,13 @@
 import pytest
 
-from resources.dimensions import LEVELS, TABLE
-from taskgraph.records.criticism import Criticism, Score
-from taskgraph.records.judge_trial import JudgeTrial
-from taskgraph.records.model_calls import ModelRole
-from warehouse.queries import named_query
-from warehouse.records import ModelCallRecord
-from warehouse.store import Warehouse
-from warehouse.task_quality import judge_rates, task_quality
+from taskloom.resources.dimensions import LEVELS, TABLE
+from taskloom.taskgraph.records.criticism import Criticism, Score
+from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.model_calls import ModelRole
+from taskloom.warehouse.queries import named_query
+from taskloom.warehouse.records import ModelCallRecord
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.task_quality import judge_rates, task_quality
 
 
 def test_figures_of_validated_tasks(filled: Warehouse) -> None:
@@ -32,7 +32,7 @@ def test_levels_that_few_tasks_have_are_named(filled: Warehouse) -> None:
 
 def test_of_very_many_tasks_a_sample_is_counted(filled: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = task_quality(filled)
-    monkeypatch.setattr("warehouse.task_quality.MOST_COUNTED", 1)
+    monkeypatch.setattr("taskloom.warehouse.task_quality.MOST_COUNTED", 1)
     sampled = task_quality(filled)
     assert sampled.variety is not None and sampled.variety.texts == 1
     assert sampled.variety == task_quality(filled).variety

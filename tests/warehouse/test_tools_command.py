@@ -7,11 +7,11 @@ from pathlib import Path
 
 from typer.testing import CliRunner, Result
 
-from cli.main import create_app
-from taskgraph.records.subtask import Subtask
+from taskloom.cli.main import create_app
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.warehouse.importing.tool_graphs import compared, derived_graph, read_tool_graph, tool_graph_of
 from tests.warehouse import foreign
 from tests.warehouse.sample_parts import subtask
-from warehouse.importing.tool_graphs import compared, derived_graph, read_tool_graph, tool_graph_of
 
 GRAPH = {
     "nodes": [

@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from taskgraph.records.task import Intent
-from warehouse.errors import QueryFailedError, TableMissingError, WarehouseUnavailableError
-from warehouse.store import Warehouse
-from warehouse.versions import differences
+from taskloom.taskgraph.records.task import Intent
+from taskloom.warehouse.errors import QueryFailedError, TableMissingError, WarehouseUnavailableError
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.versions import differences
 
 
 class Answer:

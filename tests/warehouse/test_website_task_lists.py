@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.importing.importing import read_import, survey_import
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
-from warehouse.importing.importing import read_import, survey_import
-from warehouse.records import ImportedItem
-from warehouse.store import Warehouse
 
 SEEACT = [
     {"website": "https://us.trip.com/?locale=en-us", "task_id": "t-1", "confirmed_task": "Book a room."},

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.warehouse_kills import run
-from taskgraph.records.task import Intent
+from taskloom.taskgraph.records.task import Intent
+from taskloom.warehouse.errors import WarehouseUnavailableError
+from taskloom.warehouse.store import Warehouse
 from tests.limits import LONGEST_SECONDS
-from warehouse.errors import WarehouseUnavailableError
-from warehouse.store import Warehouse
 
 
 def intents(prefix: str, count: int, length: int = 10) -> list[Intent]:
@@ -59,7 +59,7 @@ def test_the_same_id_from_two_processes_is_stored_once(warehouse: Warehouse, tmp
     code = (
         "import sys\n"
         "from tests.warehouse.test_writers import intents\n"
-        "from warehouse.store import Warehouse\n"
+        "from taskloom.warehouse.store import Warehouse\n"
         "with Warehouse(sys.argv[1]) as opened:\n"
         "    for part in range(5):\n"
         "        opened.write(intents(f'same{part}', 20))\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 
 def in_words(step: TrajectoryStep) -> str:

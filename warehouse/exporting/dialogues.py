@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.exporting.exported_actions import call_text, image_size
-from warehouse.exporting.exporting import ExportOptions, ExportSource
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.exporting.exported_actions import call_text, image_size
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource
 
 SYSTEM: Final = (
     "You operate a computer. You see the screen, think, and answer with one action; with the last one, add finish()."

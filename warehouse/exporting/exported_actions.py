@@ -6,8 +6,8 @@ import struct
 from collections.abc import Sequence
 from typing import Literal
 
-from taskgraph.records.gestures import DragInput, PointedGesture
-from taskgraph.records.trajectory import TrajectoryStep
+from taskloom.taskgraph.records.gestures import DragInput, PointedGesture
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
 
 Coordinates = Literal["absolute", "unit", "thousand"]
 """Pixels, 0 to 1, or 0 to 1000."""

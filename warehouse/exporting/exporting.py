@@ -20,24 +20,24 @@ from typing import Literal, TypeVar
 import pyarrow as pa
 from pydantic import Field
 
-from resources.applications import Application
-from resources.errors import UnknownCatalogEntryError
-from resources.reading.translation import WorldlyApplications
-from resources.record import Record
-from resources.worlds import World
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Replay, Task
-from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import ExportRefusedError
-from warehouse.lookup import export_module
-from warehouse.records import ImportedItem
-from warehouse.sets.drawing import draw_tasks
-from warehouse.sets.names import SPLITS, SplitName
-from warehouse.sets.requests import SetRequest
-from warehouse.sets.selection import Selection, Shortfall
-from warehouse.sets.splits import LeakageReport
-from warehouse.store import Warehouse
+from taskloom.resources.applications import Application
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.reading.translation import WorldlyApplications
+from taskloom.resources.record import Record
+from taskloom.resources.worlds import World
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.lookup import export_module
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.sets.drawing import draw_tasks
+from taskloom.warehouse.sets.names import SPLITS, SplitName
+from taskloom.warehouse.sets.requests import SetRequest
+from taskloom.warehouse.sets.selection import Selection, Shortfall
+from taskloom.warehouse.sets.splits import LeakageReport
+from taskloom.warehouse.store import Warehouse
 
 R = TypeVar("R", bound=Record)
 WORLD_UNKNOWN = "its world {} is of a kind that neither the dataset nor this taskloom knows"

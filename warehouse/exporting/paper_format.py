@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Replay, Task
-from taskgraph.records.trajectory import Trajectory
-from warehouse.exporting.exported_actions import paper_action
-from warehouse.exporting.pictures import write_picture
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.exporting.exported_actions import paper_action
+from taskloom.warehouse.exporting.pictures import write_picture
 
 _RESULT_DEFINED = re.compile(
     r"^\s*(EvalResult\s*=|class\s+EvalResult\b|from\s.*\bEvalResult\b)", re.MULTILINE

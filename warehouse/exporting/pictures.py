@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.interaction import Screenshot
 
 
 def write_picture(folder: Path, screenshot: Screenshot) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from warehouse.errors import ExportRefusedError
-from warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
-from warehouse.sets.requests import SetRequest
-from warehouse.sets.selection import Selection
-from warehouse.store import Warehouse
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.exporting import MANIFEST, ExportOptions, Manifest, export
+from taskloom.warehouse.sets.requests import SetRequest
+from taskloom.warehouse.sets.selection import Selection
+from taskloom.warehouse.store import Warehouse
 
 _NAME: Final = re.compile(
     r"(?!.*(--|\.\.))[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}(?<!\.git)"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
-from warehouse.exporting.file_names import safe_name
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.exporting.file_names import safe_name
 
 RESULT: Final = (
     "def EvalResult(success, message='', progress=0.0):\n    return EvaluateResult(success, message)\n\n\n"

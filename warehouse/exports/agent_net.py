@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from taskgraph.records.trajectory import Trajectory
-from warehouse.exporting.dialogues import recordings
-from warehouse.exporting.exported_actions import image_size, pyautogui_statements
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from warehouse.exporting.pictures import write_picture
-from warehouse.exporting.record_files import RecordFiles
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.exporting.dialogues import recordings
+from taskloom.warehouse.exporting.exported_actions import image_size, pyautogui_statements
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.pictures import write_picture
+from taskloom.warehouse.exporting.record_files import RecordFiles
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

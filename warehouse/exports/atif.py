@@ -11,13 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.exporting.dialogues import recordings
-from warehouse.exporting.exported_actions import image_size, points_of, scaled
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
-from warehouse.exporting.file_names import safe_name
-from warehouse.exporting.pictures import write_picture
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.exporting.dialogues import recordings
+from taskloom.warehouse.exporting.exported_actions import image_size, points_of, scaled
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from taskloom.warehouse.exporting.file_names import safe_name
+from taskloom.warehouse.exporting.pictures import write_picture
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warehouse.errors import ExportRefusedError
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
-from warehouse.importing.originals import originals
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json
+from taskloom.warehouse.importing.originals import originals
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

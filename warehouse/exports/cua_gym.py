@@ -18,11 +18,11 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet
 
-from resources.dimensions import DIMENSIONS, LEVELS
-from taskgraph.records.judging_sheet import JudgingSheet
-from taskgraph.records.task import Task
-from warehouse.errors import InexpressibleError
-from warehouse.exporting.exporting import (
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS
+from taskloom.taskgraph.records.judging_sheet import JudgingSheet
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import InexpressibleError
+from taskloom.warehouse.exporting.exporting import (
     WORLD_UNKNOWN,
     ExportOptions,
     ExportOutcome,
@@ -30,8 +30,8 @@ from warehouse.exporting.exporting import (
     Refused,
     write_json,
 )
-from warehouse.exporting.judging.judging_sheets import sheet_of
-from warehouse.exporting.judging.start_scripts import START_COPY, start_script
+from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
 
 ARCHIVE: Final = "artifacts/cua_gym_tasks_v1.tar.zst"
 """The archive with all bundles, where the dataset has it."""
@@ -61,8 +61,8 @@ SHEET = json.loads({sheet!r})
 
 
 def compute_reward():
-    from evaluators_api.judging_folders import judge_home
-    from taskgraph.records.judging_sheet import JudgingSheet
+    from taskloom.evaluators_api.judging_folders import judge_home
+    from taskloom.taskgraph.records.judging_sheet import JudgingSheet
 
     found = judge_home(
         JudgingSheet.model_validate(SHEET), pathlib.Path("{start}"), pathlib.Path("/home/user")

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taskgraph.records.interaction import ClickInput
-from taskgraph.records.trajectory import TrajectoryStep
-from warehouse.exporting.action_words import in_words
-from warehouse.exporting.dialogues import recordings, without_marks
-from warehouse.exporting.exported_actions import image_size, points_of, scaled
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from warehouse.exporting.pictures import write_picture
-from warehouse.exporting.record_files import RecordFiles
+from taskloom.taskgraph.records.interaction import ClickInput
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+from taskloom.warehouse.exporting.action_words import in_words
+from taskloom.warehouse.exporting.dialogues import recordings, without_marks
+from taskloom.warehouse.exporting.exported_actions import image_size, points_of, scaled
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.pictures import write_picture
+from taskloom.warehouse.exporting.record_files import RecordFiles
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

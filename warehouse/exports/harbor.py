@@ -15,13 +15,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from resources.applications import Application
-from taskgraph.records.judging_sheet import JudgingSheet
-from taskgraph.records.task import Task
-from warehouse.errors import InexpressibleError
-from warehouse.exporting.exporting import WORLD_UNKNOWN, ExportOptions, ExportOutcome, ExportSource, Refused
-from warehouse.exporting.judging.judging_sheets import sheet_of
-from warehouse.exporting.judging.start_scripts import START_COPY, start_script
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.records.judging_sheet import JudgingSheet
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import InexpressibleError
+from taskloom.warehouse.exporting.exporting import (
+    WORLD_UNKNOWN,
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    Refused,
+)
+from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.judging.start_scripts import START_COPY, start_script
 
 _SCHEMA: Final = "1.3"
 _AGENT_SECONDS, _VERIFIER_SECONDS, _BUILD_SECONDS = 1800.0, 300.0, 3600.0

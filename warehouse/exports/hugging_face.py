@@ -12,20 +12,20 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from resources.record import Record
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Task
-from warehouse.exporting.dataset_folder.dataset_card import STEPS, CardContents, write_card
-from warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
-from warehouse.exporting.dataset_folder.parquet_files import IMAGE, ParquetFiles
-from warehouse.exporting.dialogues import recordings
-from warehouse.exporting.exported_actions import paper_action, points_of
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from warehouse.field_codecs import Shared
-from warehouse.schema import TABLE_OF_RECORD
-from warehouse.sets.names import SPLITS
-from warehouse.storage.rows import encode_record
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.exporting.dataset_folder.dataset_card import STEPS, CardContents, write_card
+from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from taskloom.warehouse.exporting.dataset_folder.parquet_files import IMAGE, ParquetFiles
+from taskloom.warehouse.exporting.dialogues import recordings
+from taskloom.warehouse.exporting.exported_actions import paper_action, points_of
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.field_codecs import Shared
+from taskloom.warehouse.schema import TABLE_OF_RECORD
+from taskloom.warehouse.sets.names import SPLITS
+from taskloom.warehouse.storage.rows import encode_record
 
 _RECORDS_PER_PART = 1_000
 _STEPS_PER_BATCH = 100

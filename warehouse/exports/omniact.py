@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from taskgraph.records.trajectory import TrajectoryStep
-from warehouse.exporting.action_words import in_words
-from warehouse.exporting.dialogues import recordings
-from warehouse.exporting.exported_actions import pyautogui_statements
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_json
-from warehouse.exporting.file_names import safe_name
+from taskloom.taskgraph.records.trajectory import TrajectoryStep
+from taskloom.warehouse.exporting.action_words import in_words
+from taskloom.warehouse.exporting.dialogues import recordings
+from taskloom.warehouse.exporting.exported_actions import pyautogui_statements
+from taskloom.warehouse.exporting.exporting import (
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    Refused,
+    write_json,
+)
+from taskloom.warehouse.exporting.file_names import safe_name
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

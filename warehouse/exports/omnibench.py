@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from warehouse.exporting.exporting import (
+from taskloom.warehouse.exporting.exporting import (
     ExportOptions,
     ExportOutcome,
     ExportSource,
@@ -22,15 +22,15 @@ from warehouse.exporting.exporting import (
     write_json,
     write_lines,
 )
-from warehouse.exporting.file_names import safe_name
-from warehouse.exporting.paper_format import (
+from taskloom.warehouse.exporting.file_names import safe_name
+from taskloom.warehouse.exporting.paper_format import (
     evaluation_source,
     subtask_fields,
     task_fields,
     task_trajectory_fields,
     trajectory_fields,
 )
-from warehouse.exporting.task_dag import RESULT, dag_fields, missing_function, node_fields, node_name
+from taskloom.warehouse.exporting.task_dag import RESULT, dag_fields, missing_function, node_fields, node_name
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

@@ -18,11 +18,11 @@ from typing import Final
 
 from PIL import Image
 
-from taskgraph.records.interaction import Screenshot
-from warehouse.exporting.dialogues import Dialogue, dialogues, system_text
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from warehouse.exporting.pictures import write_picture
-from warehouse.exporting.record_files import RecordFiles
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.warehouse.exporting.dialogues import Dialogue, dialogues, system_text
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.pictures import write_picture
+from taskloom.warehouse.exporting.record_files import RecordFiles
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

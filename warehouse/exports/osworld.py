@@ -17,10 +17,10 @@ from pathlib import Path, PurePosixPath
 
 import networkx
 
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
-from warehouse.errors import ExportRefusedError, InexpressibleError
-from warehouse.exporting.exporting import (
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ExportRefusedError, InexpressibleError
+from taskloom.warehouse.exporting.exporting import (
     WORLD_UNKNOWN,
     ExportOptions,
     ExportOutcome,
@@ -28,10 +28,10 @@ from warehouse.exporting.exporting import (
     Refused,
     write_json,
 )
-from warehouse.exporting.judging.judging_sheets import sheet_of
-from warehouse.exporting.osworld.conditions import Condition, conditions_of
-from warehouse.exporting.osworld.judging import copy_of_home, judged_evaluator
-from warehouse.exporting.osworld.setup import HOME, setup
+from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.osworld.conditions import Condition, conditions_of
+from taskloom.warehouse.exporting.osworld.judging import copy_of_home, judged_evaluator
+from taskloom.warehouse.exporting.osworld.setup import HOME, setup
 
 _NAMESPACE = uuid.UUID("6f7c2f0c-2f5f-5d3e-9a55-0d7c2a6f1b11")
 

@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from taskgraph.records.evaluation_function import VerificationRound
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.exporting.dialogues import answer_text, system_text, without_marks
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused, write_lines
-from warehouse.exporting.pictures import write_picture
+from taskloom.taskgraph.records.evaluation_function import VerificationRound
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.exporting.dialogues import answer_text, system_text, without_marks
+from taskloom.warehouse.exporting.exporting import (
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    Refused,
+    write_lines,
+)
+from taskloom.warehouse.exporting.pictures import write_picture
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

@@ -6,9 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from warehouse.errors import ExportRefusedError
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, write_json, write_lines
-from warehouse.importing.originals import file_items, originals
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.exporting.exporting import (
+    ExportOptions,
+    ExportOutcome,
+    ExportSource,
+    write_json,
+    write_lines,
+)
+from taskloom.warehouse.importing.originals import file_items, originals
 
 
 def write(source: ExportSource, folder: Path, options: ExportOptions) -> ExportOutcome:

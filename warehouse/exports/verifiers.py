@@ -1,7 +1,7 @@
 """Rows for reinforcement learning (verifiers, TRL): `<set>.jsonl` with prompt and what judges the result, a task a line.
 
 `prompt` is a chat, `answer` is empty because the state is judged, and `info` is a JSON text with the judging sheet
-(`taskloom judge`, `evaluators_api.judging_folders.judge_home`), the levels and the applications.
+(`taskloom judge`, `taskloom.evaluators_api.judging_folders.judge_home`), the levels and the applications.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import json
 from pathlib import Path
 from typing import Final
 
-from taskgraph.records.task import Task
-from warehouse.errors import InexpressibleError
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
-from warehouse.exporting.judging.judging_sheets import sheet_of
-from warehouse.exporting.record_files import RecordFiles
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import InexpressibleError
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource, Refused
+from taskloom.warehouse.exporting.judging.judging_sheets import sheet_of
+from taskloom.warehouse.exporting.record_files import RecordFiles
 
 _SYSTEM: Final = "You operate a computer. Do what the user asks in the applications that are open; files are in your home folder."
 

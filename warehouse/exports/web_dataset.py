@@ -14,9 +14,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from warehouse.exporting.dialogues import Dialogue, dialogues, system_text
-from warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
-from warehouse.exporting.file_names import safe_name
+from taskloom.warehouse.exporting.dialogues import Dialogue, dialogues, system_text
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportOutcome, ExportSource
+from taskloom.warehouse.exporting.file_names import safe_name
 
 RECORDINGS = True
 """Whether the format is made of recordings."""

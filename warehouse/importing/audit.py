@@ -9,17 +9,17 @@ from typing import Final, Literal
 
 import numpy as np
 
-from resources.record import Record
-from taskgraph.measures.canonical import key_of
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection, Task
-from taskgraph.text_folding import fold_text
-from warehouse.exporting.osworld.metrics import METRICS
-from warehouse.importing.importing import ImportReading
-from warehouse.importing.value_mentions import mention_of
-from warehouse.records import ImportedItem
-from warehouse.sets.wording import resembled, wordings_of
-from warehouse.store import Warehouse
+from taskloom.resources.record import Record
+from taskloom.taskgraph.measures.canonical import key_of
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection, Task
+from taskloom.taskgraph.text_folding import fold_text
+from taskloom.warehouse.exporting.osworld.metrics import METRICS
+from taskloom.warehouse.importing.importing import ImportReading
+from taskloom.warehouse.importing.value_mentions import mention_of
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.sets.wording import resembled, wordings_of
+from taskloom.warehouse.store import Warehouse
 
 Severity = Literal["error", "warning", "note"]
 """How bad a finding is: an `error` makes a task unsolvable or ungradable, a `warning` doubtful, a `note` is unusual."""

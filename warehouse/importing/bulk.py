@@ -9,14 +9,14 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from resources.dimensions import DIMENSIONS, LEVELS
-from taskgraph.records.task import Task
-from warehouse.errors import RowInvalidError
-from warehouse.schema import APPLICATIONS_SQL, TABLE_NAMED
-from warehouse.storage.database import first_row
-from warehouse.storage.inserting import insert_rows
-from warehouse.storage.rows import batch_of
-from warehouse.store import Warehouse
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import RowInvalidError
+from taskloom.warehouse.schema import APPLICATIONS_SQL, TABLE_NAMED
+from taskloom.warehouse.storage.database import first_row
+from taskloom.warehouse.storage.inserting import insert_rows
+from taskloom.warehouse.storage.rows import batch_of
+from taskloom.warehouse.store import Warehouse
 
 _ROWS: Final = 50_000
 _TASKS: Final = TABLE_NAMED["tasks"]

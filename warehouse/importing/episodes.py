@@ -12,16 +12,16 @@ from typing import ParamSpec
 from PIL import Image, UnidentifiedImageError
 from pydantic import JsonValue
 
-from resources.applications import ControlQuery
-from resources.record import Record
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Action, ClickInput, DragInput, KeyboardInput, Screenshot
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, canonical_application
-from warehouse.importing.imported_tasks import IMPORTED, build_task
-from warehouse.importing.items import Item
-from warehouse.records import ImportedItem
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Action, ClickInput, DragInput, KeyboardInput, Screenshot
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY, canonical_application
+from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task
+from taskloom.warehouse.importing.items import Item
+from taskloom.warehouse.records import ImportedItem
 
 P = ParamSpec("P")
 _SPECIAL = "^%+~(){}[]"

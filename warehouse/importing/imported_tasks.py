@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import ValidationError
 
-from resources.categories import ResourceCategory, ResourceKind
-from resources.instances import Resource, bind_resource, guessed_kind
-from resources.reading.catalog import load_capabilities, load_scenarios
-from resources.scenarios import scenario_of
-from taskgraph.errors import GraphInvalidError, GraphTooLargeError
-from taskgraph.measures.capabilities import capabilities_met
-from taskgraph.measures.coherency import maximum_coherency_of
-from taskgraph.measures.complexity import cell_of, complexity_from_shape, shape_of
-from taskgraph.measures.interference import interference, orders_of
-from taskgraph.records.graph import Dependency, TaskGraph
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
-from warehouse.errors import ImportRefusedError
+from taskloom.resources.categories import ResourceCategory, ResourceKind
+from taskloom.resources.instances import Resource, bind_resource, guessed_kind
+from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
+from taskloom.resources.scenarios import scenario_of
+from taskloom.taskgraph.errors import GraphInvalidError, GraphTooLargeError
+from taskloom.taskgraph.measures.capabilities import capabilities_met
+from taskloom.taskgraph.measures.coherency import maximum_coherency_of
+from taskloom.taskgraph.measures.complexity import cell_of, complexity_from_shape, shape_of
+from taskloom.taskgraph.measures.interference import interference, orders_of
+from taskloom.taskgraph.records.graph import Dependency, TaskGraph
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ImportRefusedError
 
 IMPORTED = Provenance(stage="import")
 """Provenance of imported records."""

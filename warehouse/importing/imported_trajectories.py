@@ -9,16 +9,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator, FiniteFloat, JsonValue, TypeAdapter, ValidationError
 
-from resources.applications import ControlQuery
-from resources.record import Record
-from taskgraph.reading.faults import reason_of
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Action, Screenshot
-from taskgraph.records.subtask import Subtask, instance_id
-from taskgraph.records.task import Replay, Task
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.importing.imported_tasks import IMPORTED
-from warehouse.importing.items import ForeignModel, Item, Text
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.record import Record
+from taskloom.taskgraph.reading.faults import reason_of
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Action, Screenshot
+from taskloom.taskgraph.records.subtask import Subtask, instance_id
+from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.importing.imported_tasks import IMPORTED
+from taskloom.warehouse.importing.items import ForeignModel, Item, Text
 
 _ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 _RENAMED = {"wheel_dist": "wheel_distance"}

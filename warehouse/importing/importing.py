@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from resources.record import Record
-from taskgraph.records.judged_outcome import JudgedOutcome
-from taskgraph.records.task import Rejection, Task
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.items import BrokenItem
-from warehouse.lookup import import_module_of
-from warehouse.records import ImportedItem
-from warehouse.schema import TABLE_OF_RECORD
-from warehouse.store import Warehouse
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome
+from taskloom.taskgraph.records.task import Rejection, Task
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.items import BrokenItem
+from taskloom.warehouse.lookup import import_module_of
+from taskloom.warehouse.records import ImportedItem
+from taskloom.warehouse.schema import TABLE_OF_RECORD
+from taskloom.warehouse.store import Warehouse
 
 
 class ImportSummary(Record):

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet
 from pydantic import JsonValue
 
-from taskgraph.records.task import Task
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.importing import survey_import
-from warehouse.importing.items import BrokenItem, line_items
-from warehouse.importing.json_reading import read_text
-from warehouse.lookup import import_formats
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.importing import survey_import
+from taskloom.warehouse.importing.items import BrokenItem, line_items
+from taskloom.warehouse.importing.json_reading import read_text
+from taskloom.warehouse.lookup import import_formats
 
 FIELDS: Final = ("instruction", "intent", "confirmed_task", "description", "goal", "task_description", "task")
 """Names under which collections keep an instruction; the first one that is there is taken."""

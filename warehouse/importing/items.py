@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue, ValidationError
 
-from resources.record import Record
-from taskgraph.reading.faults import place_of, reason_of
-from taskgraph.records.task import Rejection
-from warehouse.errors import Fault, ImportRefusedError
-from warehouse.importing.imported_tasks import IMPORTED
-from warehouse.importing.json_reading import parse_json, read_text
-from warehouse.records import ImportedItem
+from taskloom.resources.record import Record
+from taskloom.taskgraph.reading.faults import place_of, reason_of
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.warehouse.errors import Fault, ImportRefusedError
+from taskloom.warehouse.importing.imported_tasks import IMPORTED
+from taskloom.warehouse.importing.json_reading import parse_json, read_text
+from taskloom.warehouse.records import ImportedItem
 
 
 class ForeignModel(BaseModel):

@@ -9,9 +9,9 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from resources.errors import JsonInvalidError
-from resources.reading.json_text import parse_json as strict_json
-from warehouse.errors import ImportRefusedError
+from taskloom.resources.errors import JsonInvalidError
+from taskloom.resources.reading.json_text import parse_json as strict_json
+from taskloom.warehouse.errors import ImportRefusedError
 
 _DEEPEST: Final = 100
 """How deep a value may be nested; what is read goes through other programs, whose bounds are not known."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warehouse.exporting.exporting import ExportSource, Refused
-from warehouse.records import ImportedItem
+from taskloom.warehouse.exporting.exporting import ExportSource, Refused
+from taskloom.warehouse.records import ImportedItem
 
 
 def originals(source: ExportSource, format_name: str) -> tuple[list[ImportedItem], list[Refused]]:

@@ -14,14 +14,22 @@ from typing import Literal, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from resources.record import Record
-from taskgraph.reading.faults import json_kind
-from taskgraph.records.subtask import BoundSubtask
-from warehouse.exporting.application_aliases import canonical_application
-from warehouse.importing.imported_tasks import build_task
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
-from warehouse.importing.json_reading import json_files
-from warehouse.records import ImportedItem
+from taskloom.resources.record import Record
+from taskloom.taskgraph.reading.faults import json_kind
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.warehouse.exporting.application_aliases import canonical_application
+from taskloom.warehouse.importing.imported_tasks import build_task
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    file_items,
+)
+from taskloom.warehouse.importing.json_reading import json_files
+from taskloom.warehouse.records import ImportedItem
 
 _NO_TASKS = frozenset({"manifest.json", "template.json"})
 _INDEX_FILES = "test_*.json"

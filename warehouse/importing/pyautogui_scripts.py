@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
-from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput, WheelMouseInput
-from warehouse.importing.episodes import Demonstrated, Picture, drag, literal_keys, point, understood
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput, WheelMouseInput
+from taskloom.warehouse.importing.episodes import Demonstrated, Picture, drag, literal_keys, point, understood
 
 Value = str | int | float | list[str]
 _CLICKS: Final[dict[str, tuple[Literal["left", "right", "middle"], bool]]] = {

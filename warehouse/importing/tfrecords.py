@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from warehouse.errors import ImportRefusedError
+from taskloom.warehouse.errors import ImportRefusedError
 
 Feature = list[bytes] | list[int] | list[float]
 """The values of a feature."""

@@ -8,11 +8,11 @@ from typing import Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from resources.record import Record
-from taskgraph.records.subtask import Subtask
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.items import ForeignModel, Text, parsed
-from warehouse.importing.json_reading import read_json
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.items import ForeignModel, Text, parsed
+from taskloom.warehouse.importing.json_reading import read_json
 
 
 class Tool(ForeignModel):

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import Final, Literal
 
-from taskgraph.text_folding import fold_text
+from taskloom.taskgraph.text_folding import fold_text
 
 Mention = Literal["said", "misspelt", "contradicted", "absent"]
 """`said`: as it stands, or written otherwise; `misspelt`: a word nearly the same; `contradicted`: nearly the same where

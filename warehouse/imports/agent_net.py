@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from resources.record import Record
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.episodes import (
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
@@ -22,8 +22,16 @@ from warehouse.importing.episodes import (
     trajectories_of,
     understood,
 )
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, line_items
-from warehouse.importing.pyautogui_scripts import done_by, ends_task
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    line_items,
+)
+from taskloom.warehouse.importing.pyautogui_scripts import done_by, ends_task
 
 
 class _Value(ForeignModel):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from resources.record import Record
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.episodes import (
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
@@ -24,10 +24,10 @@ from warehouse.importing.episodes import (
     typing,
     understood,
 )
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked
-from warehouse.importing.json_reading import inner_json
-from warehouse.importing.tfrecords import Feature, examples
-from warehouse.records import ImportedItem
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked
+from taskloom.warehouse.importing.json_reading import inner_json
+from taskloom.warehouse.importing.tfrecords import Feature, examples
+from taskloom.warehouse.records import ImportedItem
 
 
 class _Action(ForeignModel):

@@ -12,8 +12,8 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
-from resources.record import Record
-from warehouse.importing.episodes import (
+from taskloom.resources.record import Record
+from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
@@ -26,7 +26,7 @@ from warehouse.importing.episodes import (
     typing,
     understood,
 )
-from warehouse.importing.items import (
+from taskloom.warehouse.importing.items import (
     BrokenItem,
     ForeignModel,
     Identifier,
@@ -36,7 +36,7 @@ from warehouse.importing.items import (
     file_items,
     parsed,
 )
-from warehouse.importing.json_reading import inner_json, json_files
+from taskloom.warehouse.importing.json_reading import inner_json, json_files
 
 _TYPE: Final = 3
 _TOUCH: Final = 4

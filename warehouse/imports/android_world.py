@@ -11,13 +11,13 @@ from typing import Final
 
 from pydantic import Field
 
-from resources.record import Record
-from taskgraph.records.subtask import Subtask, placeholders
-from warehouse.exporting.application_aliases import canonical_application
-from warehouse.importing.episodes import Source, task_records
-from warehouse.importing.imported_tasks import IMPORTED
-from warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
-from warehouse.records import ImportedItem
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.subtask import Subtask, placeholders
+from taskloom.warehouse.exporting.application_aliases import canonical_application
+from taskloom.warehouse.importing.episodes import Source, task_records
+from taskloom.warehouse.importing.imported_tasks import IMPORTED
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
+from taskloom.warehouse.records import ImportedItem
 
 _APPLICATIONS: Final = {
     "AudioRecorder": "audio_recorder",

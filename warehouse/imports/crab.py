@@ -11,17 +11,25 @@ from pathlib import Path
 
 from pydantic import JsonValue, field_validator
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from resources.record import Record
-from taskgraph.reading.faults import json_kind
-from taskgraph.records.graph import Dependency
-from taskgraph.records.subtask import BoundSubtask
-from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
-from warehouse.importing.imported_tasks import build_task
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
-from warehouse.importing.json_reading import as_text, json_files
-from warehouse.records import ImportedItem
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.resources.record import Record
+from taskloom.taskgraph.reading.faults import json_kind
+from taskloom.taskgraph.records.graph import Dependency
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
+from taskloom.warehouse.importing.imported_tasks import build_task
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    file_items,
+)
+from taskloom.warehouse.importing.json_reading import as_text, json_files
+from taskloom.warehouse.records import ImportedItem
 
 
 class _Subtask(ForeignModel):

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from resources.record import Record
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.episodes import Source, task_records
-from warehouse.importing.items import (
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.episodes import Source, task_records
+from taskloom.warehouse.importing.items import (
     BrokenItem,
     ForeignModel,
     Identifier,
@@ -24,7 +24,7 @@ from warehouse.importing.items import (
     table_rows,
     unreadable,
 )
-from warehouse.importing.json_reading import parse_json
+from taskloom.warehouse.importing.json_reading import parse_json
 
 _ROWS = 1_000
 

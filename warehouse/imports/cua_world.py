@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from resources.record import Record
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.episodes import Source, task_records
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.episodes import Source, task_records
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    file_items,
+)
 
 
 class _Named(ForeignModel):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue
 
-from resources.record import Record
-from warehouse.importing.episodes import (
+from taskloom.resources.record import Record
+from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
@@ -24,8 +24,16 @@ from warehouse.importing.episodes import (
     typing,
     understood,
 )
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
-from warehouse.importing.json_reading import json_files
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    file_items,
+)
+from taskloom.warehouse.importing.json_reading import json_files
 
 _ENDS = ("COMPLETE", "INCOMPLETE")
 

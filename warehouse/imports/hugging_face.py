@@ -10,22 +10,22 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from resources.applications import ControlQuery
-from resources.record import Record
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.errors import Fault, ImportRefusedError, RowInvalidError
-from warehouse.field_codecs import Shared
-from warehouse.importing.imported_tasks import IMPORTED
-from warehouse.importing.imported_trajectories import PaperAction, read_action
-from warehouse.importing.items import BrokenItem, Item, Kind, table_rows, unreadable
-from warehouse.importing.json_reading import inner_json
-from warehouse.schema import TABLE_OF_RECORD
-from warehouse.storage.rows import decode_record
+from taskloom.resources.applications import ControlQuery
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.errors import Fault, ImportRefusedError, RowInvalidError
+from taskloom.warehouse.field_codecs import Shared
+from taskloom.warehouse.importing.imported_tasks import IMPORTED
+from taskloom.warehouse.importing.imported_trajectories import PaperAction, read_action
+from taskloom.warehouse.importing.items import BrokenItem, Item, Kind, table_rows, unreadable
+from taskloom.warehouse.importing.json_reading import inner_json
+from taskloom.warehouse.schema import TABLE_OF_RECORD
+from taskloom.warehouse.storage.rows import decode_record
 
 _CONFIGURATIONS: tuple[tuple[str, type[Record], Kind], ...] = (
     ("subtasks", Subtask, "subtask"),

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from resources.record import Record
-from taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.imported_tasks import IMPORTED
-from warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
-from warehouse.importing.json_reading import json_files, read_json
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.judged_outcome import JudgedOutcome, outcome_id
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.imported_tasks import IMPORTED
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, line_items
+from taskloom.warehouse.importing.json_reading import json_files, read_json
 
 
 class _Outcome(ForeignModel):

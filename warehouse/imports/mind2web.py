@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field, JsonValue
 
-from resources.record import Record
-from taskgraph.records.interaction import ClickInput, KeyboardInput
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.episodes import (
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
@@ -29,7 +29,7 @@ from warehouse.importing.episodes import (
     trajectories_of,
     understood,
 )
-from warehouse.importing.items import (
+from taskloom.warehouse.importing.items import (
     BrokenItem,
     ForeignModel,
     Identifier,
@@ -40,7 +40,7 @@ from warehouse.importing.items import (
     table_rows,
     unreadable,
 )
-from warehouse.importing.json_reading import inner_json
+from taskloom.warehouse.importing.json_reading import inner_json
 
 _ROWS = 20
 _PAGES = ("raw_html", "cleaned_html", "neg_candidates", "screenshot")

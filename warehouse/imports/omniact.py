@@ -12,12 +12,12 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import JsonValue
 
-from resources.record import Record
-from warehouse.errors import ImportRefusedError
-from warehouse.importing.episodes import Source, read_picture, task_records, trajectories_of
-from warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, file_items
-from warehouse.importing.json_reading import read_text
-from warehouse.importing.pyautogui_scripts import done_by
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.importing.episodes import Source, read_picture, task_records, trajectories_of
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, Text, checked, file_items
+from taskloom.warehouse.importing.json_reading import read_text
+from taskloom.warehouse.importing.pyautogui_scripts import done_by
 
 _LISTS = ("train.json", "val.json", "validation.json", "test.json")
 

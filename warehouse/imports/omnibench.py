@@ -15,21 +15,26 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from resources.applications import ResourceDeclaration
-from resources.instances import Resource
-from resources.record import Record
-from taskgraph.errors import ParameterInvalidError
-from taskgraph.records.evaluation_function import ENTRY_POINT, EvaluationFunction
-from taskgraph.records.graph import Dependency
-from taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
-from taskgraph.records.task import Task
-from warehouse.errors import ImportRefusedError
-from warehouse.exporting.application_aliases import canonical_application
-from warehouse.exporting.file_names import id_of_name
-from warehouse.exporting.paper_format import EVALUATION_HEADER, node_names, subtask_fields, task_fields
-from warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
-from warehouse.importing.imported_trajectories import read_task_trajectory, read_trajectory
-from warehouse.importing.items import (
+from taskloom.resources.applications import ResourceDeclaration
+from taskloom.resources.instances import Resource
+from taskloom.resources.record import Record
+from taskloom.taskgraph.errors import ParameterInvalidError
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT, EvaluationFunction
+from taskloom.taskgraph.records.graph import Dependency
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, fill, instance_id, placeholders
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.exporting.application_aliases import canonical_application
+from taskloom.warehouse.exporting.file_names import id_of_name
+from taskloom.warehouse.exporting.paper_format import (
+    EVALUATION_HEADER,
+    node_names,
+    subtask_fields,
+    task_fields,
+)
+from taskloom.warehouse.importing.imported_tasks import IMPORTED, build_task, guessed_resource
+from taskloom.warehouse.importing.imported_trajectories import read_task_trajectory, read_trajectory
+from taskloom.warehouse.importing.items import (
     BrokenItem,
     ForeignModel,
     Identifier,
@@ -39,7 +44,7 @@ from warehouse.importing.items import (
     file_items,
     line_items,
 )
-from warehouse.importing.json_reading import read_text
+from taskloom.warehouse.importing.json_reading import read_text
 
 R = TypeVar("R", bound=Record)
 

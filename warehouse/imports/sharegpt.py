@@ -15,12 +15,12 @@ from typing import Final, Literal
 
 from pydantic import AliasChoices, Field, JsonValue, TypeAdapter, ValidationError
 
-from resources.record import Record
-from taskgraph.records.interaction import Action
-from warehouse.errors import ImportRefusedError
-from warehouse.exporting.dialogues import COORDINATES
-from warehouse.exporting.exported_actions import Coordinates, unscaled
-from warehouse.importing.episodes import (
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.interaction import Action
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.exporting.dialogues import COORDINATES
+from taskloom.warehouse.exporting.exported_actions import Coordinates, unscaled
+from taskloom.warehouse.importing.episodes import (
     Demonstrated,
     Picture,
     Source,
@@ -28,7 +28,7 @@ from warehouse.importing.episodes import (
     task_records,
     trajectories_of,
 )
-from warehouse.importing.items import BrokenItem, ForeignModel, Item, checked, line_items
+from taskloom.warehouse.importing.items import BrokenItem, ForeignModel, Item, checked, line_items
 
 _MARK: Final = "<image>"
 _DESCRIPTION: Final = "dataset_info.json"

@@ -16,15 +16,15 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from resources.record import Record
-from taskgraph.records.graph import Dependency
-from taskgraph.records.subtask import BoundSubtask
-from warehouse.errors import ImportRefusedError
-from warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
-from warehouse.importing.imported_tasks import build_task
-from warehouse.importing.items import (
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.graph import Dependency
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.warehouse.errors import ImportRefusedError
+from taskloom.warehouse.exporting.application_aliases import UNKNOWN_CATEGORY
+from taskloom.warehouse.importing.imported_tasks import build_task
+from taskloom.warehouse.importing.items import (
     BrokenItem,
     ForeignModel,
     Identifier,
@@ -34,9 +34,9 @@ from warehouse.importing.items import (
     file_items,
     line_items,
 )
-from warehouse.importing.json_reading import inner_json, json_files
-from warehouse.importing.tool_graphs import ToolGraph
-from warehouse.records import ImportedItem
+from taskloom.warehouse.importing.json_reading import inner_json, json_files
+from taskloom.warehouse.importing.tool_graphs import ToolGraph
+from taskloom.warehouse.records import ImportedItem
 
 _REFERENCE = re.compile(r"<node-(\d+)>")
 _UNCLEAR = "links_unclear"

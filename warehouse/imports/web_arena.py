@@ -12,10 +12,18 @@ from pathlib import Path
 
 from pydantic import Field, JsonValue
 
-from resources.record import Record
-from warehouse.importing.episodes import Source, task_records
-from warehouse.importing.items import BrokenItem, ForeignModel, Identifier, Item, Text, checked, file_items
-from warehouse.importing.json_reading import as_text, json_files
+from taskloom.resources.record import Record
+from taskloom.warehouse.importing.episodes import Source, task_records
+from taskloom.warehouse.importing.items import (
+    BrokenItem,
+    ForeignModel,
+    Identifier,
+    Item,
+    Text,
+    checked,
+    file_items,
+)
+from taskloom.warehouse.importing.json_reading import as_text, json_files
 
 
 class _Evaluation(ForeignModel):

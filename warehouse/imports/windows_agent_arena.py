@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from resources.record import Record
-from warehouse.importing.items import BrokenItem
-from warehouse.importing.osworld_layout import read_collection
+from taskloom.resources.record import Record
+from taskloom.warehouse.importing.items import BrokenItem
+from taskloom.warehouse.importing.osworld_layout import read_collection
 
 
 def read(path: Path) -> Iterator[Record | BrokenItem]:

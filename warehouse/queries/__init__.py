@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 
-from resources.dimensions import once_per_dimension
-from warehouse.errors import QueryFailedError, UnknownQueryError
+from taskloom.resources.dimensions import once_per_dimension
+from taskloom.warehouse.errors import QueryFailedError, UnknownQueryError
 
 _PARAMETER = re.compile(
     r"^-- parameter (?P<name>[a-z_]+): (?P<meaning>.*?)(?: \[default: (?P<default>.*)\])?$"

@@ -7,7 +7,7 @@ from typing import Final
 
 import duckdb
 
-from warehouse.errors import QueryFailedError, QueryRefusedError
+from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
 
 TABLE_FUNCTIONS: Final = frozenset(
     {

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from pydantic import JsonValue
 
-from warehouse.errors import WarehouseUnavailableError
+from taskloom.warehouse.errors import WarehouseUnavailableError
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from warehouse.sets.key_table import KeyTable
-from warehouse.sets.names import LEAK_KINDS
+from taskloom.warehouse.sets.key_table import KeyTable
+from taskloom.warehouse.sets.names import LEAK_KINDS
 
 _NAMED: Final = 3
 _MOST_TASKS: Final = 200_000

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from resources.dimensions import TABLE
-from taskgraph.text_folding import fold_text
-from warehouse.sets.key_table import KeyTable
-from warehouse.sets.names import LeakKind, SplitName
-from warehouse.sets.wording import Rows, Wordings, WordingsReader
+from taskloom.resources.dimensions import TABLE
+from taskloom.taskgraph.text_folding import fold_text
+from taskloom.warehouse.sets.key_table import KeyTable
+from taskloom.warehouse.sets.names import LeakKind, SplitName
+from taskloom.warehouse.sets.wording import Rows, Wordings, WordingsReader
 
 _KIND_OF: Final[dict[str, LeakKind]] = {
     "templates": "template",

@@ -15,11 +15,11 @@ from typing import Final
 
 import numpy as np
 
-from warehouse.errors import SelectionInvalidError
-from warehouse.sets.growing import grow
-from warehouse.sets.key_table import KeyTable
-from warehouse.sets.names import SPLITS, SplitName
-from warehouse.sets.selection import draw_places
+from taskloom.warehouse.errors import SelectionInvalidError
+from taskloom.warehouse.sets.growing import grow
+from taskloom.warehouse.sets.key_table import KeyTable
+from taskloom.warehouse.sets.names import SPLITS, SplitName
+from taskloom.warehouse.sets.selection import draw_places
 
 TOLERANCE: Final = 0.02
 """How far the share of a set may be from what was asked for, as a part of all divided tasks."""

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from warehouse.errors import ExportRefusedError
-from warehouse.sets.advice import advice_on
-from warehouse.sets.compared import COLUMNS, ComparedTasks, columns_for, compare
-from warehouse.sets.dividing import TOLERANCE, Division, apportion, check_shares, divide
-from warehouse.sets.names import SPLITS, SplitName
-from warehouse.sets.requests import SetRequest, hold_out
-from warehouse.sets.selection import Candidates, Selection, Shortfall, candidates, draw
-from warehouse.sets.splits import (
+from taskloom.warehouse.errors import ExportRefusedError
+from taskloom.warehouse.sets.advice import advice_on
+from taskloom.warehouse.sets.compared import COLUMNS, ComparedTasks, columns_for, compare
+from taskloom.warehouse.sets.dividing import TOLERANCE, Division, apportion, check_shares, divide
+from taskloom.warehouse.sets.names import SPLITS, SplitName
+from taskloom.warehouse.sets.requests import SetRequest, hold_out
+from taskloom.warehouse.sets.selection import Candidates, Selection, Shortfall, candidates, draw
+from taskloom.warehouse.sets.splits import (
     Leak,
     LeakageReport,
     leakage,
     resembling,
 )
-from warehouse.store import Warehouse
+from taskloom.warehouse.store import Warehouse
 
 _FEW = 100_000
 _AMONG = "task_id IN (SELECT unnest($values::VARCHAR[]))"

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from warehouse.sets.key_table import KeyTable
-from warehouse.sets.names import SplitName
+from taskloom.warehouse.sets.key_table import KeyTable
+from taskloom.warehouse.sets.names import SplitName
 
 _SCALES: Final = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 """Parts of their share up to which the smaller sets are grown, of which the best is taken."""

@@ -7,11 +7,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from resources.record import Record
-from warehouse.errors import SelectionInvalidError
-from warehouse.sets.dividing import Division, divide
-from warehouse.sets.key_table import KeyTable
-from warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import SelectionInvalidError
+from taskloom.warehouse.sets.dividing import Division, divide
+from taskloom.warehouse.sets.key_table import KeyTable
+from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
 
 
 class HeldOut(Record):

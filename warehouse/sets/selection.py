@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from resources.dimensions import DIMENSIONS, LEVELS, Dimension
-from resources.reading.catalog import load_capabilities, load_scenarios
-from resources.record import Record
-from warehouse.errors import QueryFailedError, SelectionInvalidError
-from warehouse.reviews import AcceptanceRule, accepted_tasks
-from warehouse.store import Warehouse
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, Dimension
+from taskloom.resources.reading.catalog import load_capabilities, load_scenarios
+from taskloom.resources.record import Record
+from taskloom.warehouse.errors import QueryFailedError, SelectionInvalidError
+from taskloom.warehouse.reviews import AcceptanceRule, accepted_tasks
+from taskloom.warehouse.store import Warehouse
 
 
 class CellQuota(Record):

@@ -14,10 +14,10 @@ from itertools import combinations
 import numpy as np
 from pydantic import Field
 
-from resources.record import Record
-from warehouse.sets.compared import ComparedTasks
-from warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
-from warehouse.sets.wording import Rows, resembled
+from taskloom.resources.record import Record
+from taskloom.warehouse.sets.compared import ComparedTasks
+from taskloom.warehouse.sets.names import LEAK_KINDS, SPLITS, LeakKind, SplitName
+from taskloom.warehouse.sets.wording import Rows, resembled
 
 Members = Mapping[SplitName, Rows]
 """The numbers of the tasks of each set."""

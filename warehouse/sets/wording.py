@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from taskgraph.text_folding import fold_text
+from taskloom.taskgraph.text_folding import fold_text
 
 Rows = NDArray[np.int64]
 """Numbers of texts, or of places in an array."""

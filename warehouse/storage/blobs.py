@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
+from taskloom.warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
 
 
 class Screenshots(Protocol):

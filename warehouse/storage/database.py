@@ -12,18 +12,18 @@ from typing import Final, TypeVar
 
 import duckdb
 
-from warehouse.errors import (
+from taskloom.warehouse.errors import (
     WarehouseBusyError,
     WarehouseError,
     WarehouseMissingError,
     WarehouseUnavailableError,
 )
-from warehouse.storage.extensions import connect_with, needed_by
-from warehouse.storage.locations import Location
-from warehouse.storage.locking import WriterLock
-from warehouse.storage.object_storage import give_access
-from warehouse.storage.sql_text import quoted
-from warehouse.storage.storage_access import reason_of
+from taskloom.warehouse.storage.extensions import connect_with, needed_by
+from taskloom.warehouse.storage.locations import Location
+from taskloom.warehouse.storage.locking import WriterLock
+from taskloom.warehouse.storage.object_storage import give_access
+from taskloom.warehouse.storage.sql_text import quoted
+from taskloom.warehouse.storage.storage_access import reason_of
 
 LAKE: Final = "taskloom"
 """Name under which the lake is attached."""

@@ -14,11 +14,11 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from warehouse.errors import WarehouseTooNewError
-from warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table, sql_type
-from warehouse.storage.database import LAKE, first_row
-from warehouse.storage.sql_text import quoted
-from warehouse.views import View, views
+from taskloom.warehouse.errors import WarehouseTooNewError
+from taskloom.warehouse.schema import APPLICATIONS_SQL, SCHEMA_VERSION, TABLES, Table, sql_type
+from taskloom.warehouse.storage.database import LAKE, first_row
+from taskloom.warehouse.storage.sql_text import quoted
+from taskloom.warehouse.views import View, views
 
 STATE_TABLE: Final = "warehouse_schema"
 """Table with one row per schema the warehouse has had; the last is the present one."""

@@ -12,10 +12,10 @@ from typing import Final
 
 import duckdb
 
-from warehouse.errors import WarehouseUnavailableError
-from warehouse.storage.locations import Location
-from warehouse.storage.sql_text import quoted
-from warehouse.storage.storage_access import reason_of
+from taskloom.warehouse.errors import WarehouseUnavailableError
+from taskloom.warehouse.storage.locations import Location
+from taskloom.warehouse.storage.sql_text import quoted
+from taskloom.warehouse.storage.storage_access import reason_of
 
 LOCAL: Final = ("ducklake", "sqlite_scanner")
 """Extensions that a local warehouse needs."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-from warehouse.schema import TABLE_NAMED
+from taskloom.warehouse.schema import TABLE_NAMED
 
 
 def insert_rows(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, pa.Table], replace: bool) -> None:

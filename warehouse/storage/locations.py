@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from warehouse.errors import WarehouseUnavailableError
+from taskloom.warehouse.errors import WarehouseUnavailableError
 
 ADDRESS_FORM: Final = "postgresql://user@host:5432/database?data=s3://bucket/prefix"
 """What the address of a remote warehouse looks like."""

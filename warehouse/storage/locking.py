@@ -18,10 +18,10 @@ from typing import Final
 import duckdb
 from filelock import lock_descriptor
 
-from warehouse.errors import WarehouseBusyError, WarehouseUnavailableError
-from warehouse.storage.extensions import load
-from warehouse.storage.locations import Location
-from warehouse.storage.storage_access import reason_of
+from taskloom.warehouse.errors import WarehouseBusyError, WarehouseUnavailableError
+from taskloom.warehouse.storage.extensions import load
+from taskloom.warehouse.storage.locations import Location
+from taskloom.warehouse.storage.storage_access import reason_of
 
 WAIT_SECONDS: Final = 120.0
 """How long a writer waits for its turn."""

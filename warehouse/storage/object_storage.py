@@ -12,11 +12,11 @@ from typing import Final
 import duckdb
 from pyarrow.fs import FileType, S3FileSystem
 
-from warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
-from warehouse.storage.blobs import ScreenshotFolder, Screenshots, check_hash, file_name
-from warehouse.storage.locations import Location
-from warehouse.storage.sql_text import quoted
-from warehouse.storage.storage_access import reason_of, storage_access
+from taskloom.warehouse.errors import ScreenshotMissingError, WarehouseUnavailableError
+from taskloom.warehouse.storage.blobs import ScreenshotFolder, Screenshots, check_hash, file_name
+from taskloom.warehouse.storage.locations import Location
+from taskloom.warehouse.storage.sql_text import quoted
+from taskloom.warehouse.storage.storage_access import reason_of, storage_access
 
 _AT_ONCE: Final = 8
 """Pictures written at the same time."""

@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 from pydantic import ValidationError
 
-from resources.record import Record
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.errors import RowInvalidError
-from warehouse.field_codecs import Shared, decode_fields, encode_fields
-from warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD, Table
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.errors import RowInvalidError
+from taskloom.warehouse.field_codecs import Shared, decode_fields, encode_fields
+from taskloom.warehouse.schema import TABLE_NAMED, TABLE_OF_RECORD, Table
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from warehouse.errors import WarehouseUnavailableError
+from taskloom.warehouse.errors import WarehouseUnavailableError
 
 _SECRET: Final = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 _DIALLED: Final = re.compile(r'Unable to connect to Postgres at ".*?": ')

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from warehouse.errors import (
+from taskloom.warehouse.errors import (
     QueryFailedError,
     QueryRefusedError,
     ScreenshotMissingError,
@@ -16,11 +16,11 @@ from warehouse.errors import (
     WarehouseBusyError,
     WarehouseError,
 )
-from warehouse.store import Warehouse
-from warehouse.viewer.head_requests import AnswersHead
-from warehouse.viewer.local_only import LocalOnly
-from warehouse.viewer.package_files import ASSETS, asset
-from warehouse.viewer.pages import (
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.head_requests import AnswersHead
+from taskloom.warehouse.viewer.local_only import LocalOnly
+from taskloom.warehouse.viewer.package_files import ASSETS, asset
+from taskloom.warehouse.viewer.pages import (
     agent_attempts,
     compare_page,
     dataset_pages,
@@ -30,12 +30,12 @@ from warehouse.viewer.pages import (
     subtask_pages,
     task_pages,
 )
-from warehouse.viewer.pages.model_call_pages import ReadCall
-from warehouse.viewer.reviewing import review_pages
-from warehouse.viewer.reviewing.desk import ReviewDesk
-from warehouse.viewer.reviewing.turns import WritesAlone
-from warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
-from warehouse.viewer.website import Site
+from taskloom.warehouse.viewer.pages.model_call_pages import ReadCall
+from taskloom.warehouse.viewer.reviewing import review_pages
+from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk
+from taskloom.warehouse.viewer.reviewing.turns import WritesAlone
+from taskloom.warehouse.viewer.version_switch import Choices, VersionPaths, VersionSwitch
+from taskloom.warehouse.viewer.website import Site
 
 _FOREVER = "public, max-age=31536000, immutable"
 _BAD_REQUESTS = (QueryFailedError, QueryRefusedError, SelectionInvalidError)

@@ -1,7 +1,7 @@
 """Runs one SELECT in a process of its own, with limits on time and memory.
 
 DuckDB's own limit on memory does not count texts while they are made: `repeat('x', 2000000000)` takes four gigabytes
-under any limit. The operating system's limit on the process does. `python -m warehouse.viewer.bounded_queries` is that process.
+under any limit. The operating system's limit on the process does. `python -m taskloom.warehouse.viewer.bounded_queries` is that process.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from warehouse.errors import QueryFailedError, QueryRefusedError
-from warehouse.querying.query_result import QueryResult
-from warehouse.store import Warehouse
+from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
+from taskloom.warehouse.querying.query_result import QueryResult
+from taskloom.warehouse.store import Warehouse
 
 MOST_BYTES = 1024 << 20
 """Memory that a statement may take beside the database itself."""
@@ -96,7 +96,7 @@ def _in_a_process(question: dict[str, Any], most_seconds: float, most_bytes: int
     too_long = QueryFailedError(f"The query took longer than {most_seconds:.0f} s and was stopped.")
     try:
         ended = subprocess.run(
-            [sys.executable, "-m", "warehouse.viewer.bounded_queries"],
+            [sys.executable, "-m", "taskloom.warehouse.viewer.bounded_queries"],
             input=json.dumps(question).encode(),
             capture_output=True,
             timeout=most_seconds + _START_SECONDS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resources.dimensions import LEVELS, TABLE, DimensionDefinition
-from warehouse.store import Warehouse
+from taskloom.resources.dimensions import LEVELS, TABLE, DimensionDefinition
+from taskloom.warehouse.store import Warehouse
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from importlib.resources import files
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-import warehouse.viewer
-from resources.dimensions import EVERY_CELL, LEVELS, TABLE
-from taskgraph.measures.cells import possible_cells
+from taskloom.resources.dimensions import EVERY_CELL, LEVELS, TABLE
+from taskloom.taskgraph.measures.cells import possible_cells
+from taskloom.warehouse import viewer
 
 ASSETS = {
     "style.css": "text/css; charset=utf-8",
@@ -40,7 +40,7 @@ def page_templates() -> Environment:
 
 def asset(name: str) -> str:
     """The text of a file in `viewer/assets/`, read from wherever the package is installed."""
-    return files(warehouse.viewer).joinpath("assets", name).read_text(encoding="utf-8")
+    return files(viewer).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def number(value: object) -> str:
@@ -57,5 +57,5 @@ def number(value: object) -> str:
 
 
 def _template(name: str) -> str | None:
-    found = files(warehouse.viewer).joinpath("templates", name)
+    found = files(viewer).joinpath("templates", name)
     return found.read_text(encoding="utf-8") if found.is_file() else None

@@ -6,10 +6,10 @@ import socket
 
 import uvicorn
 
-from warehouse.store import Warehouse
-from warehouse.viewer.application import create_application
-from warehouse.viewer.pages.model_call_pages import ReadCall
-from warehouse.viewer.reviewing.desk import ReviewDesk
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.viewer.pages.model_call_pages import ReadCall
+from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk
 
 LOOPBACK = "127.0.0.1"
 """The only address the viewer listens on."""

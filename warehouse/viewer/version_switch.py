@@ -14,9 +14,9 @@ from urllib.parse import quote, unquote
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from warehouse.errors import VersionError
-from warehouse.store import Warehouse
-from warehouse.viewer.website import PRESENT
+from taskloom.warehouse.errors import VersionError
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.website import PRESENT
 
 Choices = Callable[[], Sequence[tuple[str, str]]]
 """Gives the names of versions, each with the path its pages begin with."""

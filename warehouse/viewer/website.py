@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 
 from fastapi.responses import HTMLResponse
 
-from warehouse.store import Warehouse
-from warehouse.viewer.memory import Memory
-from warehouse.viewer.package_files import page_templates
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.memory import Memory
+from taskloom.warehouse.viewer.package_files import page_templates
 
 _SECONDS_UNVERSIONED = 15.0
 PRESENT = "present state"

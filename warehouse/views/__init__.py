@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from resources.dimensions import once_per_dimension
+from taskloom.resources.dimensions import once_per_dimension
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from resources.applications import Application
-from resources.reading.catalog_shorthand import expand_application
-from resources.reading.yaml_reading import parse_entry, read_yaml
+from taskloom.resources.applications import Application
+from taskloom.resources.reading.catalog_shorthand import expand_application
+from taskloom.resources.reading.yaml_reading import parse_entry, read_yaml
 
 
 @cache
 def simulated_applications() -> tuple[Application, ...]:
     """The simulated applications with their example subtasks, by name."""
-    folder = files("environments.platforms.simulated") / "catalog"
+    folder = files("taskloom.environments.platforms.simulated") / "catalog"
     sources = [
         read_yaml(item.read_text(), item.name) for item in folder.iterdir() if item.name.endswith(".yaml")
     ]

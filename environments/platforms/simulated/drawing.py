@@ -7,7 +7,7 @@ import io
 
 from PIL import Image, ImageDraw, ImageFont
 
-from taskgraph.records.interaction import Control, Rectangle
+from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 _SIZE, _LINE, _ROWS = (1280, 800), 36, 20
 _INK, _EDGE, _FOCUS = (0x1D, 0x27, 0x33), (0x9A, 0xA7, 0xB6), (0x24, 0x63, 0xC7)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from environments.environment import Environment
-from environments.platforms.simulated.catalog_entries import simulated_applications
-from environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
-from resources.applications import Application
-from resources.record import Record
+from taskloom.environments.environment import Environment
+from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.environments.platforms.simulated.desktop import SimulatedEnvironment, SimulatedSettings
+from taskloom.resources.applications import Application
+from taskloom.resources.record import Record
 
 SETTINGS = SimulatedSettings
 

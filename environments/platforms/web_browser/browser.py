@@ -11,12 +11,12 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext
 from playwright.async_api import Error as BrowserError
 
-from environments.errors import BrowserMissingError, EnvironmentBrokenError
-from environments.installing.browser_finding import BrowserInstallation, find_browser
-from environments.machines import reaper
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.driver import SharedDriver
-from environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.errors import BrowserMissingError, EnvironmentBrokenError
+from taskloom.environments.installing.browser_finding import BrowserInstallation, find_browser
+from taskloom.environments.machines import reaper
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.driver import SharedDriver
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 
 _ARGUMENTS = (
     "--no-sandbox",

@@ -15,8 +15,8 @@ import playwright
 from playwright.async_api import Error as BrowserError
 from playwright.async_api import Playwright, async_playwright
 
-from environments.errors import BrowserMissingError
-from environments.machines.watched_folder import WatchedFolder
+from taskloom.environments.errors import BrowserMissingError
+from taskloom.environments.machines.watched_folder import WatchedFolder
 
 _NODE_VARIABLE = "PLAYWRIGHT_NODEJS_PATH"
 

@@ -12,24 +12,24 @@ from urllib.parse import quote
 from playwright.async_api import Download, ElementHandle
 from playwright.async_api import Error as BrowserError
 
-from environments.aiming import Aim, aim, moved_or_gone
-from environments.errors import ActionInvalidError, EnvironmentBrokenError
-from environments.evidence.file_snapshot import FileSnapshots
-from environments.evidence.input_log import InputLog, under_pointer
-from environments.keys import parse_keys
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.browser import BrowserProcess
-from environments.platforms.web_browser.pages import inputs
-from environments.platforms.web_browser.pages.environment_page import EnvironmentPage
-from environments.platforms.web_browser.pages.screen import View, controls_now, look_at
-from environments.platforms.web_browser.pages.tab import Tab, TabAsksError
-from environments.platforms.web_browser.pages.tab_set import TabSet, page_title
-from environments.platforms.web_browser.pages.task_bar import OWNER, TaskBarButton, lay_out
-from environments.platforms.web_browser.servers.hosting import Hosting
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application, OpenDocument
-from taskgraph.records.evidence import Evidence
-from taskgraph.records.interaction import (
+from taskloom.environments.aiming import Aim, aim, moved_or_gone
+from taskloom.environments.errors import ActionInvalidError, EnvironmentBrokenError
+from taskloom.environments.evidence.file_snapshot import FileSnapshots
+from taskloom.environments.evidence.input_log import InputLog, under_pointer
+from taskloom.environments.keys import parse_keys
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.pages import inputs
+from taskloom.environments.platforms.web_browser.pages.environment_page import EnvironmentPage
+from taskloom.environments.platforms.web_browser.pages.screen import View, controls_now, look_at
+from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
+from taskloom.environments.platforms.web_browser.pages.tab_set import TabSet, page_title
+from taskloom.environments.platforms.web_browser.pages.task_bar import OWNER, TaskBarButton, lay_out
+from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.resources.applications import Application, OpenDocument
+from taskloom.taskgraph.records.evidence import Evidence
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from environments.environment import Environment
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application
-from resources.record import Record
+from taskloom.environments.environment import Environment
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.resources.applications import Application
+from taskloom.resources.record import Record
 
 SETTINGS = WebBrowserSettings
 
@@ -22,7 +22,7 @@ def applications() -> tuple[Application, ...]:
 
 def create(settings: Record) -> Environment:
     """An environment that starts its browser at the first reset."""
-    from environments.platforms.web_browser.environment import WebEnvironment
+    from taskloom.environments.platforms.web_browser.environment import WebEnvironment
 
     if not isinstance(settings, WebBrowserSettings):
         raise TypeError(f"The platform web_browser needs WebBrowserSettings, not {type(settings).__name__}.")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from environments.machines.bubblewrap import Isolation
-from resources.record import Record
+from taskloom.environments.machines.bubblewrap import Isolation
+from taskloom.resources.record import Record
 
 TASK_BAR_HEIGHT = 36
 """Height of the task bar at the bottom of the screen, in pixels."""

@@ -1,1 +1,1 @@
-"""One module per format of files; its name is the format's. See `evaluators_api.state.reading.Format` for what it defines."""
+"""One module per format of files; its name is the format's. See `taskloom.evaluators_api.state.reading.Format` for what it defines."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.comparison import Change
-from evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.comparison import Change
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
 
 SUFFIXES: frozenset[str] = frozenset()
 COLUMNS, COUNT, ROWS = "columns", "count", "rows"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
 
 SUFFIXES: frozenset[str] = frozenset([".csv", ".tsv"])
 HEADER = "header"

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.formats import json_tree, markup
-from evaluators_api.state.nodes import Node, group, leaf
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.formats import json_tree, markup
+from taskloom.evaluators_api.state.nodes import Node, group, leaf
 
 SUFFIXES: frozenset[str] = frozenset([".excalidraw", ".drawio", ".svg"])
 SHAPES, PAGES, SHAPE, TEXT = "shapes", "pages", "shape", "text"

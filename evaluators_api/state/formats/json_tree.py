@@ -6,8 +6,8 @@ import json
 import re
 from dataclasses import replace
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Naming, Node, group, identities, leaf, separated, unique_names
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.nodes import Naming, Node, group, identities, leaf, separated, unique_names
 
 SUFFIXES: frozenset[str] = frozenset(
     [".json", ".ipynb", ".excalidraw", ".excalidrawlib", ".geojson", ".webmanifest"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Node, group, leaf, trimmed, unique_names
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.nodes import Node, group, leaf, trimmed, unique_names
 
 SUFFIXES: frozenset[str] = frozenset([".ini", ".cfg", ".conf", ".properties", ".env", ".tid", ".desktop"])
 BODY = "text"

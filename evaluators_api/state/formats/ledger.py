@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from decimal import Decimal
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Node, Span, group, leaf, trimmed, unique_names
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, trimmed, unique_names
 
 SUFFIXES: frozenset[str] = frozenset([".beancount"])
 _LINE = re.compile(r"([^\n]*)(?:\n|\Z)")

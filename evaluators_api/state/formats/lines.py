@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from evaluators_api.state.nodes import Node, group, leaf
+from taskloom.evaluators_api.state.nodes import Node, group, leaf
 
 SUFFIXES: frozenset[str] = frozenset([".txt", ".md", ".log", ".py", ".rst", ".tex"])
 MOST_LINES = 10_000

@@ -6,8 +6,8 @@ import html
 import re
 from dataclasses import dataclass, field, replace
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.nodes import Node, Span, group, leaf, unique_names
 
 SUFFIXES: frozenset[str] = frozenset([".xml", ".svg", ".html", ".htm", ".xhtml", ".drawio", ".opml", ".rss"])
 _DEEPEST = 200

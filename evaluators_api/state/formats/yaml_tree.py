@@ -11,8 +11,17 @@ from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 from ruamel.yaml.nodes import Node as YamlNode
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.nodes import Naming, Node, Span, group, identities, leaf, separated, unique_names
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.nodes import (
+    Naming,
+    Node,
+    Span,
+    group,
+    identities,
+    leaf,
+    separated,
+    unique_names,
+)
 
 SUFFIXES: frozenset[str] = frozenset([".yaml", ".yml"])
 _LONGEST = 32_768

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from resources.applications import Application
-from resources.categories import ResourceCategory
-from resources.errors import UnknownCatalogEntryError
-from resources.instances import Resource
-from resources.reading.catalog_links import fixtures_of
-from synthesis.composition.pool.compiled_pool import Fixtures
-from taskgraph.errors import ParameterInvalidError
-from taskgraph.records.subtask import BoundSubtask, Subtask
+from taskloom.resources.applications import Application
+from taskloom.resources.categories import ResourceCategory
+from taskloom.resources.errors import UnknownCatalogEntryError
+from taskloom.resources.instances import Resource
+from taskloom.resources.reading.catalog_links import fixtures_of
+from taskloom.synthesis.composition.pool.compiled_pool import Fixtures
+from taskloom.taskgraph.errors import ParameterInvalidError
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask
 
 _MAXIMUM_BINDINGS = 24
 

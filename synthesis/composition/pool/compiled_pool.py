@@ -8,12 +8,12 @@ from functools import reduce
 from itertools import product
 from operator import or_
 
-from resources.instances import Resource
-from synthesis.composition.pool.exclusions import sensible
-from synthesis.composition.pool.instances import Instance, Need
-from synthesis.composition.pool.sense import Sense
-from taskgraph.bitmasks import bits
-from taskgraph.records.subtask import BoundSubtask, instance_id
+from taskloom.resources.instances import Resource
+from taskloom.synthesis.composition.pool.exclusions import sensible
+from taskloom.synthesis.composition.pool.instances import Instance, Need
+from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.records.subtask import BoundSubtask, instance_id
 
 Fixtures = Mapping[str, Set[Resource]]
 """Resources that exist after a reset, by application in a world; under "" those that exist whatever takes part."""

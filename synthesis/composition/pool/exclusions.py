@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from resources.categories import ResourceKind
-from resources.instances import Resource
-from synthesis.composition.pool.instances import Instance
-from synthesis.composition.pool.sense import Sense
-from taskgraph.bitmasks import bits
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.resources.categories import ResourceKind
+from taskloom.resources.instances import Resource
+from taskloom.synthesis.composition.pool.instances import Instance
+from taskloom.synthesis.composition.pool.sense import Sense
+from taskloom.taskgraph.bitmasks import bits
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
 def sensible(instances: Sequence[Instance], sense: Sense) -> list[Instance]:

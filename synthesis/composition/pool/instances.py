@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resources.instances import Resource
-from taskgraph.records.subtask import BoundSubtask
+from taskloom.resources.instances import Resource
+from taskloom.taskgraph.records.subtask import BoundSubtask
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from resources.applications import Application
-from resources.reading.translation import applications_in, worlds_of
-from taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
+from taskloom.resources.applications import Application
+from taskloom.resources.reading.translation import applications_in, worlds_of
+from taskloom.taskgraph.records.subtask import BoundSubtask, Subtask, instance_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from itertools import pairwise
 import pytest
 from PIL import Image
 
-from environments.environment import Environment
-from environments.errors import ApplicationUnavailableError
-from environments.lookup import platform
-from environments.platforms.simulated.catalog_entries import simulated_applications
-from resources.applications import Application, ExampleSubtask
-from resources.reading.catalog import load_application_categories, load_resource_categories
-from taskgraph.records.grounding import find_control
-from taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Observation, escape_keys
-from taskgraph.records.subtask import fill
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import ApplicationUnavailableError
+from taskloom.environments.lookup import platform
+from taskloom.environments.platforms.simulated.catalog_entries import simulated_applications
+from taskloom.resources.applications import Application, ExampleSubtask
+from taskloom.resources.reading.catalog import load_application_categories, load_resource_categories
+from taskloom.taskgraph.records.grounding import find_control
+from taskloom.taskgraph.records.interaction import Action, ClickInput, KeyboardInput, Observation, escape_keys
+from taskloom.taskgraph.records.subtask import fill
 
 APPLICATIONS = {application.name: application for application in simulated_applications()}
 SUBTASKS = [

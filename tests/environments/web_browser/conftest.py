@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from environments.errors import BrowserMissingError
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.environment import WebEnvironment
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application, Fixture, Launch
-from taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Observation
+from taskloom.environments.errors import BrowserMissingError
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.environment import WebEnvironment
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.resources.applications import Application, Fixture, Launch
+from taskloom.taskgraph.records.interaction import Action, ClickInput, Control, KeyboardInput, Observation
 
 FIXTURES = (
     Fixture(category="text_path", value="Documents/a.txt", content="hello"),

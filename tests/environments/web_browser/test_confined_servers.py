@@ -17,20 +17,23 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
-from environments.machines.bubblewrap import bubblewrap_works, confined_command
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.servers.application_server import ApplicationServer, Confinement
-from environments.platforms.web_browser.servers.hosting import Hosting
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application
+from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
+from taskloom.environments.machines.bubblewrap import bubblewrap_works, confined_command
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.servers.application_server import (
+    ApplicationServer,
+    Confinement,
+)
+from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.resources.applications import Application
 from tests.environments.web_browser.test_servers import application, get
 from tests.limits import LONGEST_SECONDS
 
 with_bubblewrap = pytest.mark.skipif(
     not bubblewrap_works(), reason="bubblewrap does not work on this machine"
 )
-RELAY = files("environments.platforms.web_browser.servers").joinpath("relay.py").read_text()
+RELAY = files("taskloom.environments.platforms.web_browser.servers").joinpath("relay.py").read_text()
 # What a server can do that nobody wants: reach other servers of the machine and other machines, write, read, look around.
 CURIOUS = """
 import http.server, json, os, pathlib, socket, sys
@@ -181,7 +184,7 @@ def test_homes_are_hidden_except_for_what_is_needed(tmp_path: Path, monkeypatch:
 async def test_bubblewrap_that_is_demanded_and_missing_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("environments.machines.bubblewrap.bubblewrap_works", lambda: False)
+    monkeypatch.setattr("taskloom.environments.machines.bubblewrap.bubblewrap_works", lambda: False)
     served: Application = application("sleep", "100")
     for isolation, message in (
         ("always", "bubblewrap .* is not installed"),

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import BrowserMissingError
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.browser import BrowserProcess
-from environments.platforms.web_browser.driver import SharedDriver
-from environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.errors import BrowserMissingError
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.driver import SharedDriver
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 from tests.limits import LONGEST_SECONDS
 
 pytestmark = pytest.mark.browser
@@ -99,9 +99,9 @@ async def test_a_killed_run_leaves_nothing_in_the_temporary_folder(tmp_path: Pat
     program = """
 import asyncio, os, sys
 from pathlib import Path
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.browser import BrowserProcess
-from environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 async def main():
     folder = Path(sys.argv[1])
     await BrowserProcess.start(WebBrowserSettings(data_folder=folder / "data", temporary_folder=folder), Sandbox(folder))

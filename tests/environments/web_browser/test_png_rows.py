@@ -7,9 +7,9 @@ import io
 import pytest
 from PIL import Image, ImageDraw
 
-from environments.platforms.web_browser.pages.png_rows import plain_rows, png_size, with_rows_below
-from environments.platforms.web_browser.pages.task_bar import compose, lay_out
-from environments.platforms.web_browser.settings import TASK_BAR_HEIGHT
+from taskloom.environments.platforms.web_browser.pages.png_rows import plain_rows, png_size, with_rows_below
+from taskloom.environments.platforms.web_browser.pages.task_bar import compose, lay_out
+from taskloom.environments.platforms.web_browser.settings import TASK_BAR_HEIGHT
 
 WIDTH, HEIGHT = 320, 200
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from environments.errors import ApplicationStartFailedError
-from environments.evidence.file_snapshot import FileSnapshots
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.servers.hosting import Hosting
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application, Launch
+from taskloom.environments.errors import ApplicationStartFailedError
+from taskloom.environments.evidence.file_snapshot import FileSnapshots
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.resources.applications import Application, Launch
 from tests.environments.web_browser.test_servers import get
 
 

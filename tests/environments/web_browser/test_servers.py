@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import ApplicationStartFailedError
-from environments.platforms.web_browser.servers.application_server import ApplicationServer
-from environments.platforms.web_browser.servers.static_server import StaticServer
-from resources.applications import Application, Launch
+from taskloom.environments.errors import ApplicationStartFailedError
+from taskloom.environments.platforms.web_browser.servers.application_server import ApplicationServer
+from taskloom.environments.platforms.web_browser.servers.static_server import StaticServer
+from taskloom.resources.applications import Application, Launch
 from tests.limits import LONGEST_SECONDS
 
 SERVER = """

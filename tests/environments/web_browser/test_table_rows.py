@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from resources.applications import ControlQuery
-from taskgraph.records.grounding import describe_control, find_control
+from taskloom.resources.applications import ControlQuery
+from taskloom.taskgraph.records.grounding import describe_control, find_control
 from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

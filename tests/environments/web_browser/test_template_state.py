@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import ApplicationUnavailableError
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.servers.template_state import (
+from taskloom.environments.errors import ApplicationUnavailableError
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.servers.template_state import (
     fill_placeholders,
     lay_state,
     prepared_state,
 )
-from resources.applications import Application, Preparation
+from taskloom.resources.applications import Application, Preparation
 
 COUNT = "import pathlib, sys; path = pathlib.Path(sys.argv[1]); path.open('a').write('x')"
 DATABASE = """

@@ -7,11 +7,11 @@ import io
 import pytest
 from PIL import Image
 
-from environments.errors import (
+from taskloom.environments.errors import (
     ActionInvalidError,
 )
-from environments.starting_place import go_to_starting_place
-from taskgraph.records.interaction import (
+from taskloom.environments.starting_place import go_to_starting_place
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     DragInput,

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from environments.errors import (
+from taskloom.environments.errors import (
     ApplicationStartFailedError,
     ApplicationUnavailableError,
     BrowserMissingError,
     EnvironmentBrokenError,
 )
-from environments.machines.reaper import MARK, marked_processes
-from environments.platforms.web_browser.environment import WebEnvironment
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application, Installation, Launch, OpenDocument
-from taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
+from taskloom.environments.machines.reaper import MARK, marked_processes
+from taskloom.environments.platforms.web_browser.environment import WebEnvironment
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.resources.applications import Application, Installation, Launch, OpenDocument
+from taskloom.taskgraph.records.interaction import ClickInput, KeyboardInput, WaitInput
 from tests.environments.web_browser.conftest import Screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from taskgraph.records.evidence import ClipboardState, Evidence, FileState
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence, FileState
 
 
 def evidence(files: dict[str, str], **fields: object) -> Evidence:

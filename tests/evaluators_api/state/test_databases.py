@@ -3,11 +3,11 @@
 import sqlite3
 from pathlib import Path
 
-from environments.evidence.sqlite_text import render_database
-from evaluators_api.state.editing import losses, undone
-from evaluators_api.state.effects import effects
-from evaluators_api.state.reading import read
-from taskgraph.records.evidence import Evidence
+from taskloom.environments.evidence.sqlite_text import render_database
+from taskloom.evaluators_api.state.editing import losses, undone
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.reading import read
+from taskloom.taskgraph.records.evidence import Evidence
 from tests.evaluators_api.state.evidence import evidence
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators_api.state.editing import losses, moved, replaced, undone
-from evaluators_api.state.effects import effects
-from evaluators_api.state.essential import divide, essential
-from taskgraph.records.effect import Effect
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.state.editing import losses, moved, replaced, undone
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.essential import divide, essential
+from taskloom.taskgraph.records.effect import Effect
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 from tests.evaluators_api.state.evidence import clipboard, evidence
 from tests.shared_work import examples
 

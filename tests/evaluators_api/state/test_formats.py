@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators_api.errors import StateUnreadableError
-from evaluators_api.state.comparison import compare
-from evaluators_api.state.editing import undo_change
-from evaluators_api.state.nodes import Node
-from evaluators_api.state.reading import all_formats, read
+from taskloom.evaluators_api.errors import StateUnreadableError
+from taskloom.evaluators_api.state.comparison import compare
+from taskloom.evaluators_api.state.editing import undo_change
+from taskloom.evaluators_api.state.nodes import Node
+from taskloom.evaluators_api.state.reading import all_formats, read
 from tests.evaluators_api.state.examples import EXAMPLES
 from tests.shared_work import examples
 

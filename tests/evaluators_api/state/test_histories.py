@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluators_api.state.effects import file_changes
-from evaluators_api.state.records import RecordCounts, count_records
-from taskgraph.records.evidence import FileState
+from taskloom.evaluators_api.state.effects import file_changes
+from taskloom.evaluators_api.state.records import RecordCounts, count_records
+from taskloom.taskgraph.records.evidence import FileState
 
 NOTES = 'CREATE TABLE "ticket_change"("ticket", "time", "field", "oldvalue", "newvalue"); -- {} rows\n'
 PAGES = 'CREATE TABLE "wiki"("name", "version", "text"); -- {} rows\n'

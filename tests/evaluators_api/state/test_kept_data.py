@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from evaluators_api.state.kept_data import kept_counts
-from evaluators_api.state.records import RecordCounts
+from taskloom.evaluators_api.state.kept_data import kept_counts
+from taskloom.evaluators_api.state.records import RecordCounts
 from tests.evaluators_api.state.evidence import evidence
 
 NOTES = ".applications/notes/notes.json"

@@ -2,9 +2,9 @@
 
 import json
 
-from evaluators_api.state.effects import effects
-from evaluators_api.state.mixing import exchanged, halved
-from taskgraph.records.evidence import Evidence
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.mixing import exchanged, halved
+from taskloom.taskgraph.records.evidence import Evidence
 from tests.synthesis.recordings import file
 
 SALES = "region,amount,unit\nNorth,10,kg\nSouth,20,t\n"

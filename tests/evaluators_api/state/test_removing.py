@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
-from evaluators_api.state.effects import effects
-from evaluators_api.state.reading import read
-from evaluators_api.state.removing import removed_elsewhere
-from taskgraph.records.evidence import Evidence, FileState
+from taskloom.evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.reading import read
+from taskloom.evaluators_api.state.removing import removed_elsewhere
+from taskloom.taskgraph.records.evidence import Evidence, FileState
 
 TABLE = 'CREATE TABLE "books"("id" PRIMARY KEY, "title"); -- {n} rows\n{rows}'
 ROWS = [

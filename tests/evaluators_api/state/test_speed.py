@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluators_api.state.effects import effects
+from taskloom.evaluators_api.state.effects import effects
 from tests.evaluators_api.state.evidence import evidence
 from tests.limits import work_within
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from flows.settings import Settings, load_settings
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.warehouse.store import Warehouse
 from tests.flows.test_interruptions import calls_in
-from warehouse.store import Warehouse
 
 pytest.importorskip("distributed", reason="the extra dask is not installed")
 psutil: Any = pytest.importorskip("psutil")  # which it brings
@@ -58,7 +58,7 @@ def fanned_out(data: Path, runner: str) -> Settings:
 
 
 async def build(chosen: Settings) -> str:
-    from flows.build_dataset import build_dataset
+    from taskloom.flows.build_dataset import build_dataset
 
     summary = await build_dataset(settings=chosen)
     assert summary.version, summary.describe()

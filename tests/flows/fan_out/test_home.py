@@ -13,18 +13,18 @@ from typing import Any, Literal
 
 import pytest
 
-from flows.errors import CommandError
-from flows.fan_out import fanning
-from flows.fan_out.errors import CarriedError, RunnerMissingError, RunUnreachableError
-from flows.fan_out.fanning import check_runner
-from flows.fan_out.frames import portable
-from flows.fan_out.home import Home, HomeAddress
-from flows.setting_groups.fan_out_settings import FanOutSettings
-from flows.settings import load_settings
-from model_clients.errors import BudgetExhaustedError, ModelClientError
-from prompts.inputs import IntentExtractorInput
-from prompts.prompt_input import PromptInput
-from resources.errors import ExitCode, UnknownCatalogEntryError
+from taskloom.flows.errors import CommandError
+from taskloom.flows.fan_out import fanning
+from taskloom.flows.fan_out.errors import CarriedError, RunnerMissingError, RunUnreachableError
+from taskloom.flows.fan_out.fanning import check_runner
+from taskloom.flows.fan_out.frames import portable
+from taskloom.flows.fan_out.home import Home, HomeAddress
+from taskloom.flows.setting_groups.fan_out_settings import FanOutSettings
+from taskloom.flows.settings import load_settings
+from taskloom.model_clients.errors import BudgetExhaustedError, ModelClientError
+from taskloom.prompts.inputs import IntentExtractorInput
+from taskloom.prompts.prompt_input import PromptInput
+from taskloom.resources.errors import ExitCode, UnknownCatalogEntryError
 
 
 class Answers:

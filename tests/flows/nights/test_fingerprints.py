@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.nights.fingerprints import changes, fingerprint_of
-from flows.settings import Settings, load_settings
+from taskloom.flows.nights.fingerprints import changes, fingerprint_of
+from taskloom.flows.settings import Settings, load_settings
 from tests.synthesis.simulated_world import APPLICATIONS
 
 NOTES = APPLICATIONS["simulated_notes"]

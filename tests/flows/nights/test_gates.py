@@ -10,21 +10,21 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from cli.main import create_app
-from flows.errors import CommandError
-from flows.nights.gates import gate_results
-from flows.nights.publishing import pass_gates
-from flows.setting_groups.gate_settings import GateSettings
-from resources.errors import ExitCode
-from resources.record import Record
-from taskgraph.records.evaluation_function import EvaluationFunction
-from taskgraph.records.judge_trial import JudgeTrial
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.task import Rejection, Replay, Task
+from taskloom.cli.main import create_app
+from taskloom.flows.errors import CommandError
+from taskloom.flows.nights.gates import gate_results
+from taskloom.flows.nights.publishing import pass_gates
+from taskloom.flows.setting_groups.gate_settings import GateSettings
+from taskloom.resources.errors import ExitCode
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evaluation_function import EvaluationFunction
+from taskloom.taskgraph.records.judge_trial import JudgeTrial
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.task import Rejection, Replay, Task
+from taskloom.warehouse.night_records import GateResult
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.version_figures import version_figures
 from tests.warehouse.samples import records
-from warehouse.night_records import GateResult
-from warehouse.store import Warehouse
-from warehouse.version_figures import version_figures
 
 WORDS = [f"word{number}" for number in range(60)]
 LIMITS = GateSettings(fewest_compared=2)

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cli.main import create_app
-from environments.platforms.simulated.applications import APPLICATIONS, Notes
-from flows.nights.run_reports import RunReport, run_reports
-from flows.settings import load_settings
-from flows.summaries.summary import RunSummary
+from taskloom.cli.main import create_app
+from taskloom.environments.platforms.simulated.applications import APPLICATIONS, Notes
+from taskloom.flows.nights.run_reports import RunReport, run_reports
+from taskloom.flows.settings import load_settings
+from taskloom.flows.summaries.summary import RunSummary
+from taskloom.warehouse.store import Warehouse
 from tests.flows.conftest import whole_settings
-from warehouse.store import Warehouse
 
 
 class OtherNotes(Notes):
@@ -28,7 +28,7 @@ class OtherNotes(Notes):
 
 
 def night(data: Path, *assignments: str) -> tuple[RunSummary, RunReport]:
-    from flows.build_dataset import build_dataset
+    from taskloom.flows.build_dataset import build_dataset
 
     chosen = whole_settings(data, "nights.enabled=true", *assignments)
     summary = asyncio.run(build_dataset(settings=chosen))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flows.nights.standing_quota import still_wanted
-from resources.dimensions import Cell
-from synthesis.composition.request import CompositionRequest, Quota
-from taskgraph.measures.per_dimension import LevelConstraint
+from taskloom.flows.nights.standing_quota import still_wanted
+from taskloom.resources.dimensions import Cell
+from taskloom.synthesis.composition.request import CompositionRequest, Quota
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint
 
 EASY: Cell = ("easy", "easy", "easy", "easy", "easy")
 WIDE: Cell = ("easy", "easy", "easy", "easy", "medium")

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from environments.platforms.simulated.applications import APPLICATIONS
-from flows.nights.run_reports import RunReport, run_reports
-from flows.running.clock import dated_by
-from flows.settings import Settings, load_settings
-from flows.summaries.summary import RunSummary
-from model_clients.errors import BudgetExhaustedError, ProviderDownError
+from taskloom.environments.platforms.simulated.applications import APPLICATIONS
+from taskloom.flows.nights.run_reports import RunReport, run_reports
+from taskloom.flows.running.clock import dated_by
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.flows.summaries.summary import RunSummary
+from taskloom.model_clients.errors import BudgetExhaustedError, ProviderDownError
+from taskloom.warehouse.store import Warehouse
 from tests.flows.nights.test_nights import OtherNotes
 from tests.flows.overheard import OverheardAnswers
 from tests.servers.models.behaviour import Behaviour, WireCall
 from tests.servers.models.server import LocalModelServer
-from warehouse.store import Warehouse
 
 pytestmark = pytest.mark.slow
 
@@ -76,7 +76,7 @@ class Week:
         return load_settings(assignments=[*USUAL, *assignments], data=self.data, models=served)
 
     async def night(self, day: int, *assignments: str, budget: str = "") -> RunSummary:
-        from flows.build_dataset import build_dataset
+        from taskloom.flows.build_dataset import build_dataset
 
         self.today, self.minutes = day, 0
         with dated_by(self.time):

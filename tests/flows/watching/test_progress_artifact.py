@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flows.running.progress import StageProgress
-from flows.running.recording import Recorder
-from flows.watching.progress_artifact import describe_progress
-from model_clients.counters import CallCounters
-from resources.record import Record
-from taskgraph.records.task import Rejection
+from taskloom.flows.running.progress import StageProgress
+from taskloom.flows.running.recording import Recorder
+from taskloom.flows.watching.progress_artifact import describe_progress
+from taskloom.model_clients.counters import CallCounters
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Rejection
 
 
 async def test_stages_rejections_and_calls_are_told() -> None:

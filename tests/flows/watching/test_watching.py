@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from flows.errors import CommandError
-from flows.setting_groups.watching_settings import WatchingSettings
-from flows.settings import Settings, load_settings
-from flows.watching.alerts import Alerts
-from flows.watching.run_logs import RUN_LOG, logged
-from flows.watching.telemetry import stage_span
-from flows.watching.watched import check_watching, watched
-from taskgraph.records.task import Rejection
+from taskloom.flows.errors import CommandError
+from taskloom.flows.setting_groups.watching_settings import WatchingSettings
+from taskloom.flows.settings import Settings, load_settings
+from taskloom.flows.watching.alerts import Alerts
+from taskloom.flows.watching.run_logs import RUN_LOG, logged
+from taskloom.flows.watching.telemetry import stage_span
+from taskloom.flows.watching.watched import check_watching, watched
+from taskloom.taskgraph.records.task import Rejection
 
 
 class Collector(ThreadingHTTPServer):
@@ -85,7 +85,7 @@ def settings(data: Path, *more: str) -> Settings:
 
 
 async def build(chosen: Settings) -> None:
-    from flows.build_dataset import build_dataset
+    from taskloom.flows.build_dataset import build_dataset
 
     await build_dataset(settings=chosen)
 
@@ -144,7 +144,7 @@ def test_a_build_has_one_trace_per_item_and_lines_as_json(
 
 
 async def test_a_provider_that_pauses_is_told_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from flows.wiring import open_run
+    from taskloom.flows.wiring import open_run
 
     with collecting() as collector:
         monkeypatch.setenv("ALERTS_GO_TO", f"{collector.address}/alerts")
@@ -158,7 +158,7 @@ async def test_a_provider_that_pauses_is_told_once(monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_gate_that_does_not_hold_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from flows.wiring import open_run
+    from taskloom.flows.wiring import open_run
 
     with collecting() as collector:
         monkeypatch.setenv("ALERTS_GO_TO", f"{collector.address}/alerts")

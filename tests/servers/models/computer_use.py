@@ -6,7 +6,7 @@ import json
 
 from pydantic import JsonValue
 
-from model_clients.wire.json_paths import list_at, text_at, value_at
+from taskloom.model_clients.wire.json_paths import list_at, text_at, value_at
 from tests.servers.models.behaviour import WireCall
 
 TOOLS = ("computer", "computer_toolset_20260801")

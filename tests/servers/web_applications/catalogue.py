@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from resources.applications import Application
+from taskloom.resources.applications import Application
 
 _HERE = Path(__file__).parent
 _PYTHON = str(Path(sys.executable).resolve())

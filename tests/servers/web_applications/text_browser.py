@@ -10,19 +10,23 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from environments.aiming import aim
-from environments.environment import Environment
-from environments.errors import ActionInvalidError, ApplicationUnavailableError, EnvironmentBrokenError
-from environments.evidence.file_snapshot import FileSnapshots
-from environments.evidence.input_log import InputLog, under_pointer
-from environments.keys import parse_keys
-from environments.machines.sandbox import Sandbox
-from environments.platforms.simulated.drawing import place_of
-from environments.starting_place import START_PAGE, TASK_BAR_BUTTON
-from resources.applications import Application
-from resources.record import Record
-from taskgraph.records.evidence import ClipboardState, Evidence
-from taskgraph.records.interaction import (
+from taskloom.environments.aiming import aim
+from taskloom.environments.environment import Environment
+from taskloom.environments.errors import (
+    ActionInvalidError,
+    ApplicationUnavailableError,
+    EnvironmentBrokenError,
+)
+from taskloom.environments.evidence.file_snapshot import FileSnapshots
+from taskloom.environments.evidence.input_log import InputLog, under_pointer
+from taskloom.environments.keys import parse_keys
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.simulated.drawing import place_of
+from taskloom.environments.starting_place import START_PAGE, TASK_BAR_BUTTON
+from taskloom.resources.applications import Application
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.evidence import ClipboardState, Evidence
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     Control,
@@ -30,7 +34,7 @@ from taskgraph.records.interaction import (
     Observation,
     Screenshot,
 )
-from taskgraph.records.keys import KeyPress, runs
+from taskloom.taskgraph.records.keys import KeyPress, runs
 from tests.servers.web_applications.catalogue import small_applications
 from tests.servers.web_applications.library import Library
 from tests.servers.web_applications.pages import Form

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from pyarrow.fs import S3FileSystem, copy_files
 
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse.remote.services import PASSWORD, Postgres, ServiceMissingError, postgres
 from tests.warehouse.samples import records
-from warehouse.store import Warehouse
 
 KEY, SECRET = "AKIATESTKEY", "a-storage-secret-for-tests"
 BUCKET = "taskloom-tests"

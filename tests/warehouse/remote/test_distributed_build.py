@@ -29,7 +29,7 @@ DISTRIBUTED = ("fan_out.runner=dask", "fan_out.workers=2", "environments=2")
 def build(data: Path, warehouse: str, chosen: tuple[str, ...], **variables: str) -> None:
     options = [part for setting in chosen for part in ("--set", setting)]
     done = subprocess.run(
-        [sys.executable, "-m", "cli.main", "build", "--applications", "simulated_notes", *options],
+        [sys.executable, "-m", "taskloom.cli.main", "build", "--applications", "simulated_notes", *options],
         env={
             **{name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")},
             "TASKLOOM_DATA": str(data),

@@ -15,17 +15,11 @@ from pyarrow.fs import FileSelector, S3FileSystem
 from typer.testing import CliRunner
 
 from benchmarks.warehouse_kills import run as run_kills
-from cli.main import create_app
-from resources.record import Record
-from taskgraph.records.task import Intent, Task
-from taskgraph.records.trajectory import Trajectory
-from tests.limits import LONGEST_SECONDS
-from tests.warehouse.remote.conftest import BUCKET, KEY, SECRET, Places
-from tests.warehouse.remote.services import PASSWORD, Postgres
-from tests.warehouse.sample_parts import SCREENS
-from tests.warehouse.samples import records
-from tests.warehouse.test_guard import CHANGING, LEAVING
-from warehouse.errors import (
+from taskloom.cli.main import create_app
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.task import Intent, Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import (
     QueryFailedError,
     QueryRefusedError,
     ScreenshotMissingError,
@@ -33,13 +27,19 @@ from warehouse.errors import (
     WarehouseError,
     WarehouseUnavailableError,
 )
-from warehouse.exporting.exporting import export
-from warehouse.records import DatasetVersion
-from warehouse.schema import SCHEMA_VERSION, TABLE_OF_RECORD
-from warehouse.storage import database, extensions, object_storage
-from warehouse.storage.locations import parse_location
-from warehouse.store import Warehouse
-from warehouse.viewer.application import create_application
+from taskloom.warehouse.exporting.exporting import export
+from taskloom.warehouse.records import DatasetVersion
+from taskloom.warehouse.schema import SCHEMA_VERSION, TABLE_OF_RECORD
+from taskloom.warehouse.storage import database, extensions, object_storage
+from taskloom.warehouse.storage.locations import parse_location
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.application import create_application
+from tests.limits import LONGEST_SECONDS
+from tests.warehouse.remote.conftest import BUCKET, KEY, SECRET, Places
+from tests.warehouse.remote.services import PASSWORD, Postgres
+from tests.warehouse.sample_parts import SCREENS
+from tests.warehouse.samples import records
+from tests.warehouse.test_guard import CHANGING, LEAVING
 
 pytestmark = pytest.mark.slow
 
@@ -232,7 +232,7 @@ def test_the_same_id_from_two_processes_is_stored_once(new_place: Places) -> Non
     code = (
         "import sys\n"
         "from tests.warehouse.remote.test_remote import intents\n"
-        "from warehouse.store import Warehouse\n"
+        "from taskloom.warehouse.store import Warehouse\n"
         "with Warehouse(sys.argv[1]) as opened:\n"
         "    for part in range(4):\n"
         "        opened.write(intents(f'same{part}'))\n"

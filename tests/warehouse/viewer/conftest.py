@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from resources.record import Record
-from taskgraph.records.effect import PerformanceEffects
-from taskgraph.records.interaction import Screenshot
-from taskgraph.records.task import Replay, Task
+from taskloom.resources.record import Record
+from taskloom.taskgraph.records.effect import PerformanceEffects
+from taskloom.taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.application import create_application
 from tests.warehouse.sample_parts import SCREENS
 from tests.warehouse.samples import records
-from warehouse.store import Warehouse
-from warehouse.viewer.application import create_application
 
 HOSTILE = "<script>alert(1)</script> & \"quoted\" 'it'"
 

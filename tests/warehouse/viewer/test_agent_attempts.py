@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from taskgraph.records.agent_run import AgentRun, CompletedSubtask
-from taskgraph.records.provenance import Provenance
-from taskgraph.records.task import Task
-from taskgraph.records.trajectory import Trajectory
+from taskloom.taskgraph.records.agent_run import AgentRun, CompletedSubtask
+from taskloom.taskgraph.records.provenance import Provenance
+from taskloom.taskgraph.records.task import Task
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.pages.agent_attempts import agent_figures
+from taskloom.warehouse.viewer.reports.report import write_report
 from tests.warehouse.viewer.conftest import HOSTILE, client_of
-from warehouse.store import Warehouse
-from warehouse.viewer.pages.agent_attempts import agent_figures
-from warehouse.viewer.reports.report import write_report
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from environments.errors import BrowserMissingError
-from environments.installing.browser_finding import find_browser
+from taskloom.environments.errors import BrowserMissingError
+from taskloom.environments.installing.browser_finding import find_browser
+from taskloom.warehouse.importing.bulk import write_task_columns
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.viewer.server import LOOPBACK, listen
 from tests.warehouse.sample_parts import bare_tasks
-from warehouse.importing.bulk import write_task_columns
-from warehouse.store import Warehouse
-from warehouse.viewer.application import create_application
-from warehouse.viewer.server import LOOPBACK, listen
 
 pytestmark = pytest.mark.browser
 PAGES = (

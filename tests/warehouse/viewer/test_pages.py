@@ -5,7 +5,7 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from taskgraph.records.interaction import Screenshot
+from taskloom.taskgraph.records.interaction import Screenshot
 
 MAIN = ("/", "/complexity", "/tasks", "/subtasks", "/costs", "/sql")
 ALL = (

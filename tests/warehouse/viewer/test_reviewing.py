@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from taskgraph.records.review import Review
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.review import Review
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter
+from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk
+from taskloom.warehouse.viewer.reviewing.queue import progress_of, queue_of
 from tests.warehouse.samples import records
 from tests.warehouse.viewer.conftest import HOSTILE, client_of
-from warehouse.store import Warehouse
-from warehouse.viewer.application import create_application
-from warehouse.viewer.pages.task_list import TaskFilter
-from warehouse.viewer.reviewing.desk import ReviewDesk
-from warehouse.viewer.reviewing.queue import progress_of, queue_of
 
 TASK = next(record for record in records() if isinstance(record, Task))
 

@@ -5,9 +5,9 @@ import resource
 import pytest
 from fastapi.testclient import TestClient
 
-from warehouse.errors import QueryFailedError
-from warehouse.store import Warehouse
-from warehouse.viewer.pages.sql_page import ask
+from taskloom.warehouse.errors import QueryFailedError
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.pages.sql_page import ask
 
 
 def test_labels_with_numbers_are_drawn_as_bars(sampled: Warehouse) -> None:

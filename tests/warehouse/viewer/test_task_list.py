@@ -13,13 +13,13 @@ import pyarrow.parquet
 import pytest
 from fastapi.testclient import TestClient
 
-from taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.warehouse.reviews import new_review
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.application import create_application
+from taskloom.warehouse.viewer.pages.task_list import PAGE_ROWS, SORTS, TaskFilter, read_page
 from tests.warehouse.samples import records
 from tests.warehouse.viewer.conftest import HOSTILE, client_of
-from warehouse.reviews import new_review
-from warehouse.store import Warehouse
-from warehouse.viewer.application import create_application
-from warehouse.viewer.pages.task_list import PAGE_ROWS, SORTS, TaskFilter, read_page
 
 TASK = next(record for record in records() if isinstance(record, Task))
 REPLAY = next(record for record in records() if isinstance(record, Replay))
@@ -168,7 +168,7 @@ def test_the_page_of_a_model_call_shows_what_was_said(sampled: Warehouse) -> Non
 
 
 def test_an_item_leads_to_its_model_calls(filled: Warehouse, tmp_path: Path) -> None:
-    from warehouse.records import ModelCallRecord
+    from taskloom.warehouse.records import ModelCallRecord
 
     call = next(record for record in records() if isinstance(record, ModelCallRecord))
     filled.write(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 from tests.warehouse.samples import records
-from warehouse.store import Warehouse
-from warehouse.viewer.pages.task_list import TaskFilter, count_tasks
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from taskgraph.records.graph import TaskGraph
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.graph import TaskGraph
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.importing.bulk import write_task_columns
+from taskloom.warehouse.store import Warehouse
 from tests.warehouse import foreign
 from tests.warehouse.foreign import run_import
 from tests.warehouse.sample_parts import bare_tasks
 from tests.warehouse.viewer.conftest import client_of
-from warehouse.importing.bulk import write_task_columns
-from warehouse.store import Warehouse
 
 STORED = Path(__file__).parents[1] / "stored"
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from taskloom.warehouse.viewer.server import LOOPBACK, listen
 from tests.limits import LONGEST_SECONDS
-from warehouse.viewer.server import LOOPBACK, listen
 
 
 def view(*arguments: str, warehouse: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "cli.main", "view", *arguments],
+        [sys.executable, "-m", "taskloom.cli.main", "view", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

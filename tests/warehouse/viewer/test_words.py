@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from taskgraph.records.gestures import keys_in_words
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.gestures import keys_in_words
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.viewer.pages.task_words import title_of
 from tests.warehouse.samples import records
-from warehouse.viewer.pages.task_words import title_of
 
 
 @pytest.mark.parametrize(

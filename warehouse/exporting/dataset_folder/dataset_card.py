@@ -9,18 +9,18 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from resources.dimensions import LEVELS, TABLE
-from taskgraph.measures.acceptance_rates import as_markdown
-from warehouse.error_rates import UNKNOWN, error_rates
-from warehouse.exporting.dataset_folder.croissant import NAME as CROISSANT
-from warehouse.exporting.dataset_folder.croissant import croissant
-from warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
-from warehouse.exporting.dataset_folder.set_section import score_lines, set_lines, variety_lines
-from warehouse.exporting.exporting import ExportOptions, ExportSource, write_json
-from warehouse.schema import TABLE_NAMED
-from warehouse.sets.names import SPLITS
-from warehouse.store import Warehouse
-from warehouse.task_quality import task_quality
+from taskloom.resources.dimensions import LEVELS, TABLE
+from taskloom.taskgraph.measures.acceptance_rates import as_markdown
+from taskloom.warehouse.error_rates import UNKNOWN, error_rates
+from taskloom.warehouse.exporting.dataset_folder.croissant import NAME as CROISSANT
+from taskloom.warehouse.exporting.dataset_folder.croissant import croissant
+from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from taskloom.warehouse.exporting.dataset_folder.set_section import score_lines, set_lines, variety_lines
+from taskloom.warehouse.exporting.exporting import ExportOptions, ExportSource, write_json
+from taskloom.warehouse.schema import TABLE_NAMED
+from taskloom.warehouse.sets.names import SPLITS
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.task_quality import task_quality
 
 STEPS: Final = "trajectory_steps"
 """The configuration whose rows are single steps."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from resources.dimensions import LEVELS, TABLE
+from taskloom.resources.dimensions import LEVELS, TABLE
 
 _COMPARED_INSTRUCTIONS = 5_000
 """Instructions whose word pairs are counted: the variety of more hardly differs."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from resources.dimensions import LEVELS, TABLE
-from warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
-from warehouse.score_validity import REASONS, score_validity
-from warehouse.sets.splits import LeakageReport
-from warehouse.store import Warehouse
+from taskloom.resources.dimensions import LEVELS, TABLE
+from taskloom.warehouse.exporting.dataset_folder.dataset_counts import DatasetCounts
+from taskloom.warehouse.score_validity import REASONS, score_validity
+from taskloom.warehouse.sets.splits import LeakageReport
+from taskloom.warehouse.store import Warehouse
 
 _SHOWN = 5
 

@@ -13,14 +13,14 @@ from typing import Final
 
 import networkx
 
-from resources.categories import ResourceKind
-from taskgraph.records.evidence import is_open_document
-from taskgraph.records.judging_sheet import JudgedSubtask, JudgingSheet
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Task
-from warehouse.errors import InexpressibleError
-from warehouse.exporting.exporting import ExportSource
-from warehouse.exporting.judging.taking_apart import WithoutChecks
+from taskloom.resources.categories import ResourceKind
+from taskloom.taskgraph.records.evidence import is_open_document
+from taskloom.taskgraph.records.judging_sheet import JudgedSubtask, JudgingSheet
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import InexpressibleError
+from taskloom.warehouse.exporting.exporting import ExportSource
+from taskloom.warehouse.exporting.judging.taking_apart import WithoutChecks
 
 GUARDS: Final = frozenset(
     {

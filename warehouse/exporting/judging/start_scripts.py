@@ -10,8 +10,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from resources.applications import Application
-from warehouse.exporting.osworld.setup import setup
+from taskloom.resources.applications import Application
+from taskloom.warehouse.exporting.osworld.setup import setup
 
 START_COPY: Final = "/var/lib/taskloom/start"
 """Where the copy of the home folder at the start lies."""

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from taskgraph.records.evaluation_function import ENTRY_POINT
-from taskgraph.text_folding import fold_text
-from warehouse.errors import InexpressibleError
+from taskloom.taskgraph.records.evaluation_function import ENTRY_POINT
+from taskloom.taskgraph.text_folding import fold_text
+from taskloom.warehouse.errors import InexpressibleError
 
 _ROUTE = frozenset({"check_mouse_clicks", "check_keyboard_types"})
 _HOME = "/home/user"

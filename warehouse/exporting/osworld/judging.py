@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from taskgraph.records.judging_sheet import JudgingSheet
-from warehouse.exporting.osworld.setup import HOME, execute, write_file
+from taskloom.taskgraph.records.judging_sheet import JudgingSheet
+from taskloom.warehouse.exporting.osworld.setup import HOME, execute, write_file
 
 _FOLDER: Final = "/tmp/taskloom"  # noqa: S108 - on the machine of OSWorld, which is new for each task
 _SHEET: Final = f"{_FOLDER}/sheet.json"

@@ -11,8 +11,8 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from resources.applications import Application
-from resources.assets import ASSET_PREFIX, content_of
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import ASSET_PREFIX, content_of
 
 HOME: Final = "/home/user"
 """Home folder of OSWorld's Ubuntu image."""

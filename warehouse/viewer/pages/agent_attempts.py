@@ -7,9 +7,9 @@ from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 
-from taskgraph.records.agent_run import AgentRun
-from warehouse.store import Warehouse
-from warehouse.viewer.website import Site
+from taskloom.taskgraph.records.agent_run import AgentRun
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.website import Site
 
 _RUNS_SHOWN = 50
 _ATTEMPTS_SHOWN = 500

@@ -10,10 +10,10 @@ from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 
-from warehouse.errors import VersionError
-from warehouse.store import Warehouse
-from warehouse.versions import TableChange, differences
-from warehouse.viewer.website import Site
+from taskloom.warehouse.errors import VersionError
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.versions import TableChange, differences
+from taskloom.warehouse.viewer.website import Site
 
 TASKS_SHOWN: Final = 50
 """Tasks listed of each kind."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 
-from resources.dimensions import DIMENSIONS
-from warehouse.error_rates import UNKNOWN, error_rates
-from warehouse.records import RunRecord
-from warehouse.store import Warehouse
-from warehouse.viewer.charts import (
+from taskloom.resources.dimensions import DIMENSIONS
+from taskloom.warehouse.error_rates import UNKNOWN, error_rates
+from taskloom.warehouse.records import RunRecord
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.charts import (
     Chart,
     application_chart,
     chart,
@@ -18,10 +18,10 @@ from warehouse.viewer.charts import (
     funnel_charts,
     scenario_chart,
 )
-from warehouse.viewer.pages.agent_attempts import agent_figures
-from warehouse.viewer.pages.level_grid import level_grid, read_cells
-from warehouse.viewer.pages.task_list import TaskFilter
-from warehouse.viewer.website import Site
+from taskloom.warehouse.viewer.pages.agent_attempts import agent_figures
+from taskloom.warehouse.viewer.pages.level_grid import level_grid, read_cells
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter
+from taskloom.warehouse.viewer.website import Site
 
 _RUNS_SHOWN = 50
 _DATASET = (

@@ -11,11 +11,11 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
-from warehouse.errors import QueryFailedError
-from warehouse.store import Warehouse
-from warehouse.viewer.bounded_queries import save_bounded
-from warehouse.viewer.pages.task_list import TaskFilter, count_tasks
-from warehouse.viewer.website import Site
+from taskloom.warehouse.errors import QueryFailedError
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.bounded_queries import save_bounded
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter, count_tasks
+from taskloom.warehouse.viewer.website import Site
 
 MOST_TASKS: Final = 100_000
 """Tasks of a download at most."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell, Dimension
-from taskgraph.measures.cells import possible_cells
-from taskgraph.measures.per_dimension import LevelConstraint
-from warehouse.store import Warehouse
-from warehouse.viewer.website import address
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS, TABLE, Cell, Dimension
+from taskloom.taskgraph.measures.cells import possible_cells
+from taskloom.taskgraph.measures.per_dimension import LevelConstraint
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.website import address
 
 _SHADES = 5
 _ROWS, _COLUMNS, _SUMMED_UP = (

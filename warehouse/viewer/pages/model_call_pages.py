@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
 from starlette.exceptions import HTTPException
 
-from warehouse.records import ModelCallRecord
-from warehouse.store import Warehouse
-from warehouse.viewer.website import Site
+from taskloom.warehouse.records import ModelCallRecord
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.website import Site
 
 _MOST_CALLS = 200
 _OF_ITEM = (

@@ -10,13 +10,13 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from pydantic import JsonValue
 
-from warehouse.errors import QueryFailedError, QueryRefusedError
-from warehouse.queries import named_queries
-from warehouse.schema import TABLES
-from warehouse.store import Warehouse
-from warehouse.viewer.bounded_queries import ask_bounded
-from warehouse.viewer.charts import Chart, chart
-from warehouse.viewer.website import Site
+from taskloom.warehouse.errors import QueryFailedError, QueryRefusedError
+from taskloom.warehouse.queries import named_queries
+from taskloom.warehouse.schema import TABLES
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.bounded_queries import ask_bounded
+from taskloom.warehouse.viewer.charts import Chart, chart
+from taskloom.warehouse.viewer.website import Site
 
 MOST_ROWS = 1000
 """Rows shown of an answer; the database stops there."""

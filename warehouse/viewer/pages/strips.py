@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from taskgraph.records.task import ReplayedSubtask
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.errors import ScreenshotMissingError
-from warehouse.exporting.action_words import in_words
-from warehouse.exporting.exported_actions import points_of
-from warehouse.store import Warehouse
+from taskloom.taskgraph.records.task import ReplayedSubtask
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.errors import ScreenshotMissingError
+from taskloom.warehouse.exporting.action_words import in_words
+from taskloom.warehouse.exporting.exported_actions import points_of
+from taskloom.warehouse.store import Warehouse
 
 _PNG_HEAD = 24
 

@@ -9,15 +9,19 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from taskgraph.records.effect import Effect, PerformanceEffects
-from taskgraph.records.evaluation_function import GENUINE_FAMILIES, EvaluationFunction, VerificationRound
-from taskgraph.records.subtask import Subtask
-from taskgraph.records.task import Rejection
-from taskgraph.records.trajectory import Trajectory
-from warehouse.store import Warehouse
-from warehouse.viewer.pages.model_call_pages import calls_for
-from warehouse.viewer.pages.strips import read_strip, step_of
-from warehouse.viewer.website import Site, address
+from taskloom.taskgraph.records.effect import Effect, PerformanceEffects
+from taskloom.taskgraph.records.evaluation_function import (
+    GENUINE_FAMILIES,
+    EvaluationFunction,
+    VerificationRound,
+)
+from taskloom.taskgraph.records.subtask import Subtask
+from taskloom.taskgraph.records.task import Rejection
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.pages.model_call_pages import calls_for
+from taskloom.warehouse.viewer.pages.strips import read_strip, step_of
+from taskloom.warehouse.viewer.website import Site, address
 
 _PAGE_ROWS = 50
 _LASTING = frozenset({"file", "directory", "clipboard"})

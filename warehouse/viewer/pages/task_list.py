@@ -8,10 +8,10 @@ from typing import Final, get_args
 
 from pydantic import JsonValue
 
-from resources.dimensions import DIMENSIONS, LEVELS
-from taskgraph.records.task import TaskStatus
-from warehouse.errors import SelectionInvalidError
-from warehouse.store import Warehouse
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS
+from taskloom.taskgraph.records.task import TaskStatus
+from taskloom.warehouse.errors import SelectionInvalidError
+from taskloom.warehouse.store import Warehouse
 
 PAGE_ROWS = 50
 """Tasks on a page."""

@@ -9,18 +9,18 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
-from resources.dimensions import DIMENSIONS, LEVELS
-from taskgraph.drawing.svg import draw_svg
-from taskgraph.records.subtask import BoundSubtask
-from taskgraph.records.task import Rejection, Replay, Task, Validation
-from taskgraph.records.trajectory import Trajectory
-from warehouse.errors import RowInvalidError
-from warehouse.viewer.pages.agent_attempts import attempts_at
-from warehouse.viewer.pages.model_call_pages import calls_for
-from warehouse.viewer.pages.strips import Frame, read_strip, step_of
-from warehouse.viewer.pages.task_list import TaskFilter, choices, count_tasks, read_page, sort_in
-from warehouse.viewer.pages.task_words import numbers_of, title_of
-from warehouse.viewer.website import Site, address
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS
+from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.records.subtask import BoundSubtask
+from taskloom.taskgraph.records.task import Rejection, Replay, Task, Validation
+from taskloom.taskgraph.records.trajectory import Trajectory
+from taskloom.warehouse.errors import RowInvalidError
+from taskloom.warehouse.viewer.pages.agent_attempts import attempts_at
+from taskloom.warehouse.viewer.pages.model_call_pages import calls_for
+from taskloom.warehouse.viewer.pages.strips import Frame, read_strip, step_of
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter, choices, count_tasks, read_page, sort_in
+from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
+from taskloom.warehouse.viewer.website import Site, address
 
 _ORDERS_SHOWN = 12
 _REVIEWS = (

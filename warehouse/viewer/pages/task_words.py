@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskgraph.records.task import Task
+from taskloom.taskgraph.records.task import Task
 
 
 def title_of(task: Task) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from warehouse.error_rates import UNKNOWN
-from warehouse.errors import WarehouseUnavailableError
-from warehouse.store import Warehouse
-from warehouse.viewer.package_files import asset, page_templates
-from warehouse.viewer.reports.report_data import read_report
+from taskloom.warehouse.error_rates import UNKNOWN
+from taskloom.warehouse.errors import WarehouseUnavailableError
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.package_files import asset, page_templates
+from taskloom.warehouse.viewer.reports.report_data import read_report
 
 
 def write_report(store: Warehouse, out: Path, *, sample: int = 8, seed: int = 0) -> Path:

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from PIL import Image, ImageDraw
 from pydantic import JsonValue
 
-from taskgraph.drawing.svg import draw_svg
-from taskgraph.measures.acceptance_rates import AcceptanceReport
-from taskgraph.records.task import Replay, Task
-from taskgraph.records.trajectory import Trajectory, TrajectoryStep
-from warehouse.error_rates import error_rates
-from warehouse.errors import ScreenshotMissingError
-from warehouse.exporting.action_words import in_words
-from warehouse.records import DatasetVersion, RunRecord
-from warehouse.store import Warehouse
-from warehouse.task_quality import TaskQuality, task_quality
-from warehouse.viewer.charts import (
+from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.measures.acceptance_rates import AcceptanceReport
+from taskloom.taskgraph.records.task import Replay, Task
+from taskloom.taskgraph.records.trajectory import Trajectory, TrajectoryStep
+from taskloom.warehouse.error_rates import error_rates
+from taskloom.warehouse.errors import ScreenshotMissingError
+from taskloom.warehouse.exporting.action_words import in_words
+from taskloom.warehouse.records import DatasetVersion, RunRecord
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.task_quality import TaskQuality, task_quality
+from taskloom.warehouse.viewer.charts import (
     Chart,
     application_chart,
     complexity_charts,
@@ -28,8 +28,8 @@ from warehouse.viewer.charts import (
     funnel_charts,
     scenario_chart,
 )
-from warehouse.viewer.pages.agent_attempts import agent_figures
-from warehouse.viewer.pages.task_words import numbers_of, title_of
+from taskloom.warehouse.viewer.pages.agent_attempts import agent_figures
+from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
 
 _PICTURE_WIDTH = 560
 

@@ -6,8 +6,8 @@ import secrets
 import threading
 from pathlib import Path
 
-from taskgraph.records.review import Review
-from warehouse.store import Warehouse
+from taskloom.taskgraph.records.review import Review
+from taskloom.warehouse.store import Warehouse
 
 
 class ReviewDesk:

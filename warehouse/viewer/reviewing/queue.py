@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from resources.dimensions import DIMENSIONS
-from warehouse.store import Warehouse
-from warehouse.viewer.pages.task_list import TaskFilter
+from taskloom.resources.dimensions import DIMENSIONS
+from taskloom.warehouse.store import Warehouse
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter
 
 MOST_TASKS: Final = 1000
 """Tasks of a queue at most."""

@@ -11,19 +11,19 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from resources.dimensions import DIMENSIONS, LEVELS
-from taskgraph.drawing.svg import draw_svg
-from taskgraph.records.review import QUESTIONS, Review
-from taskgraph.records.task import Task
-from warehouse.errors import ReviewInvalidError
-from warehouse.queries import named_query
-from warehouse.reviews import new_review
-from warehouse.viewer.pages.task_list import TaskFilter, choices
-from warehouse.viewer.pages.task_pages import node_rows
-from warehouse.viewer.pages.task_words import numbers_of, title_of
-from warehouse.viewer.reviewing.desk import ReviewDesk
-from warehouse.viewer.reviewing.queue import progress_of, queue_of, reviewed_by
-from warehouse.viewer.website import Site, address
+from taskloom.resources.dimensions import DIMENSIONS, LEVELS
+from taskloom.taskgraph.drawing.svg import draw_svg
+from taskloom.taskgraph.records.review import QUESTIONS, Review
+from taskloom.taskgraph.records.task import Task
+from taskloom.warehouse.errors import ReviewInvalidError
+from taskloom.warehouse.queries import named_query
+from taskloom.warehouse.reviews import new_review
+from taskloom.warehouse.viewer.pages.task_list import TaskFilter, choices
+from taskloom.warehouse.viewer.pages.task_pages import node_rows
+from taskloom.warehouse.viewer.pages.task_words import numbers_of, title_of
+from taskloom.warehouse.viewer.reviewing.desk import ReviewDesk
+from taskloom.warehouse.viewer.reviewing.queue import progress_of, queue_of, reviewed_by
+from taskloom.warehouse.viewer.website import Site, address
 
 _MOST_BYTES = 64 * 1024
 _FORM = "application/x-www-form-urlencoded"

@@ -14,15 +14,17 @@ from pathlib import Path
 
 from playwright.async_api import Dialog, ElementHandle, FileChooser, Route
 
-from environments.machines.sandbox import APPLICATIONS_FOLDER
-from environments.platforms.web_browser.pages.tab import Tab
-from taskgraph.records.evidence import ClipboardState
-from taskgraph.records.interaction import Rectangle
+from taskloom.environments.machines.sandbox import APPLICATIONS_FOLDER
+from taskloom.environments.platforms.web_browser.pages.tab import Tab
+from taskloom.taskgraph.records.evidence import ClipboardState
+from taskloom.taskgraph.records.interaction import Rectangle
 
 ADDRESS = "http://environment.localhost/"
 """Address of the environment's page: a secure origin, so that it may read the clipboard."""
 
-_MARKUP = files("environments.platforms.web_browser.pages").joinpath("environment_page.html").read_text()
+_MARKUP = (
+    files("taskloom.environments.platforms.web_browser.pages").joinpath("environment_page.html").read_text()
+)
 _LARGEST_LISTING = 2000
 _READ_CLIPBOARD = """async () => {
   const state = {text: null, image: null};

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from environments.keys import parse_keys
-from environments.platforms.web_browser.pages.tab import Tab
-from taskgraph.records.interaction import (
+from taskloom.environments.keys import parse_keys
+from taskloom.environments.platforms.web_browser.pages.tab import Tab
+from taskloom.taskgraph.records.interaction import (
     Action,
     ClickInput,
     DragInput,
@@ -17,7 +17,7 @@ from taskgraph.records.interaction import (
     WaitInput,
     WheelMouseInput,
 )
-from taskgraph.records.keys import KeyPress, runs
+from taskloom.taskgraph.records.keys import KeyPress, runs
 
 Point = tuple[float, float]
 """A point of the page, in pixels."""

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TypedDict, cast
 
-from environments.platforms.web_browser.pages.tab import Tab
-from environments.platforms.web_browser.pages.task_bar import TaskBarButton, as_controls, compose
-from taskgraph.records.interaction import Control, Rectangle, Screenshot
+from taskloom.environments.platforms.web_browser.pages.tab import Tab
+from taskloom.environments.platforms.web_browser.pages.task_bar import TaskBarButton, as_controls, compose
+from taskloom.taskgraph.records.interaction import Control, Rectangle, Screenshot
 
-_CONTROLS = files("environments.platforms.web_browser.pages").joinpath("controls.js").read_text()
+_CONTROLS = files("taskloom.environments.platforms.web_browser.pages").joinpath("controls.js").read_text()
 _LIMITS = {"textLimit": 200, "valueLimit": 20_000}
 
 

@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 from playwright.async_api import CDPSession, Dialog, Download, FileChooser, Frame, Page, Request, WebSocket
 from playwright.async_api import Error as BrowserError
 
-from environments.errors import EnvironmentBrokenError, EnvironmentFailureError
-from environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.environments.errors import EnvironmentBrokenError, EnvironmentFailureError
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
 
 _Result = TypeVar("_Result")
-_SETTLE = files("environments.platforms.web_browser.pages").joinpath("settle.js").read_text()
+_SETTLE = files("taskloom.environments.platforms.web_browser.pages").joinpath("settle.js").read_text()
 _UNENDING = frozenset({"eventsource", "websocket", "media", "ping"})
 _SLOW_REQUEST_SECONDS = 1.5
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", ""})

@@ -10,14 +10,14 @@ from urllib.parse import urldefrag, urlsplit
 from playwright.async_api import BrowserContext, Download, Page
 from playwright.async_api import Error as BrowserError
 
-from environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
-from environments.platforms.web_browser.browser import BrowserProcess
-from environments.platforms.web_browser.pages.screen import find_controls
-from environments.platforms.web_browser.pages.tab import Tab, TabAsksError
-from environments.platforms.web_browser.servers.hosting import Hosting
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application
-from taskgraph.text_folding import fold_label
+from taskloom.environments.errors import ApplicationStartFailedError, EnvironmentBrokenError
+from taskloom.environments.platforms.web_browser.browser import BrowserProcess
+from taskloom.environments.platforms.web_browser.pages.screen import find_controls
+from taskloom.environments.platforms.web_browser.pages.tab import Tab, TabAsksError
+from taskloom.environments.platforms.web_browser.servers.hosting import Hosting
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.resources.applications import Application
+from taskloom.taskgraph.text_folding import fold_label
 
 _STABLE_LOOKS = 2
 _STABLE_PAUSE_SECONDS = 0.1

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from environments.annotated import font
-from environments.platforms.web_browser.pages.png_rows import plain_rows, png_size, with_rows_below
-from environments.platforms.web_browser.settings import TASK_BAR_HEIGHT
-from environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
-from taskgraph.records.interaction import Control, Rectangle
+from taskloom.environments.annotated import font
+from taskloom.environments.platforms.web_browser.pages.png_rows import plain_rows, png_size, with_rows_below
+from taskloom.environments.platforms.web_browser.settings import TASK_BAR_HEIGHT
+from taskloom.environments.starting_place import ENVIRONMENT, START_PAGE, TASK_BAR_BUTTON
+from taskloom.taskgraph.records.interaction import Control, Rectangle
 
 OWNER = ENVIRONMENT
 """Application name of controls that the environment owns."""

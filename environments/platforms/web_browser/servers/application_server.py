@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
-from environments.machines.bubblewrap import confined_command
-from environments.platforms.web_browser.servers.template_state import fill_placeholders
-from resources.applications import Application
+from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
+from taskloom.environments.machines.bubblewrap import confined_command
+from taskloom.environments.platforms.web_browser.servers.template_state import fill_placeholders
+from taskloom.resources.applications import Application
 
 _POLL_SECONDS = 0.03
 _NAMED_PORT = re.compile(
     r"(?:127\.0\.0\.1|0\.0\.0\.0|localhost|\[::1?\]|\bport):? ?(\d{2,5})\b", re.IGNORECASE
 )
-_RELAY = files("environments.platforms.web_browser.servers").joinpath("relay.py").read_text()
+_RELAY = files("taskloom.environments.platforms.web_browser.servers").joinpath("relay.py").read_text()
 
 
 @dataclass(frozen=True)

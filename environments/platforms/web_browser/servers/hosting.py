@@ -6,21 +6,24 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
-from environments.installing.applications import installed_place, missing_for_start
-from environments.installing.node_finding import find_node
-from environments.machines.bubblewrap import WITHOUT, is_confined
-from environments.machines.sandbox import Sandbox
-from environments.platforms.web_browser.servers.application_server import ApplicationServer, Confinement
-from environments.platforms.web_browser.servers.running_application import data_folder, put_back
-from environments.platforms.web_browser.servers.static_server import StaticServer
-from environments.platforms.web_browser.servers.template_state import (
+from taskloom.environments.errors import ApplicationStartFailedError, ApplicationUnavailableError
+from taskloom.environments.installing.applications import installed_place, missing_for_start
+from taskloom.environments.installing.node_finding import find_node
+from taskloom.environments.machines.bubblewrap import WITHOUT, is_confined
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.environments.platforms.web_browser.servers.application_server import (
+    ApplicationServer,
+    Confinement,
+)
+from taskloom.environments.platforms.web_browser.servers.running_application import data_folder, put_back
+from taskloom.environments.platforms.web_browser.servers.static_server import StaticServer
+from taskloom.environments.platforms.web_browser.servers.template_state import (
     fill_placeholders,
     lay_state,
     prepared_state,
 )
-from environments.platforms.web_browser.settings import WebBrowserSettings
-from resources.applications import Application
+from taskloom.environments.platforms.web_browser.settings import WebBrowserSettings
+from taskloom.resources.applications import Application
 
 _MOST_REVIVALS = 2
 """How often the server of an application is started again between two resets."""

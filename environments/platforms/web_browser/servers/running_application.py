@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from environments.errors import ApplicationStartFailedError
-from environments.platforms.web_browser.servers.application_server import wait_until_open
-from resources.applications import Application
+from taskloom.environments.errors import ApplicationStartFailedError
+from taskloom.environments.platforms.web_browser.servers.application_server import wait_until_open
+from taskloom.resources.applications import Application
 
 _LONGEST_OUTPUT = 800
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from environments.errors import ApplicationUnavailableError
-from environments.machines.sandbox import Sandbox
-from resources.applications import Application
-from resources.assets import content_of
+from taskloom.environments.errors import ApplicationUnavailableError
+from taskloom.environments.machines.sandbox import Sandbox
+from taskloom.resources.applications import Application
+from taskloom.resources.assets import content_of
 
 _ORIGIN = "prepared_at.txt"
 _STATE = "state"
